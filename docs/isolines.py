@@ -16,7 +16,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from filterkit.counts.metric import Metric
-from filterkit.evaluation.figures import COLOURS, PAGE, paper_style
+from filterkit.evaluation.figures import COLOURS, PAGE, use_paper_style
 from filterkit.plugin.registry import registry
 
 POSITIVE, NEGATIVE = 50, 1750  # rows of each class, as in Forman 2003, Figure 2
@@ -70,5 +70,5 @@ def picture() -> bytes:
 
 
 if __name__ == "__main__":
-    with paper_style():
+    with use_paper_style():
         sys.stdout.buffer.write(picture())

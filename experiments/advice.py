@@ -13,10 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from safeguards import FOLDS, FURTHER, MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains, ways_to_decide
 
-from filterkit.evaluation.comparison import DIGITS, mean_and_error, rank_by_task, signed_rank_test
+from filterkit.evaluation.comparison import (
+    DIGITS,
+    compute_mean_and_error,
+    compute_signed_rank_test,
+    rank_methods_by_task,
+)
 from filterkit.evaluation.measures import LOSSES
 from filterkit.evaluation.properties import Properties
-from filterkit.evaluation.results import Results, mean_known, read_results
+from filterkit.evaluation.results import Results, average_over_axis, read_results_file
 
 RESULTS = Path(__file__).with_name("results")
 KINDS = {
@@ -126,7 +131,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
 
     Chains without a value on any of the cases are left out.
     """
-    cube = mean_known(results.values(measure), 1)
+    cube = average_over_axis(results.get_values(measure), 1)
     values = np.array([cube[case.task, :, case.share] for case in cases]).reshape(len(cases), len(results.chains))
     there = np.flatnonzero(~np.isnan(values).all(axis=0))
     values = values[:, there]
@@ -134,16 +139,16 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
     if not values.size:
         return []
     gains = np.round(-values if measure in LOSSES else values, DIGITS)
-    of_chains = rank_by_task(gains).mean(axis=0)
+    of_chains = rank_methods_by_task(gains).mean(axis=0)
     order = np.lexsort([-gains.mean(axis=0), of_chains])
     first = order[0]
     found = []
     for place in order:
-        gap, p = signed_rank_test(values[:, place], values[:, first]) if place != first else (np.nan, np.nan)
+        gap, p = compute_signed_rank_test(values[:, place], values[:, first]) if place != first else (np.nan, np.nan)
         differences = gains[:, place] - gains[:, first]
         signs = [int(np.count_nonzero(each)) for each in (differences > 0, differences == 0, differences < 0)]
         name, rank = results.chains[there[place]], float(of_chains[place])
-        found.append(Rated(name, rank, *mean_and_error(values[:, place]), gap, p, *signs))
+        found.append(Rated(name, rank, *compute_mean_and_error(values[:, place]), gap, p, *signs))
     return found
 
 
@@ -179,9 +184,9 @@ def worth(results: Results, measure: str) -> list[str]:
 
     For each: the mean over tasks and shares, and on what share of these cases it is worse than the baseline.
     """
-    cube, cases, found = mean_known(results.values(measure), 1), cases_of(results), []
+    cube, cases, found = average_over_axis(results.get_values(measure), 1), cases_of(results), []
     values = {case: cube[case.task, :, case.share] for case in cases}
-    of_chains = dict(zip(cases, rank_by_task(np.array([*values.values()])), strict=True))
+    of_chains = dict(zip(cases, rank_methods_by_task(np.array([*values.values()])), strict=True))
     for case in cases:
         others = [each for each in cases if results.tasks[each.task][0] != results.tasks[case.task][0]]
         taken = np.argmin(np.mean([of_chains[each] for each in others], axis=0))
@@ -193,7 +198,7 @@ def worth(results: Results, measure: str) -> list[str]:
 def read(kind: str, numbers: range) -> Results:
     """The results of the main table, and of the groups of these `numbers` of further chains, on ten folds."""
     paths = [RESULTS / f"safeguards-{kind.lower()}{ending}.csv.xz" for ending in ("", "-further")]
-    rows = [row for path in paths if path.exists() for row in read_results(str(path))]
+    rows = [row for path in paths if path.exists() for row in read_results_file(str(path))]
     if not paths[1].exists():
         return Results(rows)
     others = {name for number, group in enumerate(FURTHER[kind]) if number not in numbers for name in group.chains}

@@ -14,7 +14,7 @@ import numpy as np
 
 import filterkit
 from filterkit.engines.engine import count_available_cores
-from filterkit.evaluation.comparison import corrected_t_test
+from filterkit.evaluation.comparison import compute_corrected_t_test
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.results import Results
@@ -135,7 +135,7 @@ def store(given: argparse.Namespace, name: str, results: Results, measures: Sequ
     ]
     folder = given.output.parent / "results"
     folder.mkdir(exist_ok=True)
-    (folder / f"{name}.csv.xz").write_bytes(lzma.compress(Results(kept).text().encode()))
+    (folder / f"{name}.csv.xz").write_bytes(lzma.compress(Results(kept).format_csv().encode()))
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -158,17 +158,17 @@ def with_error(pair: Sequence[float] | np.ndarray) -> str:
 def difference(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
     """By how much `one` exceeds `other`, with p of Wilcoxon's signed-rank test over tasks."""
     chains = results.chains
-    gap, p = results.compare_pair(measure, chains.index(one), chains.index(other), share)
+    gap, p = results.compare_chains(measure, chains.index(one), chains.index(other), share)
     return _with_p(gap, p)
 
 
 def difference_over_sets(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
     """The same with the mean of each data set as one observation."""
-    units = results.units(measure)
+    units = results.list_unit_values(measure)
     sets = [name for name, _ in results.tasks]
     means = np.array([np.nanmean(units[[name == each for each in sets]], axis=0) for name in dict.fromkeys(sets)])
     chains = results.chains
-    gap, p = corrected_t_test(means[:, chains.index(one), share], means[:, chains.index(other), share])
+    gap, p = compute_corrected_t_test(means[:, chains.index(one), share], means[:, chains.index(other), share])
     return _with_p(gap, p)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from lab import arguments, compare, markdown, of_tasks, store, text_sets, uci_sets, with_error, write
 
-from filterkit.evaluation.comparison import corrected_t_test, signed_rank_test
+from filterkit.evaluation.comparison import compute_corrected_t_test, compute_signed_rank_test
 from filterkit.evaluation.results import Results
 
 FOLDS, INNER, REPEATS = 10, 5, 3  # one repeat unless all is done
@@ -109,7 +109,7 @@ def means(results: Results) -> str:
     rows = []
     for number, share in enumerate(results.shares):
         for c, chain in enumerate(results.chains):
-            cells = [with_error(results.summary(measure)[c, number]) for measure in MEASURES]
+            cells = [with_error(results.compute_means_and_errors(measure)[c, number]) for measure in MEASURES]
             rows.append([f"{share:.0%}", chain, *cells])
     return markdown(["trained on", "", *MEASURES], rows)
 
@@ -127,7 +127,7 @@ def against(results: Results, measure: str) -> str:
 
 
 def _compared(results: Results, measure: str, one: int, other: int, share: int) -> list[str]:
-    cube = results.values(measure)[..., share]
+    cube = results.get_values(measure)[..., share]
     units = np.nanmean(cube[:, :, [one, other]], axis=1)
     gaps = np.round(units[:, 0] - units[:, 1], 3)
     names = [data for data, _ in results.tasks]
@@ -135,8 +135,8 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
     ratios = [row.test_rows / row.train_rows for row in results.rows if row.share == results.shares[share]]
     sure = [_surely(cube[task, :, one], cube[task, :, other], float(np.mean(ratios))) for task in range(len(units))]
     return [
-        _with_p(signed_rank_test(*units.T)),
-        _with_p(signed_rank_test(*sets.T)),
+        _with_p(compute_signed_rank_test(*units.T)),
+        _with_p(compute_signed_rank_test(*sets.T)),
         f"{np.sum(gaps > 0)}, {np.sum(gaps == 0)}, {np.sum(gaps < 0)}",
         f"{sure.count(1)} better, {sure.count(-1)} worse",
         f"{gaps.min():+.3f}",
@@ -145,7 +145,7 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
 
 def _surely(one: np.ndarray, other: np.ndarray, ratio: float) -> int:
     """1 or −1 if folds differ at 0.05 by the corrected resampled t-test, else 0; `ratio` is test to training rows."""
-    gap, p = corrected_t_test(one, other, ratio=ratio)
+    gap, p = compute_corrected_t_test(one, other, ratio=ratio)
     return int(np.sign(gap)) if p < 0.05 else 0
 
 
@@ -166,7 +166,7 @@ def further(results: Results, more: Results, group: Further) -> str:
                 pair = units[:, [both.chains.index(name) for name in (one, other)]].T
                 gaps = np.round(pair[0] - pair[1], 3)
                 cells += [
-                    _with_p(signed_rank_test(*pair)),
+                    _with_p(compute_signed_rank_test(*pair)),
                     f"{np.sum(gaps > 0)}, {np.sum(gaps == 0)}, {np.sum(gaps < 0)}",
                 ]
             rows.append([f"{share:.0%}", f"{one} − {other}", *cells])

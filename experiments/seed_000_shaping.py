@@ -18,8 +18,8 @@ from lab import (
     write,
 )
 
-from filterkit.evaluation.comparison import mean_and_error
-from filterkit.evaluation.plots import plot
+from filterkit.evaluation.comparison import compute_mean_and_error
+from filterkit.evaluation.plots import write_figure
 from filterkit.evaluation.results import Results
 
 LEARNER = "svm --c 0.01,0.1,1,10,100 --folds {inner} --calibrate"
@@ -76,7 +76,9 @@ def curves(results: Results) -> str:
     rows, tests = [], []
     for number, share in enumerate(results.shares):
         for c, chain in enumerate(results.chains):
-            rows.append([f"{share:.0%}", chain, *(with_error(results.summary(m)[c, number]) for m in MEASURES)])
+            rows.append(
+                [f"{share:.0%}", chain, *(with_error(results.compute_means_and_errors(m)[c, number]) for m in MEASURES)]
+            )
         for one, other in (("shaping", "baseline"), ("shaping", "scaling"), ("scaling", "baseline")):
             pair = (one, other, number)
             tests.append([f"{share:.0%}", f"{one} − {other}", *(difference(results, m, *pair) for m in MEASURES)])
@@ -87,12 +89,12 @@ def curves(results: Results) -> str:
 
 def per_task(results: Results) -> str:
     """AUC of each task at the largest share: how many gain and lose, and all of them, the largest gain first."""
-    auc = results.units("auc")[:, :, -1]
+    auc = results.list_unit_values("auc")[:, :, -1]
     baseline, shaping = (auc[:, results.chains.index(name)] for name in ("baseline", "shaping"))
     gain = shaping - baseline
-    of_folds = results.values("auc")[:, :, :, -1]
+    of_folds = results.get_values("auc")[:, :, :, -1]
     errors = [
-        mean_and_error(
+        compute_mean_and_error(
             of_folds[t, :, results.chains.index("shaping")] - of_folds[t, :, results.chains.index("baseline")]
         )
         for t in range(len(results.tasks))
@@ -124,8 +126,10 @@ def main() -> None:
     uci, lesions = of_tasks(uci, tasks), of_tasks(lesions, tasks)
     for name, results in (("000-text", text), ("000-uci", uci), ("000-lesions", lesions)):
         store(given, name, results, MEASURES)
-    order = np.argsort(lesions.summary("auc")[:, 0, 0])
-    rows = [[lesions.chains[c], *(with_error(lesions.summary(m)[c, 0]) for m in MEASURES)] for c in order]
+    order = np.argsort(lesions.compute_means_and_errors("auc")[:, 0, 0])
+    rows = [
+        [lesions.chains[c], *(with_error(lesions.compute_means_and_errors(m)[c, 0]) for m in MEASURES)] for c in order
+    ]
     tests = [
         [chain, *(difference(lesions, m, chain, "shaping") for m in MEASURES)]
         for chain in (lesions.chains[c] for c in order)
@@ -135,7 +139,7 @@ def main() -> None:
     pictures = [given.output.with_name(f"{given.output.stem}_{name}.svg") for name in ("text", "uci")]
     for results, picture in zip((text, uci), pictures):
         drawn = Results(row for row in results.rows if not row.chain.endswith(HALVED))
-        plot("curves", drawn, list(MEASURES), str(picture))
+        write_figure("curves", drawn, list(MEASURES), str(picture))
     parts = [
         HEAD.format(
             text=len(text.tasks),

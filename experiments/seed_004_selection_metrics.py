@@ -3,8 +3,8 @@
 import numpy as np
 from lab import arguments, compare, difference, markdown, store, text_sets, with_error, write
 
-from filterkit.evaluation.comparison import find_best_pair, find_near_best, mean_and_error
-from filterkit.evaluation.plots import plot
+from filterkit.evaluation.comparison import compute_mean_and_error, find_best_pair, find_methods_near_best
+from filterkit.evaluation.plots import write_figure
 from filterkit.evaluation.results import Results
 
 METRICS = ("acc", "acc2", "bns", "chi", "dfreq", "f1", "ig", "oddn", "odds", "pow", "pr", "rand", "hyp")
@@ -23,7 +23,9 @@ def chains() -> list[str]:
 
 def curves(results: Results, measure: str, chosen: np.ndarray) -> str:
     """Means over the chosen tasks by metric and number of features, the metric with the best of them first."""
-    of_chain = dict(zip(results.chains, (mean_and_error(v) for v in results.units(measure)[chosen, :, 0].T)))
+    of_chain = dict(
+        zip(results.chains, (compute_mean_and_error(v) for v in results.list_unit_values(measure)[chosen, :, 0].T))
+    )
     found = [[of_chain[f"{metric}/{size}"] for size in SIZES] for metric in METRICS]
     order = sorted(range(len(METRICS)), key=lambda i: -max(found[i])[0])
     rows = [[METRICS[i], *map(with_error, found[i])] for i in order]
@@ -36,20 +38,20 @@ def average_maximum(results: Results, measure: str, runs: int) -> np.ndarray:
 
     These are the "average maximum" values of the paper's Appendix B.
     """
-    folds = results.values(measure)[..., 0].reshape(len(results.tasks), runs, -1, len(results.chains))
+    folds = results.get_values(measure)[..., 0].reshape(len(results.tasks), runs, -1, len(results.chains))
     means = np.nanmean(folds, axis=2)
     owners = [name.partition("/")[0] for name in results.chains]
-    best = [means[:, :, [owner == method for owner in owners]].max(axis=2) for method in results.methods()]
+    best = [means[:, :, [owner == method for owner in owners]].max(axis=2) for method in results.list_methods()]
     return np.stack(best, axis=2).mean(axis=1)
 
 
 def advice(results: Results, runs: int) -> str:
     """How often each metric is near the best, which metric helps where the leader fails, and the best pairs."""
-    methods = results.methods()
+    methods = results.list_methods()
     chosen = [i for i, name in enumerate(methods) if name != "all"]
     names = [methods[i] for i in chosen]
     best = {measure: average_maximum(results, measure, runs)[:, chosen] for measure in MEASURES}
-    shares = [find_near_best(best[measure], TOLERANCES[measure]).mean(axis=0) for measure in MEASURES]
+    shares = [find_methods_near_best(best[measure], TOLERANCES[measure]).mean(axis=0) for measure in MEASURES]
     errors = [np.sqrt(share * (1 - share) / len(results.tasks)) for share in shares]
     rows = [
         [name, *(f"{share[i]:.0%} ± {error[i] * 100:.0f}" for share, error in zip(shares, errors))]
@@ -58,7 +60,7 @@ def advice(results: Results, runs: int) -> str:
     heads = [f"{measure}, within {TOLERANCES[measure]:.1%}" for measure in MEASURES]
     parts = [markdown(["metric", *heads], rows)]
     for measure, figure in (("f1", "9a"), ("precision", "10a")):
-        near = [find_near_best(best[measure], tolerance).mean(axis=0) for tolerance in NEAR]
+        near = [find_methods_near_best(best[measure], tolerance).mean(axis=0) for tolerance in NEAR]
         rows = [[name, *(f"{share[i]:.0%}" for share in near)] for i, name in enumerate(names)]
         parts += [f"Within a tolerance of the best {measure} (Figure {figure}):\n"]
         parts += [markdown(["metric", *(f"{tolerance:.0%}" for tolerance in NEAR)], rows)]
@@ -70,7 +72,7 @@ def residuals(best: dict[str, np.ndarray], shares: list[np.ndarray], names: list
     rows = []
     for measure, share in zip(MEASURES, shares):
         leader = int(share.argmax())
-        near = find_near_best(best[measure], TOLERANCES[measure])
+        near = find_methods_near_best(best[measure], TOLERANCES[measure])
         second = (near | near[:, [leader]]).mean(axis=0)  # how often the leader or the other is near best
         order = [i for i in np.argsort(-second, kind="stable").tolist() if i != leader]
         cells = [f"{names[i]} {second[i]:.0%}" for i in order]
@@ -113,7 +115,7 @@ def main() -> None:
     tests += [["bns − all", *(difference(results, "f1", f"bns/{n}", "all") for n in SIZES)]]
     picture = given.output.with_suffix(".svg")
     methods = [row for row in results.rows if row.chain != "all"]
-    plot("near-best", Results(methods), list(MEASURES), str(picture))
+    write_figure("near-best", Results(methods), list(MEASURES), str(picture))
     parts = [HEAD.format(tasks=len(skew), runs=("once", "five times")[given.full], full=" --full" * given.full), PAPER]
     parts += [curves(results, measure, every) for measure in MEASURES]
     parts += ["Differences in F1:\n", markdown(["", *map(str, SIZES)], tests)]

@@ -225,11 +225,11 @@ def _format(path: str, name: str | None, is_read: bool = True) -> FileFormat:
     """Return the format called `name`; if that is None, the format of the ending of a file."""
     if name is None and path.lower().endswith(".arff"):
         return Arff()
-    from filterkit.plugin.formats import find_format, format_by_ending
+    from filterkit.plugin.formats import find_format, find_format_by_ending
     from filterkit.plugin.registry import registry
 
     known = registry().formats
-    return format_by_ending(path, known, is_read) if name is None else find_format(name, known, "format")
+    return find_format_by_ending(path, known, is_read) if name is None else find_format(name, known, "format")
 
 
 def check_output_format(path: AnyPath, format: str | None, by: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from filterkit.plugin.offers import HookCaller
+from filterkit.plugin.offers import HookCaller, Plugin
 from filterkit.plugin.registry import registry
 
 ROOT = Path(__file__).parent.parent
@@ -128,7 +128,9 @@ def test_every_name_that_a_plugin_offers_has_an_entry_point():
     offered = []
     for module in (importlib.import_module(f"filterkit_plugins.{name}") for name in found):
         hooks.register(module.__name__, module)
-        offered += [(module.__name__, f"filterkit.{kind}s", name) for kind, name in hooks.offers(module).listed()]
+        plugin = Plugin(module.__name__, "")
+        hooks.collect_offers(plugin, module)
+        offered += [(plugin.name, f"filterkit.{kind}s", name) for kind, name in plugin.list_offers()]
     assert sorted(listed) == sorted(offered)
 
 

@@ -120,7 +120,7 @@ def test_results_of_an_evaluation_are_pickled_and_copied(again):
         [("d", data)], Design((parse_named_chain("bns l2 svm"), parse_named_chain("select --by ig --top 1 svm")), 3)
     )
     results = Results(result for _, found in evaluate_parts(evaluator) for result in found)
-    assert again(results).text() == results.text()
+    assert again(results).format_csv() == results.format_csv()
     assert again(evaluator).parts == evaluator.parts
 
 

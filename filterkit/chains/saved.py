@@ -87,7 +87,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
             notes = {key: _encode(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
-        stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": notes})
+        stages.append({"words": stage.words(), "plugin": known.find_origin(stage.name), "kept": notes})
     header = {
         "format": FORMAT,
         "version": VERSION,

@@ -48,14 +48,14 @@ def open_input(
     rejects : takes the rows that cannot be read; without it they are errors.
     part_size : bytes of text of a part, if the rows go out in parts.
     like : a schema whose class or labels are those of the input; None if the options say them.
-    is_main : whether it is INPUT itself; see `Formats.of_input`.
+    is_main : whether it is INPUT itself; see `Formats.find_input_format`.
 
     Raises
     ------
     FilterkitError : the input cannot be read.
     """
     return Reader(
-        formats.of_input(path, is_main),
+        formats.find_input_format(path, is_main),
         path,
         options.class_ if like is None else None,
         options.positive if like is None else None,

@@ -31,7 +31,7 @@ from filterkit.errors import (
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
 from filterkit.plugin.lookup import append_remedy, find_stage
 from filterkit.plugin.offers import Plugin
-from filterkit.plugin.parsing import check_once, make_stage_command, move_options_forward
+from filterkit.plugin.parsing import make_stage_command, move_options_before_input, refuse_repeated_options
 from filterkit.plugin.registry import Registry, registry
 
 if TYPE_CHECKING:
@@ -75,11 +75,11 @@ class _Command(click.Command):
         for path in files:
             known.add_file(path)
         if isinstance(words, tuple) and first not in known.subcommands:
-            args = args[: len(args) - len(words)] + move_options_forward(list(words), self, known)
+            args = args[: len(args) - len(words)] + move_options_before_input(list(words), self, known)
             given, _, _ = self.make_parser(ctx).parse_args(list(args))
             for path in given.get("plugins", ())[len(files) :]:
                 known.add_file(path)
-        check_once(self, ctx, args)
+        refuse_repeated_options(self, ctx, args)
         self._set_defaults(ctx, known, given)
         return super().parse_args(ctx, args)
 

@@ -77,7 +77,7 @@ class MeasuredRows:
             right = sum(weight for (true, predicted), weight in counts.weights.items() if true == predicted)
             of = f" of '{target}'" if target else ""
             say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
-            if len(counts.names) <= MOST_SHOWN:
+            if len(counts.occurring_values) <= MOST_SHOWN:
                 for line in format_confusion(target or "class", counts):
                     say(line)
 
@@ -91,13 +91,13 @@ def measure_rows(rows: Rows) -> MeasuredRows | None:
 def _measure(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
     """Return the confusion in a batch that comes out of a learner or, of numbers, the sums of errors; [] without
     rows."""
-    from filterkit.evaluation.confusion import list_confusion
+    from filterkit.evaluation.confusion import list_confusion_matrices
     from filterkit.evaluation.regression import sum_errors
 
     outcome = learner.read_outcome(batch)
     if outcome.is_numeric and len(outcome.truth):
         return sum_errors(outcome)
-    return list_confusion(learner, outcome, batch.schema)
+    return list_confusion_matrices(learner, outcome, batch.schema)
 
 
 def _apply_and_measure(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, Any]:

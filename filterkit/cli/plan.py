@@ -236,7 +236,7 @@ def check(job: Job) -> None:
         [("--load", options.load), ("--chain", options.chain)],
     )
     for each in job.written:
-        job.formats.check_output(each.output, each.option, job.obeys_to(each))
+        job.formats.check_output_name(each.output, each.option, job.obeys_to(each))
     if options.save is not None:
         check_chain(options.save, "--save")
 
@@ -270,7 +270,7 @@ def _check_beside_load(job: Job) -> None:
 
 def _check_options_apply(job: Job) -> None:
     """Refuse options that do not apply to the formats of the inputs or outputs."""
-    kinds = [job.formats.of_input(each.source, each.option == "-o") for each in job.transfers]
+    kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
     check_options_apply(job.options, [each.source for each in job.transfers], kinds)
-    kinds = [job.formats.of_output(each.output, job.obeys_to(each)) for each in job.written]
+    kinds = [job.formats.find_output_format(each.output, job.obeys_to(each)) for each in job.written]
     check_options_apply(job.options, [each.output for each in job.written], kinds, ("has_both_forms", "rounds"))

@@ -133,7 +133,7 @@ def write_transfer(
 
     onward = transfer is not job.written[-1] or bool(options.rejects or job.stage_destinations)
     comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
-    kind = job.formats.of_output(transfer.output, job.obeys_to(transfer))
+    kind = job.formats.find_output_format(transfer.output, job.obeys_to(transfer))
     form = Form(kind, schema, sparse, options.precision, transfer.later, comments)
     with add_source_to_errors(reader):
         if transfer.output in in_parts:

@@ -13,7 +13,7 @@ from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.folds import Splits
 from filterkit.evaluation.measures import OF_PROBABILITIES, OF_SCORES, find_best, measures
-from filterkit.evaluation.trial import try_chains
+from filterkit.evaluation.trial import fit_and_predict_chains
 
 INNER_FOLDS = 5  # fewer if there are fewer rows or groups
 
@@ -26,12 +26,11 @@ def choose_chain(
     prefix: str,
     costs: np.ndarray | None = None,
 ) -> int:
-    """Choose the chain with the best mean of a measure over inner folds, the first of equally good ones.
+    """Choose the chain with the best mean of a measure over inner folds, and return its index in `chains`.
 
-    Returns its index in `chains`.
-
-    Folds are left out whose training rows lack the positive class or a second one, or whose held-out rows have no
-    weight, and those on which the measure is undefined for a chain. If no fold is left, it is the first chain.
+    Of equally good chains, it is the first. Folds are left out whose training rows lack the positive class or a second
+    one, or whose held-out rows have no weight, and those on which the measure is undefined for a chain. If no fold is
+    left, it is the first chain.
 
     Parameters
     ----------
@@ -46,18 +45,17 @@ def choose_chain(
     ------
     FilterkitError : a chain fails on an inner fold, or has no scores or probabilities where the measure needs them.
     """
+    if splits is None:
+        return 0
     values: list[list[float]] = []
-    for number in range(splits.count) if splits is not None else ():
-        assert splits is not None
-        training, held_out = (
-            rows.take(splits.training_rows(number)).replace(start=0),
-            rows.take(splits.test_rows(number)),
-        )
-        if not _can_be_learned(training) or not held_out.row_weights.any():
+    for number in range(splits.count):
+        training = rows.take(splits.choose_training_rows(number)).replace(start=0)
+        held_out = rows.take(splits.list_test_rows(number))
+        if not _has_classes_to_learn(training) or not held_out.row_weights.any():
             continue
         within = f"{prefix}, inner fold {number + 1}"
         values.append([])
-        for trial, (name, _) in zip(try_chains(chains, training, held_out, within, costs), chains):
+        for trial, (name, _) in zip(fit_and_predict_chains(chains, training, held_out, within, costs), chains):
             needs = ""
             if measure in OF_SCORES and trial.outcome.scores is None:
                 needs = "scores, but its learner predicts only labels"
@@ -70,8 +68,11 @@ def choose_chain(
     return find_best(values, measure) or 0
 
 
-def _can_be_learned(training: Batch) -> bool:
-    """Return whether rows of the positive class, or of several classes, have a weight; of labels, any row."""
+def _has_classes_to_learn(training: Batch) -> bool:
+    """Return whether rows are enough to learn from: those with a weight are of the positive class and another one.
+
+    Without a positive class, they are of any two classes; with labels or a numeric class, any row with a weight.
+    """
     schema, weights = training.schema, training.row_weights
     target = schema.class_attribute
     if target is None or target.kind == "numeric":

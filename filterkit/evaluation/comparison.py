@@ -16,23 +16,23 @@ _MOST_PAIRS = 6  # so many pairs are all tested
 DIGITS = 12  # values that differ beyond this decimal place are equal: folds leave differences of about 1e-16
 
 
-def average_known(values: np.ndarray) -> float:
+def average_without_nan(values: np.ndarray) -> float:
     """Return the mean of those of `values`, float64 (n,), that are not NaN; NaN if all are."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan
 
 
-def mean_and_error(values: np.ndarray) -> tuple[float, float]:
+def compute_mean_and_error(values: np.ndarray) -> tuple[float, float]:
     """Return the mean of `values`, float64 (n,), and its standard error; NaN values are left out.
 
     The mean is NaN if no value is left, the standard error if fewer than two are left.
     """
     known = values[~np.isnan(values)]
     error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
-    return average_known(values), float(error)
+    return average_without_nan(values), float(error)
 
 
-def corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, float]:
+def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, float]:
     """Compute the mean difference of two methods, and the p-value of the two-sided corrected resampled t-test.
 
     The training parts of folds overlap, so their results are not independent, and the plain paired t-test finds too
@@ -53,8 +53,8 @@ def corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[
     ------
     ValueError : a and b differ in shape.
     """
-    difference = _subtract_known(a, b)
-    mean, error = mean_and_error(difference)
+    difference = _subtract_without_nan(a, b)
+    mean, error = compute_mean_and_error(difference)
     if len(difference) < 2:
         return mean, np.nan
     if not difference.any():
@@ -67,20 +67,21 @@ def corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[
     return mean, float(2 * stdtr(len(difference) - 1, -abs(mean) / corrected))
 
 
-def list_pairs_to_test(methods: int) -> list[tuple[int, int]]:
+def list_pairs_of_methods(methods: int) -> list[tuple[int, int]]:
     """List the pairs of methods to test, as numbers from 0: all or, if there are many, each method with the first.
 
-    Each further test makes all of them weaker; see `adjust_by_holm`.
+    Each further test makes all of them weaker; see `adjust_p_values_by_holm`.
     """
     pairs = [(i, j) for i in range(methods) for j in range(i + 1, methods)]
     return pairs if len(pairs) <= _MOST_PAIRS else [(0, j) for j in range(1, methods)]
 
 
-def signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+def compute_signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     """Compute the mean difference of two methods, and the p-value of Wilcoxon's two-sided signed-rank test.
 
     Demšar (2006) recommends it for two methods on several data sets: it compares ranks of differences, so data sets
-    need not be of one scale. Differences of 0 count half for either method; values are rounded as in `rank_by_task`.
+    need not be of one scale. Differences of 0 count half for either method; values are rounded as
+    `rank_methods_by_task` rounds them.
 
     Parameters
     ----------
@@ -94,8 +95,8 @@ def signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     ------
     ValueError : a and b differ in shape.
     """
-    difference = _subtract_known(a, b)
-    mean, _ = mean_and_error(difference)
+    difference = _subtract_without_nan(a, b)
+    mean, _ = compute_mean_and_error(difference)
     if len(difference) < 2:
         return mean, np.nan
     rounded = np.round(difference, DIGITS)
@@ -107,14 +108,14 @@ def signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
         return mean, float(wilcoxon(rounded, zero_method="zsplit").pvalue)
 
 
-def _subtract_known(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _subtract_without_nan(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"expected two arrays of the same length, found the shapes {a.shape} and {b.shape}")
     difference = a - b
     return np.asarray(difference[~np.isnan(difference)])
 
 
-def adjust_by_holm(p: np.ndarray) -> np.ndarray:
+def adjust_p_values_by_holm(p: np.ndarray) -> np.ndarray:
     """Adjust the p-values of several tests, so that the chance of any false finding is that of one test (Holm 1979).
 
     The smallest of `p`, float64 (n,), is multiplied by the number of tests, the next by one less, and so on; none
@@ -126,7 +127,7 @@ def adjust_by_holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def rank_by_task(values: np.ndarray) -> np.ndarray:
+def rank_methods_by_task(values: np.ndarray) -> np.ndarray:
     """Rank the methods on each task, 1 for the largest value: float64 (tasks, methods), from values of this shape.
 
     Equal values get the mean of their ranks. Values are first rounded to 12 decimal places, because means of folds
@@ -138,14 +139,14 @@ def rank_by_task(values: np.ndarray) -> np.ndarray:
     return np.asarray(rankdata(-np.round(whole, DIGITS), axis=1)).reshape(whole.shape)
 
 
-def friedman_test(values: np.ndarray) -> float:
+def compute_friedman_p(values: np.ndarray) -> float:
     """Compute the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
 
     Parameters
     ----------
-    values : float64 (tasks, methods), larger values are better; see `rank_by_task`.
+    values : float64 (tasks, methods), larger values are better; see `rank_methods_by_task`.
     """
-    ranked = rank_by_task(values)
+    ranked = rank_methods_by_task(values)
     if len(ranked) < 2 or ranked.shape[1] < 3:
         return np.nan
     if (ranked == ranked[:, :1]).all():
@@ -179,13 +180,13 @@ def group_equal_methods(mean_ranks: np.ndarray, limit: float) -> list[tuple[int,
 
 
 class MethodRanks(NamedTuple):
-    """How several methods rank over tasks.
+    """The ranks of several methods over tasks, and which of them a test does not tell apart.
 
     Attributes
     ----------
     mean : float64 (methods,), the mean rank of each, 1 for the best.
     order : the numbers of the methods by their mean ranks, the best first.
-    p : that of `friedman_test`.
+    p : that of `compute_friedman_p`.
     limit : what `compute_critical_difference` returns.
     groups : the numbers of the methods in each group of `group_equal_methods`, by their mean ranks.
     tasks : the number of tasks.
@@ -200,7 +201,7 @@ class MethodRanks(NamedTuple):
 
 
 def rank_methods(values: np.ndarray) -> MethodRanks:
-    """Rank methods over tasks.
+    """Rank methods by their values on several tasks, and group those that Nemenyi's test does not tell apart.
 
     With fewer than two tasks there are no groups and `limit` is NaN; without tasks, the mean ranks are NaN, too.
 
@@ -209,18 +210,17 @@ def rank_methods(values: np.ndarray) -> MethodRanks:
     values : float64 (tasks, methods) without NaN, larger values are better.
     """
     tasks, methods = values.shape
-    mean = rank_by_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)
+    mean = rank_methods_by_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)
     limit = compute_critical_difference(methods, tasks) if tasks > 1 else np.nan
     order = np.argsort(mean, kind="stable")
     ends = group_equal_methods(mean[order], limit) if tasks > 1 else []
     groups = [order[first : last + 1].tolist() for first, last in ends]
-    return MethodRanks(mean, order.tolist(), friedman_test(values), limit, groups, tasks)
+    return MethodRanks(mean, order.tolist(), compute_friedman_p(values), limit, groups, tasks)
 
 
-def find_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """Find the methods near the best: bool (tasks, methods), whether a value is at least best · (1 − tolerance).
-
-    The best value is that of the task.
+def find_methods_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
+    """Find the methods near the best on each task: bool (tasks, methods), whether a value is at least
+    best · (1 − tolerance), where the best value is the largest of the task.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def find_best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int
 
     Parameters
     ----------
-    values, tolerance : see `find_near_best`.
+    values, tolerance : see `find_methods_near_best`.
 
     Returns
     -------
@@ -254,9 +254,9 @@ def find_best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int
 
     Raises
     ------
-    ValueError : there are fewer than two methods; also as `find_near_best`.
+    ValueError : there are fewer than two methods; also as `find_methods_near_best`.
     """
-    missed = (~find_near_best(values, tolerance)).astype(np.int64)
+    missed = (~find_methods_near_best(values, tolerance)).astype(np.int64)
     tasks, methods = missed.shape
     if methods < 2:
         raise ValueError("pairs need at least two methods")

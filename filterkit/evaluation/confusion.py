@@ -13,8 +13,10 @@ from filterkit.stages.learner import REST, FittedLearner
 from filterkit.stages.models import Outcome, find_group_bounds
 
 
-def list_confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
-    """List the confusion of each class, label or target, as `Result.confusion` holds it; empty if there are no rows.
+def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
+    """Count how the rows of each value of the class, or of each label or target, were predicted.
+
+    Returns a list in the form of `Result.confusion`, empty if there are no rows.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class PredictionCounts:
 
     Attributes
     ----------
-    values : all values, in the order of the header.
+    values : all values that the header declares, in its order, and one for the rest if there is one.
     weights : the weight of the rows of each pair of a true and a predicted value that occurs.
     """
 
@@ -58,28 +60,30 @@ class PredictionCounts:
     weights: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def add(self, values: list[str], cells: list[list[Any]]) -> None:
-        """Add the values and the cells of an entry of `Result.confusion`."""
+        """Add the counts of further rows: the values and the cells of an entry of `Result.confusion`."""
         self.values = list(dict.fromkeys([*self.values, *values]))
         for true, predicted, weight in cells:
             pair = (values[true], values[predicted])
             self.weights[pair] = self.weights.get(pair, 0.0) + weight
 
     @property
-    def names(self) -> list[str]:
-        """The values that occur, true or predicted, in the order of the header."""
-        occurring = {name for pair in self.weights for name in pair}
+    def occurring_values(self) -> list[str]:
+        """The values that some row has or was predicted as, in the order of `values`."""
+        occurring = {value for pair in self.weights for value in pair}
         return [value for value in self.values if value in occurring]
 
     @property
+    def cells(self) -> list[tuple[int, int, float]]:
+        """The weight of each pair in `weights`, after the indices of its true and predicted value in
+        `occurring_values`."""
+        index = {value: number for number, value in enumerate(self.occurring_values)}
+        return [(index[true], index[predicted], weight) for (true, predicted), weight in self.weights.items()]
+
+    @property
     def matrix(self) -> np.ndarray:
-        """float64 (names, names), the weight of the rows of each true (first axis) and predicted value."""
-        found = np.zeros((len(self.names), len(self.names)))
+        """The weights as a matrix, float64 (true values, predicted values), both in the order of `occurring_values`."""
+        count = len(self.occurring_values)
+        found = np.zeros((count, count))
         for true, predicted, weight in self.cells:
             found[true, predicted] = weight
         return found
-
-    @property
-    def cells(self) -> list[tuple[int, int, float]]:
-        """The positions in `names` of each true and predicted value that occur together, and their weight."""
-        code = {name: number for number, name in enumerate(self.names)}
-        return [(code[true], code[predicted], weight) for (true, predicted), weight in self.weights.items()]

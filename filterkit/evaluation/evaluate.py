@@ -16,7 +16,7 @@ from filterkit.data.user_rows import Table, as_batch
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.costs import check_costs
 from filterkit.evaluation.folds import Design
-from filterkit.evaluation.journal import evaluate_all
+from filterkit.evaluation.journal import evaluate_all_parts
 from filterkit.evaluation.measures import MEASURES, check_measure
 from filterkit.evaluation.predefined_folds import PredefinedFold, PredefinedFolds
 from filterkit.evaluation.report_page import make_report_page
@@ -106,28 +106,26 @@ def evaluate(
         chains = [chains]
     named = chains.items() if isinstance(chains, Mapping) else [(str(chain), chain) for chain in chains]
     texts = tuple((name, parse_named_chain(str(chain))[1]) for name, chain in named)
-    own, n_folds = None, 10
-    if isinstance(folds, (int, np.integer)) or not isinstance(folds, Iterable):
-        if not isinstance(folds, (int, float, np.number)) or int(folds) != folds:
-            hint = "; pass what its split yields" if hasattr(folds, "split") else ""
-            found = folds if isinstance(folds, (int, float, np.number)) else type(folds).__name__
-            raise UsageError(f"folds must be a whole number or pairs of row numbers, not {found}{hint}")
-        n_folds = int(folds)
-    else:
+    own = None
+    if isinstance(folds, Iterable):
         if len(batches) > 1 or repeats != 1 or group is not None or test is not None:
             raise UsageError(
                 "folds as row numbers need one data set, and cannot be combined with repeats, group or test"
             )
-        own = _read_folds(folds, len(first))
-    if choose is not None and (choose not in MEASURES or (choose == "cost" and costs is None)):
-        needs = "needs costs" if choose == "cost" else f"must be one of {', '.join(MEASURES)}"
-        raise UsageError(f"choose={quoted(str(choose))} {needs}")
+        own, folds = _make_folds_from_pairs(folds, len(first)), 10
+    elif not isinstance(folds, (int, float, np.number)) or int(folds) != folds:
+        hint = "; pass what its split yields" if hasattr(folds, "split") else ""
+        found = folds if isinstance(folds, (int, float, np.number)) else type(folds).__name__
+        raise UsageError(f"folds must be a whole number or pairs of row numbers, not {found}{hint}")
     if choose is not None:
+        if choose not in MEASURES or (choose == "cost" and costs is None):
+            needs = "needs costs" if choose == "cost" else f"must be one of {', '.join(MEASURES)}"
+            raise UsageError(f"choose={quoted(str(choose))} {needs}")
         check_measure("choose:", choose, any(batch.schema.has_numeric_target for batch in batches.values()))
     matrices = [] if costs is None else [check_costs(costs, batch.schema).tolist() for batch in batches.values()]
     design = Design(
         texts,
-        n_folds,
+        int(folds),
         seed=seed,
         repeats=repeats,
         group=group,
@@ -136,14 +134,15 @@ def evaluate(
     )
     evaluator = Evaluator(batches.items(), design, test, own)
     with make_engine_on("processes", jobs, registry()) as engine:
-        evaluation = Evaluation(evaluate_all(evaluator, engine, in_notebook() if progress is None else progress))
-    for message in evaluation.doubts():
+        evaluation = Evaluation(evaluate_all_parts(evaluator, engine, in_notebook() if progress is None else progress))
+    for message in evaluation.list_doubts():
         warnings.warn(NothingLearnedWarning(message), stacklevel=2)
     return evaluation
 
 
-def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> PredefinedFolds:
-    """Make folds of pairs of row numbers, from 0: those to train on, and those to test on.
+def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> PredefinedFolds:
+    """Make folds of the pairs that a splitter of scikit-learn yields: the numbers, from 0, of the rows to train on and
+    of those to test on.
 
     Raises
     ------

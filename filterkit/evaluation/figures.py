@@ -75,7 +75,7 @@ class Line(NamedTuple):
     style: Mapping[str, Any] = MappingProxyType({})
 
 
-def paper_style() -> AbstractContextManager[None]:
+def use_paper_style() -> AbstractContextManager[None]:
     """Return a context in which matplotlib draws for papers, whatever the user's own settings are."""
     import matplotlib.style
 
@@ -179,7 +179,7 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
     for panel, marks in ends:  # move names up and down until none covers another
         height = panel.get_window_extent().height * 72 / panel.figure.dpi  # points
         points = panel.transAxes.inverted().transform(panel.transData.transform([mark.xy for mark in marks]))
-        for mark, position in zip(marks, spread_positions(points[:, 1] * height, _SPACE, height) / height):
+        for mark, position in zip(marks, move_positions_apart(points[:, 1] * height, _SPACE, height) / height):
             mark.xyann = (1.0, position)
 
 
@@ -224,7 +224,7 @@ def _draw_line(panel: Any, number: int, count: int, line: Line, text: str, every
     )
 
 
-def spread_positions(positions: np.ndarray, space: float, height: float) -> np.ndarray:
+def move_positions_apart(positions: np.ndarray, space: float, height: float) -> np.ndarray:
     """Move positions, float64 (n,), so that any two are at least `space` apart; the sum of squared moves is smallest.
 
     They keep their order, and lie between 0 and `height` if there is room. Without the space below each of them, the
@@ -269,5 +269,5 @@ def save_figure(figure: Any, path: str) -> None:
     """Write a figure of matplotlib to a file, whose ending gives its format: .png, .svg or .pdf."""
     kind = os.path.splitext(path)[1][1:].lower()
     metadata = {} if kind == "png" else {_DATE[kind]: None}
-    with paper_style(), open_output(path) as out:
+    with use_paper_style(), open_output(path) as out:
         figure.savefig(out, format=kind, metadata=metadata)

@@ -80,7 +80,7 @@ class Design:
 
 
 class Splits:
-    """The training and test rows of the folds of one data set.
+    """The folds of one data set for cross-validation, drawn at random: the rows to train and to test on.
 
     Parameters
     ----------
@@ -88,46 +88,41 @@ class Splits:
         has each label, which all are spread evenly.
     design : how the rows are split.
     groups : int (rows,): rows of the same number stay in one fold. None if there are no groups.
-    tested : the number of rows at the end that are the only test rows; 0 for cross-validation.
 
     Attributes
     ----------
-    count : the number of folds of all repeats; 1 if there are only test rows.
-    shares : the shares of all rows to train on, ascending; 1 for all rows that are not the test rows.
+    count : the number of folds of all repeats.
+    shares : the shares of all rows to train on, ascending.
     """
 
-    def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None, tested: int = 0) -> None:
+    def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None) -> None:
         self._y = y if y.ndim == 1 else np.zeros(len(y), np.int32)
-        self._groups = groups
         self._design = design
-        self.count = 1 if tested else design.folds * design.repeats
-        self.shares = (1.0,) if tested else design.shares or (design.most,)
-        if tested:
-            self._folds = [(np.arange(len(y)) < len(y) - tested).astype(np.int32)]
-        else:
-            seeds = [design.seed, *(_make_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
-            self._folds = [_deal_rows(y, groups, design.folds, seed) for seed in seeds]
+        self.count = design.folds * design.repeats
+        self.shares = design.shares or (design.most,)
+        seeds = [design.seed, *(_derive_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
+        self._folds = [_deal_rows(y, groups, design.folds, seed) for seed in seeds]
 
-    def _find_rows(self, fold: int) -> np.ndarray:
-        """Return whether each row is in a fold: bool (rows,)."""
+    def _mark_fold(self, fold: int) -> np.ndarray:
+        """Mark the rows of a fold, which are those to test on: bool (rows,)."""
         repeat, number = divmod(fold, self._design.folds)
         return np.asarray(self._folds[repeat] == number)
 
-    def fold_name(self, fold: int) -> str:
+    def get_fold_name(self, fold: int) -> str:
         """Return the name of a fold for the results file; "" because folds that are drawn have none."""
         return ""
 
-    def test_rows(self, fold: int) -> np.ndarray:
+    def list_test_rows(self, fold: int) -> np.ndarray:
         """Return the indices of the rows to test on: int64 (n,), ascending."""
-        return np.flatnonzero(self._find_rows(fold))
+        return np.flatnonzero(self._mark_fold(fold))
 
-    def training_rows(self, fold: int, share: float = 1.0) -> np.ndarray:
+    def choose_training_rows(self, fold: int, share: float = 1.0) -> np.ndarray:
         """Return the indices of the rows to train on: int64 (n,), ascending.
 
         Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
         share of the design that is outside a fold, or a larger one, is all rows outside the fold.
         """
-        rows = np.flatnonzero(~self._find_rows(fold))
+        rows = np.flatnonzero(~self._mark_fold(fold))
         if share > self._design.most - 1e-9:  # rounding could leave out rows of a class
             return rows
         drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
@@ -138,7 +133,7 @@ class Splits:
         return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
 
 
-def split_inner(
+def split_into_inner_folds(
     strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold: int, folds: int
 ) -> Splits | None:
     """Split the training rows of a fold into inner folds, stratified, and with each group in one inner fold.
@@ -159,19 +154,19 @@ def split_inner(
     most = min(folds, len(rows) if groups is None else len(np.unique(groups)))
     if most < 2:
         return None
-    seed = _make_seed(design.seed, fold, _INNER)
+    seed = _derive_seed(design.seed, fold, _INNER)
     return Splits(strata[rows], replace(design, folds=most, repeats=1, shares=(), seed=seed), groups)
 
 
-def _make_seed(*numbers: int) -> int:
-    """Derive a seed from several numbers, the same for the same numbers."""
+def _derive_seed(*numbers: int) -> int:
+    """Derive the seed of a random generator from several numbers; the same numbers give the same seed."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 def _deal_rows(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
     """Deal rows into folds: int32 (rows,), the fold of each row; parameters are as for `Splits`."""
     if groups is None:
-        return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_labelled_rows(y, folds, seed)
+        return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_multilabel_rows(y, folds, seed)
     from sklearn.model_selection import StratifiedGroupKFold
 
     if y.ndim > 1 or np.bincount(y).max(initial=0) < folds:  # which StratifiedGroupKFold refuses
@@ -184,7 +179,7 @@ def _deal_rows(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) 
     return fold
 
 
-def _deal_labelled_rows(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
+def _deal_multilabel_rows(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """Deal rows into folds so that each label, and all rows, are spread evenly (Sechidis and others 2011).
 
     The rarest label comes first, with all its rows at once. Each row that is in no fold yet goes to the fold that has

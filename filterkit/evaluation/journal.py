@@ -21,7 +21,8 @@ _NO_JOURNAL = "this is not a journal of an evaluation; name another file"
 
 
 class Journal:
-    """A text file of JSON lines: the first says what is evaluated, and each other line has the results of one part.
+    """A text file of JSON lines: the first says what is evaluated, and each other line has the results of one fold of a
+    task.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class Journal:
 
     Attributes
     ----------
-    results : the results of the parts in the file.
+    results : the results in the file.
 
     Raises
     ------
@@ -73,11 +74,11 @@ class Journal:
 
     @property
     def done(self) -> set[Part]:
-        """The parts whose results are in the file."""
+        """The data, task and fold of all results in the file."""
         return {(result.data, result.task, result.fold) for result in self.results}
 
     def add(self, results: list[Result]) -> None:
-        """Append the results of a part."""
+        """Append the results of all chains on one fold."""
         self._write_line([result._asdict() for result in results])
         self.results += results
 
@@ -108,10 +109,10 @@ class Journal:
             raise make_file_error(f"{self._path}: {error.strerror or error}", error) from None
 
 
-def evaluate_all(
+def evaluate_all_parts(
     evaluator: Evaluator, engine: Engine, shows_progress: bool | None = None, journal: Journal | None = None
 ) -> list[Result]:
-    """Evaluate the parts that the journal does not have yet; return all results, in the order of the parts.
+    """Evaluate the folds that the journal does not have yet, and return the results of all, in the order of folds.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def evaluate_all(
 
 
 def _hash_batch(batch: Batch) -> str:
-    """Compute a hash of the rows and their schema, 16 characters."""
+    """Compute a hash of the rows and their schema, as a text of 16 characters."""
     schema = batch.schema
     about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
     digest = hashlib.sha256(repr(about).encode())

@@ -10,8 +10,8 @@ import numpy as np
 
 from filterkit.data.arithmetic import divide_or_zero
 from filterkit.errors import UsageError
-from filterkit.evaluation.comparison import average_known
-from filterkit.evaluation.regression import ABOUT, LOSSES_OF_NUMBERS, OF_NUMBERS, measure_numbers
+from filterkit.evaluation.comparison import average_without_nan
+from filterkit.evaluation.regression import ABOUT, LOSSES_OF_NUMBERS, OF_NUMBERS, measure_number_predictions
 from filterkit.stages.models import Outcome, find_group_bounds
 
 _TOP = 20  # the number of rows that p20 takes into account
@@ -117,7 +117,7 @@ def find_best(values: Any, measure: str) -> int | None:
 def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str, float]:
     """Compute the measures `names` of an outcome, in that order, each from 0 to 1 unless said otherwise, or NaN.
 
-    By default they are all of `OF_CLASSES` or, of predicted numbers, of `OF_NUMBERS`, see `measure_numbers`.
+    By default they are all of `OF_CLASSES` or, of predicted numbers, of `OF_NUMBERS`, see `measure_number_predictions`.
 
     ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
     right cells, one for each row and label or target, which is 1 − ``hamming_loss``. ``subset_accuracy`` is the share
@@ -178,7 +178,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     if not truth.size:
         raise ValueError("no rows or no tasks to measure")
     if outcome.is_numeric:
-        found = measure_numbers(outcome)
+        found = measure_number_predictions(outcome)
         return {name: found[name] for name in names or OF_NUMBERS}
     if truth.dtype != bool or predicted.dtype != bool:
         raise ValueError(f"truth and predicted must be bool, not {truth.dtype} and {predicted.dtype}")
@@ -194,12 +194,10 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
 def _measure_accuracy(outcome: Outcome) -> tuple[float, float, float]:
     right = outcome.truth == outcome.predicted
     whole = np.logical_and.reduceat(right, find_group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
-    subset = float(np.average(whole.all(axis=1), weights=outcome.weights))
-    if outcome.weights is None:
-        return whole.mean(), (~whole).mean(), subset
-    total = outcome.weights.sum() * whole.shape[1]
-    accuracy, loss = (float((outcome.weights @ cells).sum() / total) for cells in (whole, ~whole))
-    return accuracy, loss, subset
+    weights = outcome.row_weights
+    total = weights.sum() * whole.shape[1]
+    accuracy, loss = (float((weights @ cells).sum() / total) for cells in (whole, ~whole))
+    return accuracy, loss, float(np.average(whole.all(axis=1), weights=weights))
 
 
 def _measure_labels(outcome: Outcome) -> tuple[float, ...]:
@@ -228,9 +226,8 @@ def _measure_cost(outcome: Outcome) -> tuple[float]:
 def _measure_counts(outcome: Outcome) -> tuple[float, ...]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
-    weights = outcome.weights
-    counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
-    precision, recall, f1, specificity = map(average_known, _compute_rates(*counts))
+    counts = np.stack([outcome.row_weights @ cell for cell in cells])
+    precision, recall, f1, specificity = map(average_without_nan, _compute_rates(*counts))
     micro_precision, micro_recall, micro_f1, _ = map(float, _compute_rates(*counts.sum(axis=1)))
     return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
 
@@ -239,13 +236,13 @@ def _measure_ranking(outcome: Outcome) -> tuple[float, ...]:
     if outcome.scores is None:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
-    found = [_measure_task_ranking(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
-    return tuple(map(average_known, np.array(found).T))
+    found = [_measure_task_ranking(*task, outcome.row_weights, outcome.probabilities) for task in zip(truth, scores)]
+    return tuple(map(average_without_nan, np.array(found).T))
 
 
 def _measure_agreement(outcome: Outcome) -> tuple[float, float]:
     found = np.array([_compute_kappa_and_mcc(each) for each in count_confusions(outcome)])
-    return average_known(found[:, 0]), average_known(found[:, 1])
+    return average_without_nan(found[:, 0]), average_without_nan(found[:, 1])
 
 
 def _measure_probabilities(outcome: Outcome) -> tuple[float, float]:
@@ -292,8 +289,8 @@ def count_confusions(outcome: Outcome) -> list[np.ndarray]:
             np.where(each[:, first:stop].any(axis=1), each[:, first:stop].argmax(axis=1), count - 1)
             for each in (outcome.truth, outcome.predicted)
         )
-        counts = np.bincount(true * count + guess, outcome.weights, count * count)
-        found.append(counts.reshape(count, count).astype(np.float64))
+        counts = np.bincount(true * count + guess, outcome.row_weights, count * count)
+        found.append(counts.reshape(count, count))
     return found
 
 
@@ -320,11 +317,11 @@ def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarra
 
 
 def _measure_task_ranking(
-    truth: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, probabilities: bool
+    truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, probabilities: bool
 ) -> tuple[float, float, float, float]:
     """Compute auc, p20, bep and pr_auc of one task; all are NaN if no row is positive.
 
-    `truth` is bool (rows,), `scores` float64 (rows,), `weights` float64 (rows,) or None.
+    `truth` is bool (rows,), `scores` and `weights` are float64 (rows,).
     """
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
@@ -335,7 +332,7 @@ def _measure_task_ranking(
     # The numbers of rows and of positive rows retrieved after each group of equal scores. Within a group, the expected
     # number of positive rows grows evenly, so the curve is straight between these points.
     rows = np.append(0, np.bincount(group, weights).cumsum())
-    found = np.append(0, np.bincount(group, truth if weights is None else truth * weights).cumsum())
+    found = np.append(0, np.bincount(group, truth * weights).cumsum())
     positive, negative = found[-1], rows[-1] - found[-1]
     auc = np.trapezoid(found, rows - found) / (positive * negative) if not truth.all() else np.nan
     top = min(_TOP, rows[-1])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.errors import UsageError, visible
-from filterkit.evaluation.comparison import find_best_pair, find_near_best
+from filterkit.evaluation.comparison import find_best_pair, find_methods_near_best
 from filterkit.evaluation.figures import (
     COLOURS,
     LETTERS,
@@ -23,8 +23,8 @@ from filterkit.evaluation.figures import (
     draw_lines,
     make_panels,
     mark_panel_empty,
-    paper_style,
     save_figure,
+    use_paper_style,
     wrap_name,
 )
 from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
@@ -65,7 +65,7 @@ def check_plot(path: str | None, figure: str | None = None) -> None:
         raise UsageError("--plot needs matplotlib: pip install 'arff-filterkit[plot]'") from None
 
 
-def plot(figure: str, results: Results, measures: list[str], path: str) -> None:
+def write_figure(figure: str, results: Results, measures: list[str], path: str) -> None:
     """Write one of the `FIGURES` to a .png, .svg or .pdf file; warn if the font lacks letters of a name.
 
     Raises
@@ -91,7 +91,7 @@ def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
     ------
     UsageError : the results lack what the figure shows.
     """
-    with paper_style():
+    with use_paper_style():
         return _FIGURES[figure](results, measures)
 
 
@@ -106,7 +106,7 @@ def _draw_curves(results: Results, measures: list[str]) -> Any:
     x, lines = np.array(results.shares) * 100, []
     has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
     for panel, measure in zip(panels, measures):
-        own = zip(results.chains, *np.moveaxis(results.summary(measure), 2, 0))
+        own = zip(results.chains, *np.moveaxis(results.compute_means_and_errors(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
         add_panel_title(panel, _make_measure_title(measure))
         panel.set_xlabel("share of all rows trained on")
@@ -122,7 +122,7 @@ def _draw_means(results: Results, measures: list[str]) -> Any:
     positions = heights.cumsum() - heights / 2
     figure, panels = make_panels(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
     for panel, measure in zip(panels, measures):
-        mean, error = results.summary(measure)[:, 0].T
+        mean, error = results.compute_means_and_errors(measure)[:, 0].T
         for position in positions:
             panel.axhline(position, color="0.85", lw=0.4, zorder=0)
         panel.errorbar(mean, positions, xerr=np.nan_to_num(error), fmt="o", color=COLOURS[0], elinewidth=0.8, ms=3.5)
@@ -146,12 +146,12 @@ def _make_measure_title(measure: str) -> str:
 
 
 def _explain_means(results: Results, has_bars: bool) -> str:
-    """Return a note that says what points and bars are."""
-    units = len(results.tasks) if results.over_tasks else results.folds
+    """Return the note below a figure that says what its points and bars are."""
+    units = len(results.tasks) if results.has_several_tasks else results.folds
     if units == 1:
         return "Values on the test set."
     bars = "; bars show one standard error to either side" if has_bars else ""
-    return f"Means over {units} {'tasks' if results.over_tasks else 'folds'}{bars}."
+    return f"Means over {units} {'tasks' if results.has_several_tasks else 'folds'}{bars}."
 
 
 def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
@@ -182,7 +182,7 @@ def _draw_near_best(results: Results, measures: list[str]) -> Any:
 
     It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
     """
-    methods = results.methods()
+    methods = results.list_methods()
     if len(methods) < 2:
         raise UsageError(
             "--figure near-best: all chains are of one method; name chains METHOD or METHOD/VARIANT, and compare two"
@@ -194,8 +194,8 @@ def _draw_near_best(results: Results, measures: list[str]) -> Any:
     figure, panels = make_panels(len(measures), compute_height_of_names(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):
-        best = results.best_of_methods(measure)
-        shares = np.array([find_near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
+        best = results.find_best_of_methods(measure)
+        shares = np.array([find_methods_near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
         pair = np.array([find_best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
@@ -269,37 +269,37 @@ def _draw_confusion(results: Results, _: list[str]) -> Any:
     """Draw a matrix for each task and chain, at the largest share: how the rows of each class were predicted."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    from filterkit.evaluation.results import pool_folds
+    from filterkit.evaluation.results import pool_over_folds
 
     lack = "the results do not have the classes; evaluate with --by-class"
     if results.rows[0].is_numeric:
         lack = "these results are of predicted numbers; choose --figure predicted or residuals"
-    pooled = pool_folds(results, "confusion")
-    classes = max((len(each.found.names) for each in pooled), default=0)
-    figure, panels = _make_fold_panels(results, pooled, "confusion", lack, classes)
+    pooled = pool_over_folds(results, "confusion")
+    classes = max((len(each.found.occurring_values) for each in pooled), default=0)
+    figure, panels = _make_task_panels(results, pooled, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
-        _draw_matrix(panel, counts.names, counts.matrix, shades)
+        _draw_matrix(panel, counts.occurring_values, counts.matrix, shades)
     add_figure_note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return figure
 
 
-def _make_fold_panels(
+def _make_task_panels(
     results: Results, pooled: list[Pooled], name: str, lack: str, classes: int = 0
 ) -> tuple[Any, Iterator[tuple[Any, Any]]]:
-    """Make a figure with a panel for each of the pooled folds of the largest share.
+    """Make a figure with a panel for each task and chain, at the largest share of rows to train on.
 
-    A title names data, task, label and chain, as far as they are not the same for all.
+    The title of a panel names data, task, label and chain, as far as they are not the same for all panels.
 
     Parameters
     ----------
-    results, pooled : the results, and their pooled folds of all shares.
+    results, pooled : the results, and what `pool_over_folds` makes of them.
     name, lack : the name of the figure and, for the error, why there may be nothing to draw.
     classes : how many classes a panel must have room for.
 
     Returns
     -------
-    The figure; and each panel with its `Pooled.found`.
+    The figure; and pairs of a panel and the `Pooled.found` to draw in it.
     """
     pooled = [each for each in pooled if each.share == results.shares[-1]]
     if not pooled:
@@ -340,11 +340,11 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
 
 def _draw_predicted_numbers(results: Results, _: list[str], of_residuals: bool) -> Any:
     """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
-    from filterkit.evaluation.results import pool_folds
+    from filterkit.evaluation.results import pool_over_folds
 
     lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
     name = "residuals" if of_residuals else "predicted"
-    figure, panels = _make_fold_panels(results, pool_folds(results, "points"), name, lack)
+    figure, panels = _make_task_panels(results, pool_over_folds(results, "points"), name, lack)
     for panel, points in panels:
         true, predicted = np.array(points.true), np.array(points.predicted)
         x, y = (predicted, true - predicted) if of_residuals else (true, predicted)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -36,45 +34,40 @@ class PredefinedFold(NamedTuple):
     training: list[np.ndarray]
 
 
-@dataclass(frozen=True)
 class PredefinedFolds:
     """The folds that the user gives for a data set; it has the methods of `Splits`.
 
-    Attributes
+    Parameters
     ----------
     folds : in order.
     n_rows : how many rows the data set has.
+
+    Attributes
+    ----------
+    count : the number of folds.
+    shares : the mean size of each sample as a share of the largest one.
     """
 
-    folds: list[PredefinedFold]
-    n_rows: int
+    def __init__(self, folds: list[PredefinedFold], n_rows: int) -> None:
+        self.folds, self.n_rows, self.count = folds, n_rows, len(folds)
+        sizes = np.array([[len(rows) for rows in fold.training] for fold in folds], float).mean(axis=0)
+        self.shares = tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
 
-    @property
-    def count(self) -> int:
-        """Implement `Splits.count`."""
-        return len(self.folds)
-
-    @cached_property
-    def shares(self) -> tuple[float, ...]:
-        """The mean size of each sample as a share of the largest one."""
-        sizes = np.array([[len(rows) for rows in fold.training] for fold in self.folds], float).mean(axis=0)
-        return tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
-
-    def fold_name(self, fold: int) -> str:
-        """Implement `Splits.fold_name`."""
+    def get_fold_name(self, fold: int) -> str:
+        """Implement `Splits.get_fold_name`."""
         return self.folds[fold].name
 
-    def test_rows(self, fold: int) -> np.ndarray:
-        """Implement `Splits.test_rows`."""
+    def list_test_rows(self, fold: int) -> np.ndarray:
+        """Implement `Splits.list_test_rows`."""
         return self.folds[fold].test
 
-    def training_rows(self, fold: int, share: float) -> np.ndarray:
-        """Implement `Splits.training_rows`."""
+    def choose_training_rows(self, fold: int, share: float) -> np.ndarray:
+        """Implement `Splits.choose_training_rows`."""
         return self.folds[fold].training[self.shares.index(share)]
 
     @property
     def digest(self) -> str:
-        """A hash of all row numbers, 16 characters, by which a journal knows the folds again."""
+        """A hash of the row numbers of all folds, 16 characters, by which a journal recognizes the folds."""
         digest = hashlib.sha256()
         for fold in self.folds:
             for rows in (fold.test, *fold.training):
@@ -82,7 +75,7 @@ class PredefinedFolds:
         return digest.hexdigest()[:16]
 
     def keep_rows(self, chosen: np.ndarray) -> PredefinedFolds:
-        """Return the folds without the rows that are not `chosen`, bool (rows,); the chosen ones are numbered from 0.
+        """Return the folds with only the `chosen` rows, bool (rows,), which are numbered anew from 0.
 
         Raises
         ------
@@ -104,7 +97,7 @@ class PredefinedFolds:
             )
         return own
 
-    def describe_untested(self) -> str:
+    def describe_untested_rows(self) -> str:
         """Describe rows that are tested in no fold, or more often than others; "" if all are tested equally often."""
         times = np.bincount(np.concatenate([fold.test for fold in self.folds]), minlength=self.n_rows)
         if untested := int(np.count_nonzero(times == 0)):
@@ -114,7 +107,7 @@ class PredefinedFolds:
 
 
 def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray, list[str | None], Batch]:
-    """Split the rows into the values of one attribute, and the rows without it.
+    """Take one attribute out of the rows; return its values and the rows without it.
 
     Returns
     -------
@@ -148,7 +141,7 @@ def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray
     return codes, texts, rest
 
 
-def make_folds_of_column(data: Batch, name: str) -> tuple[PredefinedFolds, Batch]:
+def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, Batch]:
     """Make a fold of the rows of each value of an attribute; return the folds, and the rows without the attribute.
 
     Raises
@@ -172,7 +165,7 @@ def make_folds_of_column(data: Batch, name: str) -> tuple[PredefinedFolds, Batch
     return PredefinedFolds(folds, len(codes)), rest
 
 
-def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFolds:
+def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFolds:
     """Make folds of a file of splits, in the order of its repeats and folds.
 
     Parameters
@@ -187,7 +180,7 @@ def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFol
     FilterkitError : an attribute is missing or has other values; a fold or sample has no rows to train or to test on,
         or one row twice; or a row number is not of the data set.
     """
-    columns = _read_columns(splits, path)
+    columns = _read_split_columns(splits, path)
     is_test, row, repeat, fold = (columns[name] for name in _COLUMNS)
     has_samples = _SAMPLE in columns
     sample = columns.get(_SAMPLE, np.zeros_like(row))
@@ -227,8 +220,11 @@ def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFol
     return PredefinedFolds(folds, n_rows)
 
 
-def _read_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
-    """Read the columns of a file of splits: by lower-case name, int64 (rows,); type is 1 for TEST and 0 for TRAIN."""
+def _read_split_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
+    """Read the columns of a file of splits as whole numbers: int64 (rows,) by lower-case name.
+
+    In the column ``type``, 1 stands for TEST and 0 for TRAIN.
+    """
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}
     for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):

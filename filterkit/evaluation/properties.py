@@ -27,7 +27,7 @@ class Properties(NamedTuple):
     nonzeros: float
 
 
-def measure_properties(batch: Batch) -> Properties:
+def measure_training_rows(batch: Batch) -> Properties:
     """Measure the properties of rows whose class or labels are known; 0 if there are no rows."""
     schema, y, n_rows = batch.schema, batch.y, len(batch)
     if batch.sparse:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.evaluation.comparison import average_known
+from filterkit.evaluation.comparison import average_without_nan
 from filterkit.stages.models import Outcome
 
 # The title of each measure and one line about it, as in `filterkit.evaluation.measures`.
@@ -31,7 +31,7 @@ _MOST_POINTS = 1000  # of a fold
 IN_UNITS = frozenset(("mae", "rmse", "medae"))  # in the unit of the class
 
 
-def measure_numbers(outcome: Outcome) -> dict[str, float]:
+def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
     """Compute the measures `OF_NUMBERS`, each the mean over targets for which it is defined, or NaN.
 
     For errors e = prediction − number, means over rows by weight, and the means m of the numbers of the training rows:
@@ -51,17 +51,21 @@ def measure_numbers(outcome: Outcome) -> dict[str, float]:
     pair = outcome.truth, outcome.predicted
     with np.errstate(over="ignore", invalid="ignore"):
         # Distances from means of their own lose no digits, however narrow the numbers of the fold are.
-        found = rate_errors(sum_errors(outcome, [np.average(each, axis=0, weights=weights) for each in pair]))
+        found = compute_error_measures(
+            sum_errors(outcome, [np.average(each, axis=0, weights=weights) for each in pair])
+        )
         found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
-    truth, predicted = (_rank(each, weights) for each in pair)
+    truth, predicted = (_rank_columns(each, weights) for each in pair)
     ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
-    found["spearman"] = rate_errors(sum_errors(ranks))["pearson"]
+    found["spearman"] = compute_error_measures(sum_errors(ranks))["pearson"]
     # A measure that is too large for a number, of any target, has no mean.
-    return {name: np.nan if np.isinf(found[name]).any() else average_known(found[name]) for name in OF_NUMBERS}
+    return {name: np.nan if np.isinf(found[name]).any() else average_without_nan(found[name]) for name in OF_NUMBERS}
 
 
 def sum_errors(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) -> np.ndarray:
-    """Compute the sums over rows that `rate_errors` needs: float64 (10, targets). The sums of several parts add up.
+    """Compute the sums over rows that `compute_error_measures` needs: float64 (10, targets).
+
+    The sums of several parts of the rows may be added up.
 
     They are the weighted sums of 1, a, b, a², b², ab, |e|, e², |d| and d². Here a is the distance of the true number
     from the first of the `centers`, b that of the prediction from the second, e = prediction − number and
@@ -80,10 +84,10 @@ def sum_errors(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) ->
         return np.stack([outcome.row_weights @ each for each in terms])
 
 
-def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
+def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
     """Compute measures from the sums of `sum_errors`: by name, float64 (targets,), NaN where undefined.
 
-    These are the `OF_NUMBERS` without spearman and medae; `measure_numbers` has their formulas.
+    These are the `OF_NUMBERS` without spearman and medae; `measure_number_predictions` has their formulas.
     """
     weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean, squares_of_mean = sums
     with np.errstate(all="ignore"):
@@ -107,18 +111,19 @@ def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
         }
 
 
-def list_points(names: Iterable[str], outcome: Outcome) -> list[Any]:
-    """List the true and the predicted numbers of each target as `Result.points` holds them.
+def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]:
+    """List the name, the true numbers and the predicted numbers of each target, as `Result.points` holds them.
 
-    Of more than 1000 rows, it takes some at equal distances. `names` are those of the targets.
+    If there are more than 1000 rows, only some are listed, at equal distances. `names` are those of the targets.
     """
     rows = slice(None, None, -(-len(outcome.truth) // _MOST_POINTS))
     columns = zip(names, outcome.truth[rows].T.tolist(), outcome.predicted[rows].T.tolist())
     return [list(column) for column in columns]
 
 
-def _rank(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Rank the numbers of each column: a rank is the weight of all smaller numbers and half of that of equal ones."""
+def _rank_columns(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Rank the numbers of each column: a rank is the weight of all rows with smaller numbers, and half the weight of
+    those with the same number."""
     ranks = np.empty(values.shape)
     for column, own in enumerate(values.T):
         _, group = np.unique(own, return_inverse=True)

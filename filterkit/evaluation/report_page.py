@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from filterkit._version import __version__
 from filterkit.errors import visible
 from filterkit.evaluation.measures import LOSSES, TITLES
-from filterkit.evaluation.results import Pooled, Results, pool_folds
+from filterkit.evaluation.results import Pooled, Results, pool_over_folds
 from filterkit.pages.page import make_page
 
 _DIGITS = 6  # decimal places of measures
@@ -37,11 +38,15 @@ def make_report_page(
     facts : further facts about the evaluation: a name and a text each.
     lines : what the page shows where scripts do not run.
     """
-    measures = [name for name in results.measures if not np.isnan(results.values(name)).all()] or list(shown[:1])
+    measures = [name for name in results.measures if not np.isnan(results.get_values(name)).all()] or list(shown[:1])
     shown = [name for name in shown if name in measures] or measures[:1]
-    shares = range(len(results.shares))
-    matrices, notes = _choose_matrices(results)
-    if results.over_tasks:
+
+    def compute_by_share(function: Callable[[str, int], Any]) -> dict[str, list[Any]]:
+        """Call a function of a measure and the index of a share, for each measure and share."""
+        return {name: [function(name, share) for share in range(len(results.shares))] for name in measures}
+
+    matrices, notes = _choose_confusion_matrices(results)
+    if results.has_several_tasks:
         rows = [[data, task] for data, task in results.tasks]
     else:
         rows = [[f"fold {fold + 1}", ""] for fold in range(results.folds)]
@@ -56,21 +61,21 @@ def make_report_page(
         "chains": results.chains,
         "shares": results.shares,
         "rows": rows[:_MOST_ROWS],
-        "over": "tasks" if results.over_tasks else "folds",
+        "over": "tasks" if results.has_several_tasks else "folds",
         "units": len(rows),
         "shown": list(shown),
         "measures": [{"name": name, "title": TITLES[name], "loss": name in LOSSES} for name in measures],
-        "summary": {name: np.round(results.summary(name), _DIGITS) for name in measures},
-        "values": {name: np.round(results.units(name)[:_MOST_ROWS], _DIGITS) for name in measures},
-        "ranks": {name: [_describe_ranks(results, name, share) for share in shares] for name in measures},
-        "wins": {name: [results.wins(name, share) for share in shares] for name in measures},
-        "tests": {name: [results.compare_pairs(name, share) for share in shares] for name in measures},
-        "unpaired": results.has_unpaired(),
+        "summary": {name: np.round(results.compute_means_and_errors(name), _DIGITS) for name in measures},
+        "values": {name: np.round(results.list_unit_values(name)[:_MOST_ROWS], _DIGITS) for name in measures},
+        "ranks": compute_by_share(partial(_describe_rank_diagram, results)),
+        "wins": compute_by_share(results.count_wins),
+        "tests": compute_by_share(results.compare_pairs_of_chains),
+        "unpaired": results.has_unpaired_splits(),
         "confusions": matrices,
         "points": [
             _describe_source(each, results)
             | {"numbers": np.array(each.found.true), "predicted": np.array(each.found.predicted)}
-            for each in pool_folds(results, "points")[:_MOST_CLOUDS]
+            for each in pool_over_folds(results, "points")[:_MOST_CLOUDS]
         ],
     }
     head = f"<h1>{escape(title)}</h1>\n<p>This page shows more in a browser that runs its scripts.</p>\n"
@@ -80,7 +85,7 @@ def make_report_page(
 
 def _list_facts(results: Results) -> list[tuple[str, str]]:
     """List facts about the results, such as how many folds there are: a name and a text each."""
-    rows, choices = results.rows, results.choices()
+    rows, choices = results.rows, results.count_choices()
     sizes = ([row.train_rows for row in rows], [row.test_rows for row in rows])
     ends = (dict.fromkeys((min(each), max(each))) for each in sizes)  # one number if both are equal
     trained, tested = (" to ".join(f"{number:,}" for number in each) for each in ends)
@@ -98,7 +103,7 @@ def _list_facts(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _describe_ranks(results: Results, measure: str, share: int) -> dict[str, Any] | None:
+def _describe_rank_diagram(results: Results, measure: str, share: int) -> dict[str, Any] | None:
     """Return the data of a diagram of critical differences; None if there are fewer than three chains or two tasks."""
     if not results.can_be_ranked or (found := results.rank_chains(measure, share)).tasks < 2:
         return None
@@ -111,19 +116,21 @@ def _describe_ranks(results: Results, measure: str, share: int) -> dict[str, Any
     }
 
 
-def _choose_matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
+def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
     """Choose the confusion matrices for which there is room, those of the largest share first.
 
     Returns the data of each, and a note that says how many are left out, if any are.
     """
-    pooled = pool_folds(results, "confusion")
+    pooled = pool_over_folds(results, "confusion")
     chosen: list[dict[str, Any]] = []
     n_cells = 0
     for each in sorted(pooled, key=lambda each: -each.share):
         n_cells += len(each.found.weights)
         if n_cells > _MOST_CELLS:
             break
-        chosen.append(_describe_source(each, results) | {"names": each.found.names, "cells": each.found.cells})
+        chosen.append(
+            _describe_source(each, results) | {"names": each.found.occurring_values, "cells": each.found.cells}
+        )
     left = len(pooled) - len(chosen)
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,12 +17,12 @@ from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import (
     DIGITS,
     MethodRanks,
-    adjust_by_holm,
-    corrected_t_test,
-    list_pairs_to_test,
-    mean_and_error,
+    adjust_p_values_by_holm,
+    compute_corrected_t_test,
+    compute_mean_and_error,
+    compute_signed_rank_test,
+    list_pairs_of_methods,
     rank_methods,
-    signed_rank_test,
 )
 from filterkit.evaluation.confusion import PredictionCounts
 from filterkit.evaluation.measures import LOSSES, OF_CLASSES
@@ -132,7 +133,7 @@ class Results:
         """The number of folds, those of all repeats counted."""
         return int(self._cells[:, 1].max(initial=0)) + 1
 
-    def values(self, measure: str) -> np.ndarray:
+    def get_values(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
             cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), np.nan)
@@ -141,106 +142,108 @@ class Results:
             self._values[measure] = cube
         return self._values[measure]
 
-    def units(self, measure: str) -> np.ndarray:
+    def list_unit_values(self, measure: str) -> np.ndarray:
         """Return float64 (units, chains, shares): the values by which chains are compared.
 
         A unit is a task, averaged over its folds; or a fold, if there is only one task.
         """
-        cube = self.values(measure)
-        return mean_known(cube, 1) if self.over_tasks else cube[0]
+        cube = self.get_values(measure)
+        return average_over_axis(cube, 1) if self.has_several_tasks else cube[0]
 
-    def methods(self) -> list[str]:
+    def list_methods(self) -> list[str]:
         """Return the names of the methods, those of chains without their variant: ``bns`` of ``bns/500``."""
-        return list(dict.fromkeys(map(_find_method, self.chains)))
+        return list(dict.fromkeys(map(_strip_variant, self.chains)))
 
-    def best_of_methods(self, measure: str) -> np.ndarray:
+    def find_best_of_methods(self, measure: str) -> np.ndarray:
         """Return float64 (tasks, methods): the best mean over folds of any variant of a method at any share.
 
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead.
         """
-        means = mean_known(self.values(measure), 1)
-        owners = [_find_method(name) for name in self.chains]
-        best = np.full((len(self.tasks), len(self.methods())), -np.inf)
-        for number, method in enumerate(self.methods()):
+        means = average_over_axis(self.get_values(measure), 1)
+        owners = [_strip_variant(name) for name in self.chains]
+        best = np.full((len(self.tasks), len(self.list_methods())), -np.inf)
+        for number, method in enumerate(self.list_methods()):
             own = means[:, [owner == method for owner in owners]]
             best[:, number] = np.where(np.isnan(own), -np.inf, own).max(axis=(1, 2))
         return np.where(np.isinf(best), np.nan, best)
 
-    def summary(self, measure: str) -> np.ndarray:
+    def compute_means_and_errors(self, measure: str) -> np.ndarray:
         """Return float64 (chains, shares, 2): the mean of a measure over the units, and its standard error."""
-        units = self.units(measure)
-        pairs = [[mean_and_error(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
+        units = self.list_unit_values(measure)
+        pairs = [[compute_mean_and_error(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
         return np.array(pairs).reshape(*units.shape[1:], 2)
 
     @property
-    def over_tasks(self) -> bool:
+    def has_several_tasks(self) -> bool:
         """Whether the units are tasks; otherwise they are the folds of the only one."""
         return len(self.tasks) > 1
 
-    def compare_pair(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
+    def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
         """Compare two chains at a share; return the mean of `one` minus `other` over the units, and p of a test.
 
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
         on different splits are not paired. `one`, `other` and `share` are indices of `chains` and `shares`.
         """
-        cube, split = self.values(measure)[..., share], self._splits[..., share]
+        cube, split = self.get_values(measure)[..., share], self._splits[..., share]
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
-        if self.over_tasks:
-            return signed_rank_test(*mean_known(both, 1).T)
+        if self.has_several_tasks:
+            return compute_signed_rank_test(*average_over_axis(both, 1).T)
         chosen = np.isin(self._cells[:, 2], (one, other)) & (self._cells[:, 3] == share)
         ratio = np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)])
-        return corrected_t_test(both[0, :, 0], both[0, :, 1], float(ratio))
+        return compute_corrected_t_test(both[0, :, 0], both[0, :, 1], float(ratio))
 
-    def compare_pairs(self, measure: str, share: int) -> list[tuple[int, int, float, float]]:
-        """Compare the pairs of `list_pairs_to_test` at a share; the p-values are adjusted for several tests.
+    def compare_pairs_of_chains(self, measure: str, share: int) -> list[tuple[int, int, float, float]]:
+        """Compare the pairs of `list_pairs_of_methods` at a share; the p-values are adjusted for several tests.
 
         Returns
         -------
         For each pair the index of the first and of the second chain, the mean of the second minus the first, and p.
         """
-        pairs = list_pairs_to_test(len(self.chains))
-        found = [self.compare_pair(measure, second, first, share) for first, second in pairs]
-        adjusted = adjust_by_holm(np.array([p for _, p in found])).tolist()
+        pairs = list_pairs_of_methods(len(self.chains))
+        found = [self.compare_chains(measure, second, first, share) for first, second in pairs]
+        adjusted = adjust_p_values_by_holm(np.array([p for _, p in found])).tolist()
         return [(*pair, difference, p) for pair, (difference, _), p in zip(pairs, found, adjusted)]
 
-    def wins(self, measure: str, share: int) -> np.ndarray:
+    def count_wins(self, measure: str, share: int) -> np.ndarray:
         """Count the units on which each chain is better than, and on which it equals, each other chain at a share.
 
         Returns int64 (2, chains, chains): better and equal, the chain, and the other one. Results on different splits
         are not compared; means that agree to 12 decimal places are equal.
         """
-        cube, split = self.values(measure)[..., share], self._splits[..., share]
+        cube, split = self.get_values(measure)[..., share], self._splits[..., share]
         cube = -cube if measure in LOSSES else cube
         found = []
         for one in range(len(self.chains)):
             difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
-            found.append(np.round(mean_known(difference, 1) if self.over_tasks else difference[0], DIGITS))
+            found.append(
+                np.round(average_over_axis(difference, 1) if self.has_several_tasks else difference[0], DIGITS)
+            )
         differences = np.stack(found, axis=1)  # (units, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
     @property
     def can_be_ranked(self) -> bool:
         """Whether there are chains and tasks enough for ranks: at least three chains and two tasks."""
-        return len(self.chains) > 2 and self.over_tasks
+        return len(self.chains) > 2 and self.has_several_tasks
 
     def rank_chains(self, measure: str, share: int) -> MethodRanks:
         """Rank the chains over tasks at a share, by their means over folds.
 
         Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
         """
-        cube, split = self.values(measure)[..., share], self._splits[..., share]
-        values = mean_known(cube, 1) * (-1 if measure in LOSSES else 1)
+        cube, split = self.get_values(measure)[..., share], self._splits[..., share]
+        values = average_over_axis(cube, 1) * (-1 if measure in LOSSES else 1)
         return rank_methods(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
 
-    def has_unpaired(self) -> bool:
+    def has_unpaired_splits(self) -> bool:
         """Return whether two chains were measured on different splits of one task, such as those of two seeds."""
         split = self._splits
         return any(
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
-    def doubts(self) -> list[str]:
+    def list_doubts(self) -> list[str]:
         """List doubts, as messages: chains that have learned nothing, and chains whose predictions are all equal."""
         found, by_predictions = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
@@ -267,7 +270,7 @@ class Results:
         cube[tuple(self._cells.T)] = np.unique([row.split for row in self.rows], return_inverse=True)[1]
         return cube
 
-    def choices(self) -> dict[float, dict[str, int]]:
+    def count_choices(self) -> dict[float, dict[str, int]]:
         """Count how often each chain was chosen, by share and name; empty if none was chosen.
 
         Each share has all chains, in their order, with 0 for those that were never chosen.
@@ -280,7 +283,7 @@ class Results:
             found[row.share][row.choice] += 1
         return found
 
-    def text(self, by_class: bool = False) -> str:
+    def format_csv(self, by_class: bool = False) -> str:
         """Return all results as CSV.
 
         With `by_class`, a further column has `Result.confusion` or, if all results are of numbers, `Result.points`, as
@@ -301,19 +304,20 @@ class Results:
 
 
 def _format_cell(value: Any) -> Any:
-    """Return a cell of a results file: a list as JSON, None and NaN as ""; texts and other numbers stay."""
+    """Return what a results file has for a value: a list as JSON, None and NaN as "", texts and other numbers as they
+    are."""
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)
     return "" if value is None or value != value else value
 
 
-def _find_method(chain: str) -> str:
+def _strip_variant(chain: str) -> str:
     """Return the name of a chain without its variant; a name with blanks is the text of a chain, and has none."""
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
 class Pooled(NamedTuple):
-    """What all folds of a task, share and chain have together, for the class, a label or a target.
+    """How a chain predicted the test rows of all folds of a task: for the class, a label or a target.
 
     Attributes
     ----------
@@ -348,10 +352,11 @@ class Points:
         self.predicted += predicted
 
 
-def pool_folds(results: Results, field: str) -> list[Pooled]:
-    """Add up a field of `Result`, ``confusion`` or ``points``, over folds: for each task, share, chain and group.
+def pool_over_folds(results: Results, field: str) -> list[Pooled]:
+    """Add up the field ``confusion`` or ``points`` of `Result` over the folds of each task, share and chain.
 
-    The result is in the order of `results`; it is empty if these do not have the field.
+    Returns an entry for each of their classes, labels or targets, in the order of `results`; none if the results do not
+    have the field.
     """
     kind: Callable[[], Any] = {"confusion": PredictionCounts, "points": Points}[field]
     found: dict[tuple[Any, ...], Any] = {}
@@ -361,29 +366,27 @@ def pool_folds(results: Results, field: str) -> list[Pooled]:
     return [Pooled._make([*key, each]) for key, each in found.items()]
 
 
-def mean_known(values: np.ndarray, axis: int) -> np.ndarray:
+def average_over_axis(values: np.ndarray, axis: int) -> np.ndarray:
     """Return the means over an axis, without NaN values; NaN where no value is left."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=axis)
-    total = np.where(known, values, 0.0).sum(axis=axis)
-    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+    with warnings.catch_warnings(action="ignore"):  # of means of nothing
+        return np.asarray(np.nanmean(values, axis))
 
 
-def read_several(paths: Iterable[str]) -> Results:
-    """Read the results in several files together.
+def read_results_files(paths: Iterable[str]) -> Results:
+    """Read several files that `Results.format_csv` wrote, and return their results as those of one evaluation.
 
     If two files have folds of one task with other test rows, as of two seeds, those of the second are further folds.
 
     Raises
     ------
-    FilterkitError : two files have results of one chain on the same test rows; or as for `read_results`.
+    FilterkitError : two files have results of one chain on the same test rows; or as for `read_results_file`.
     """
     files: dict[tuple[Any, ...], str] = {}  # by data, task, fold, share and chain
     splits: dict[tuple[str, str], dict[int, str]] = {}  # of each task, by fold
     rows: list[Result] = []
     for path in paths:
         tasks: dict[tuple[str, str], list[Result]] = {}
-        for row in read_results(path):
+        for row in read_results_file(path):
             tasks.setdefault((row.data, row.task), []).append(row)
         for task, found in tasks.items():
             known = splits.setdefault(task, {})
@@ -416,8 +419,8 @@ def _choose_fold_offset(rows: list[Result], known: dict[int, str], files: dict[t
     return max(known) + 1 if any(row[:5] in files for row in rows) else 0
 
 
-def read_results(path: str) -> list[Result]:
-    """Read the results in a file that `Results.text` wrote, compressed or not.
+def read_results_file(path: str) -> list[Result]:
+    """Read a file that `Results.format_csv` wrote, compressed or not, and return its results.
 
     Raises
     ------

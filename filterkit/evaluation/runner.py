@@ -23,13 +23,18 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_class_first, quoted
 from filterkit.evaluation.chain_choice import INNER_FOLDS, choose_chain
-from filterkit.evaluation.confusion import list_confusion
-from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_inner
+from filterkit.evaluation.confusion import list_confusion_matrices
+from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_into_inner_folds
 from filterkit.evaluation.measures import measures
-from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_of_column, split_off_attribute
-from filterkit.evaluation.properties import measure_properties
-from filterkit.evaluation.regression import OF_NUMBERS, list_points
-from filterkit.evaluation.trial import try_chains
+from filterkit.evaluation.predefined_folds import (
+    PredefinedFold,
+    PredefinedFolds,
+    make_folds_from_attribute,
+    split_off_attribute,
+)
+from filterkit.evaluation.properties import measure_training_rows
+from filterkit.evaluation.regression import OF_NUMBERS, list_number_predictions
+from filterkit.evaluation.trial import fit_and_predict_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
@@ -161,7 +166,7 @@ def take_labelled_rows(data: Batch) -> Batch:
     return data.take(np.flatnonzero(data.class_known))
 
 
-def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
+def _split_into_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
     """Yield the name and the rows of each task of a data set: one, or one for each class or label.
 
     The last `tested` rows are for tests alone, and have no say in which class is rarer, or has enough rows.
@@ -272,7 +277,7 @@ class Evaluator:
         self._tasks: dict[tuple[str, str], _Task] = {}
         for name, rows in self.data:
             try:
-                for task in self._make_tasks(rows):
+                for task in self._prepare_tasks(rows):
                     self._tasks[name, task.name] = task
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
@@ -283,8 +288,13 @@ class Evaluator:
             )
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.splits.count)]
 
-    def _make_tasks(self, data: Batch) -> Iterator[_Task]:
-        """Yield the tasks of a data set."""
+    def _prepare_tasks(self, data: Batch) -> Iterator[_Task]:
+        """Yield the tasks of a data set with their folds, after checks that there are rows enough.
+
+        Raises
+        ------
+        FilterkitError : there is no class, or too few rows are known or in a fold.
+        """
         design, own, groups, tested = self.design, self.own, None, 0
         rows = take_labelled_rows(data)
         if not len(rows):
@@ -296,6 +306,8 @@ class Evaluator:
             tested = len(test)
             if not tested:
                 raise FilterkitError("no row to test on has a known class")
+            numbers = np.arange(len(rows) + tested)
+            own = PredefinedFolds([PredefinedFold("", numbers[-tested:], [numbers[:-tested]])], len(numbers))
             rows = concatenate([rows, test], rows.schema)
         elif design.group is not None:
             groups, values, rows = split_off_attribute(rows, design.group, "group")
@@ -305,19 +317,18 @@ class Evaluator:
                     "fewer folds"
                 )
         elif design.fold_column is not None:
-            own, rows = make_folds_of_column(rows, design.fold_column)
-        for name, batch in _split_tasks(rows, design, tested):
+            own, rows = make_folds_from_attribute(rows, design.fold_column)
+        for name, batch in _split_into_tasks(rows, design, tested):
             # What is spread evenly over folds: the classes, or all labels at once; of numbers, nothing.
             assert rows.y is not None and batch.y is not None
             strata = np.zeros(len(rows), np.int32)
             if not rows.schema.has_numeric_target:
                 y = rows.y if rows.y.ndim == 1 else batch.y
                 strata = y if y.ndim == 1 else choose_label_tasks(batch).truth(batch)
-            if own is None and not tested and design.folds > len(batch):
-                splits = None
-            else:
-                splits = own or Splits(strata, design, groups, tested)
-            if splits is None or not all(len(splits.test_rows(fold)) for fold in range(splits.count)):
+            splits = None
+            if own is not None or design.folds <= len(batch):
+                splits = own or Splits(strata, design, groups)
+            if splits is None or not all(len(splits.list_test_rows(fold)) for fold in range(splits.count)):
                 rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                 raise FilterkitError(f"{rows_are} too few for {design.folds} folds; choose fewer folds")
             size = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
@@ -328,7 +339,7 @@ class Evaluator:
         return Evaluator, (self.data, self.design, self.test, self.own)
 
     def estimate_size(self, part: Part) -> int:
-        """Estimate the work for a part, as the bytes of its rows and a constant for its overhead."""
+        """Estimate the work for a part, as the bytes of the rows of its task and a constant for the overhead."""
         return self._tasks[part[:2]].size
 
     def evaluate(self, part: Part) -> list[Result]:
@@ -341,17 +352,17 @@ class Evaluator:
         """
         data, task, fold = part
         _, batch, splits, strata, groups, _ = self._tasks[data, task]
-        numbers = splits.test_rows(fold)
+        numbers = splits.list_test_rows(fold)
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
-        prefix = f"{data}, {task}, {splits.fold_name(fold) or f'fold {fold + 1}'}"  # of messages
+        prefix = f"{data}, {task}, {splits.get_fold_name(fold) or f'fold {fold + 1}'}"  # of messages
         is_numeric = batch.schema.has_numeric_target
         results: list[Result] = []
         costs = None if self.design.costs is None else np.array(self.design.costs)
         for share in splits.shares:
-            chosen = splits.training_rows(fold, share)
+            chosen = splits.choose_training_rows(fold, share)
             training = batch.take(chosen).replace(start=0)
-            properties = measure_properties(training)
-            trials = try_chains(self._chains, training, test, prefix, costs)
+            properties = measure_training_rows(training)
+            trials = fit_and_predict_chains(self._chains, training, test, prefix, costs)
             of_chains = []
             for (name, _), trial in zip(self._chains, trials):
                 outcome = trial.outcome
@@ -366,20 +377,20 @@ class Evaluator:
                     Result(
                         *(data, task, fold, share, name, len(training), len(test), trial.seconds),
                         *(measures(outcome), split, batch.schema.positive or ""),
-                        confusion=None if is_numeric else list_confusion(trial.learner, outcome, batch.schema),
+                        confusion=None if is_numeric else list_confusion_matrices(trial.learner, outcome, batch.schema),
                         train_positives=properties.positives,
                         columns=properties.columns,
                         nonzeros=properties.nonzeros,
                         predictions=hashlib.sha256(predicted.tobytes()).hexdigest()[:16],
                         warnings=trial.warnings,
-                        fold_name=splits.fold_name(fold),
-                        points=list_points(trial.learner.tasks.names, outcome) if is_numeric else None,
+                        fold_name=splits.get_fold_name(fold),
+                        points=list_number_predictions(trial.learner.tasks.names, outcome) if is_numeric else None,
                     )
                 )
             results += of_chains
             if self.design.choose is not None:
                 began = time.perf_counter()
-                inner = split_inner(strata, self.design, groups, chosen, fold, INNER_FOLDS)
+                inner = split_into_inner_folds(strata, self.design, groups, chosen, fold, INNER_FOLDS)
                 best = of_chains[choose_chain(self._chains, self.design.choose, training, inner, prefix, costs)]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
@@ -389,19 +400,20 @@ class Evaluator:
 def evaluate_parts(
     evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Evaluate all parts that are not `done`.
+    """Evaluate all folds of all tasks that are not `done`, and yield their results as they come.
 
-    This thread begins with the smallest. If the rest will take seconds, the engine gets it, the largest first.
+    This thread begins with the smallest folds. If the rest will take seconds, an engine evaluates it, the largest
+    first.
 
     Parameters
     ----------
     evaluator : the data sets and chains.
-    engine : where they are evaluated, if there is enough work; else, and without one, in this thread.
-    done : data, task and fold of the parts to leave out.
+    engine : evaluates them if there is enough work; None leaves all work to this thread.
+    done : data, task and number of the folds to leave out.
 
     Yields
     ------
-    For each part, the number of parts that are left, and its results.
+    For each fold, the number of folds that are left, and its results.
     """
     parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.estimate_size)
     sizes = [evaluator.estimate_size(part) for part in parts]

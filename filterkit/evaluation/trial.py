@@ -38,7 +38,7 @@ class Trial(NamedTuple):
     seconds: float
 
 
-def try_chains(
+def fit_and_predict_chains(
     chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch, prefix: str, costs: np.ndarray | None = None
 ) -> list[Trial]:
     """Fit chains on training rows, and predict test rows; return a trial of each chain, in order.
@@ -70,7 +70,7 @@ def try_chains(
                 groups.setdefault(tuple(left[0].words()) if len(left) > 1 else number, []).append(number)
             for numbers in groups.values():
                 try:
-                    grown = branch.fit_next(stages, numbers)
+                    grown = branch.fit_next_stages(stages, numbers)
                     if len(numbers) == 1:
                         trials[numbers[0]] = grown.predict(stages[numbers[0]][-1].name, costs)
                     else:
@@ -86,7 +86,7 @@ def try_chains(
 
 
 class _Branch(NamedTuple):
-    """Chains that begin with the same stages, which are fitted.
+    """Several chains that begin with the same stages, of which these are fitted so far.
 
     Attributes
     ----------
@@ -104,8 +104,9 @@ class _Branch(NamedTuple):
     warnings: list[str]
     seconds: float
 
-    def fit_next(self, stages: Sequence[Sequence[Stage]], numbers: Sequence[int]) -> _Branch:
-        """Fit the next stages that some chains share, or all that a single chain has left; return the longer branch.
+    def fit_next_stages(self, stages: Sequence[Sequence[Stage]], numbers: Sequence[int]) -> _Branch:
+        """Fit the next stages that some of the chains share, or all that a single chain has left, and return the new
+        branch of these chains.
 
         `stages` are those of every chain, and `numbers` the indices of some chains of this branch.
         """
@@ -131,7 +132,7 @@ class _Branch(NamedTuple):
         Parameters
         ----------
         name : of the learner, for messages.
-        costs : as for `try_chains`.
+        costs : as for `fit_and_predict_chains`.
         """
         began = time.perf_counter()
         learner = self.fitting.steps[-1].fitted

@@ -48,8 +48,8 @@ def list_installed() -> list[Installed]:
     its old name.
     """
     points: dict[str, list[tuple[str, str, str]]] = {}
-    for text, origin in _read_all():
-        for group, name, value in _parse(text):
+    for text, origin in _read_entry_points():
+        for group, name, value in _parse_entry_points(text):
             points.setdefault(value, []).append((group, name, origin))
     installed = []
     for value, several in points.items():
@@ -61,8 +61,9 @@ def list_installed() -> list[Installed]:
     return sorted(installed)
 
 
-def _read_all() -> Iterator[tuple[str, str]]:
-    """Yield the entry points of each distribution that has some for filterkit, as text, and its name and version.
+def _read_entry_points() -> Iterator[tuple[str, str]]:
+    """Yield the entry points of each installed distribution that has some for filterkit, as the text of their file, and
+    the name and version of the distribution.
 
     Of several distributions of one name, the first on `sys.path` counts, as for Python.
     """
@@ -109,8 +110,8 @@ def _read_text(path: Any) -> str:
         return ""
 
 
-def _parse(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the entry points for filterkit in a text: the group, name and value of each."""
+def _parse_entry_points(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the entry points for filterkit in the text of a file: the group, name and value of each."""
     is_ours = False
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):

@@ -1,4 +1,4 @@
-"""Engines made from what a user writes."""
+"""Makes the engine that a user asks for, by its name or by what it works on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from filterkit.engines.engine import Engine, find_options_fault
 from filterkit.errors import PluginError, UsageError, quoted
-from filterkit.plugin.lookup import list_alternatives
+from filterkit.plugin.lookup import suggest_known_names
 from filterkit.plugin.registry import Registry, registry
 from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
@@ -29,7 +29,7 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     """
     name, _, options = text.partition(":")
     if name not in known.engines:
-        raise UsageError(f"--engine: no engine {quoted(name)}{list_alternatives(known, name, known.engines)}")
+        raise UsageError(f"--engine: no engine {quoted(name)}{suggest_known_names(known, name, known.engines)}")
     kind = known.engines[name]
     if options and (fault := find_options_fault(kind)) is not None:
         raise PluginError(f"--engine: {name} {fault}")
@@ -54,7 +54,7 @@ def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
 
 
 def _load_plugins_in_workers(engine: Engine, known: Registry) -> Engine:
-    """Let the processes of an engine load the plugins that the user has loaded, and return the engine."""
+    """Return an engine whose processes load the plugin files that the user has loaded here."""
     if known.files:
         engine.prepare(_load_plugins, {path: Path(path).read_bytes() for path in known.files})
     return engine
@@ -65,9 +65,10 @@ _copies: list[TemporaryFolder] = []  # of such files that are not here; they liv
 
 
 def _load_plugins(texts: dict[str, bytes]) -> None:
-    """Load the plugins in some files, whose texts are by path, in a process that works for an engine.
+    """Load plugins from files, in a process that works for an engine.
 
-    The process may be on another machine, without these files, and it may have worked for others before.
+    The process may be on another machine, without these files, and it may have worked for others before. So `texts`
+    has the content of each file, by its path.
 
     Raises
     ------

@@ -52,8 +52,8 @@ def _make_format(kind: Any, options: str = "") -> FileFormat:
     return parse_format(kind, options) if isinstance(kind, type) else kind
 
 
-def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> FileFormat:
-    """Find the format that the ending of a file's name stands for, without that of a compression; ARFF if none does.
+def find_format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> FileFormat:
+    """Find the format by the ending of a file's name, as csv for ``x.csv.gz``; ARFF if no format has this ending.
 
     A folder that is read has the ending ``/``.
     """
@@ -70,7 +70,7 @@ class Formats:
     Parameters
     ----------
     known : all formats, by name and ending.
-    said_in, said_out : what ``--from`` and ``--to`` say, or None.
+    said_in, said_out : what the options ``--from`` and ``--to`` say; None without them.
     """
 
     def __init__(self, known: Mapping[str, Any], said_in: str | None = None, said_out: str | None = None) -> None:
@@ -78,23 +78,29 @@ class Formats:
         self._in = None if said_in is None else find_format(said_in, known, "--from")
         self._out = None if said_out is None else find_format(said_out, known, "--to")
 
-    def of_input(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an input. The ending of another format decides for any input but the main one."""
+    def find_input_format(self, path: str, is_main: bool = True) -> FileFormat:
+        """Find the format of an input: what ``--from`` says, or else the ending of its name.
+
+        If it is not the main input, the ending of another format counts more than ``--from``.
+        """
         return self._choose(path, self._in, is_main, True)
 
-    def of_output(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an output. The ending of another format decides for any output but the main one."""
+    def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
+        """Find the format of an output: what ``--to`` says, or else the ending of its name.
+
+        If it is not the main output, the ending of another format counts more than ``--to``.
+        """
         return self._choose(path, self._out, is_main, False)
 
     def _choose(self, path: str, chosen: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
-        own = format_by_ending(path, self.known, is_read)
+        own = find_format_by_ending(path, self.known, is_read)
         if chosen is None:
             return own
         is_free = self.known.get(_find_ending(path, is_read)) is None
         return chosen if is_main or is_free or own.name == chosen.name else own
 
     def describe_misleading_name(self, path: str) -> str:
-        """Return a warning that the name of the file that standard output goes to misleads; "" if it does not."""
+        """Return a warning if standard output goes to a file whose ending is not that of the rows; else ""."""
         end, name = find_ending(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"
@@ -105,14 +111,14 @@ class Formats:
         hint = f"; say -o {name}" if other is not None and other.is_written() else ""
         return f"standard output is ARFF, though it goes to {name}, whose ending is that of {title}{hint}"
 
-    def check_output(self, path: str, by: str, is_main: bool = True) -> None:
+    def check_output_name(self, path: str, by: str, is_main: bool = True) -> None:
         """Refuse an output in a format that is not written, or under an ending that belongs to another format.
 
         Raises
         ------
         UsageError : says what to do.
         """
-        check_output_ending(path, self.of_output(path, is_main), self.known, by, self._out is not None)
+        check_output_ending(path, self.find_output_format(path, is_main), self.known, by, self._out is not None)
 
 
 def check_output_ending(

@@ -44,16 +44,16 @@ def find_metric(name: str) -> Metric:
     known = registry()
     stage = known.stages.get(name)
     if stage is None or not issubclass(stage, MetricScaling):
-        raise UsageError(f"no metric {quoted(name)}{list_alternatives(known, name, known.metrics)}")
+        raise UsageError(f"no metric {quoted(name)}{suggest_known_names(known, name, known.metrics)}")
     return stage.metric
 
 
 def _explain_unknown_stage(known: Registry, name: str) -> str:
-    """Return the end of a message about an unknown stage."""
+    """Return the end of a message about an unknown stage: what to write instead, or where to look."""
     words = name.replace(",", " ").replace("|", " ").split()
     if name.startswith("-"):
         flag = name.partition("=")[0]
-        return explain_option_position(known, flag) or "; the options of a stage go after its name"
+        return explain_misplaced_option(known, flag) or "; the options of a stage go after its name"
     if len(words) > 1 and words[0] in known.stages:
         return f"; write stages and options as words of their own: {' '.join(words)}"
     if name in known.subcommands:
@@ -62,7 +62,7 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     hint = next(filter(None, answers), "") or _suggest_weka_equivalent(name, known.stages)
     if hint:
         return hint
-    lines = map_words_to_lines(known)
+    lines = map_values_to_lines(known)
     if (bare := name.rpartition(".")[2]) in lines:
         return f"; write: {lines[bare]}"
     hint = suggestion(name, sorted({*known.stages, *lines.values()}))
@@ -75,8 +75,9 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     return _add_plugin_hint(known, hint or "; see: filterkit stages")
 
 
-def map_words_to_lines(known: Registry) -> dict[str, str]:
-    """Return the line to write for each word that options of stages complete: stage, option and word."""
+def map_values_to_lines(known: Registry) -> dict[str, str]:
+    """Map each value that an option of a stage suggests, such as the name of a model, to the words to write for it:
+    stage, option and value."""
     lines: dict[str, str] = {}
     for name, stage in known.stages.items():
         for field in list_option_fields(stage):
@@ -87,25 +88,27 @@ def map_words_to_lines(known: Registry) -> dict[str, str]:
 
 
 def append_remedy(known: Registry, error: StageError) -> None:
-    """Add the stages that mend what a stage refuses to the message about it."""
+    """Add to an error of a stage that refuses rows the names of the stages that would mend the rows."""
     names = [name for name, stage in sorted(known.stages.items()) if error.lacks and stage.mends == error.lacks]
     error.message += f", such as {' or '.join(names)}" * bool(names)
     error.lacks = ""
 
 
-def explain_option_position(known: Registry, flag: str) -> str:
-    """Return the end of a message about an option in the wrong position, if it is one of filterkit itself; else
-    ""."""
+def explain_misplaced_option(known: Registry, flag: str) -> str:
+    """Return the end of a message about an option after a stage that is one of filterkit itself: where to write it.
+
+    "" if it is not one of filterkit itself.
+    """
     return "; options of filterkit itself go before the input" if flag in known.flags else ""
 
 
-def list_alternatives(known: Registry, name: str, names: Mapping[str, Any]) -> str:
-    """Return the end of a message about another unknown name: a similar one, or all that are known."""
+def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) -> str:
+    """Return the end of a message about an unknown name: a similar one among `names`, or all of them."""
     return _add_plugin_hint(known, suggestion(name, sorted(names)) or f"; known: {', '.join(sorted(names))}")
 
 
 def _add_plugin_hint(known: Registry, hint: str) -> str:
-    """Return `hint`, and how to load a plugin from a file, unless the user has done that."""
+    """Return a hint that also says how to load a plugin from a file, unless the user has loaded one."""
     return hint if known.files else add_plugin_hint(hint, known.in_python)
 
 

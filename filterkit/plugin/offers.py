@@ -52,19 +52,27 @@ class Plugin:
     def __str__(self) -> str:
         return f"{self.name} ({self.origin})" if self.origin else self.name
 
-    def known_as(self) -> str:
-        """Return name and origin as text, of a file without its folder."""
+    def describe_origin(self) -> str:
+        """Return the name and the origin as text, the latter without the folder of a file: ``x of x.py``."""
         return f"{self.name} of {os.path.basename(self.origin)}"
 
-    def listed(self) -> list[tuple[str, str]]:
-        """List the kind and name of every offer, as entry points do: a stage that a metric becomes is a metric."""
-        metrics = {metric.name for metric in self.metrics}
-        return [("metric" if kind == "stage" and name in metrics else kind, name) for kind, name, _ in self.names()]
+    def list_offers(self) -> list[tuple[str, str]]:
+        """List the kind and name of all that the plugin offers, as its entry points should.
 
-    def names(self) -> Iterator[tuple[str, str, Any]]:
-        """Yield the kind, name and item of every offer. A format goes by its name in lower case, and by its endings."""
+        Metrics are listed as such, and not as the stages that they become.
+        """
+        metrics = {metric.name for metric in self.metrics}
+        return [
+            ("metric" if kind == "stage" and name in metrics else kind, name) for kind, name, _ in self.iterate_offers()
+        ]
+
+    def iterate_offers(self) -> Iterator[tuple[str, str, Any]]:
+        """Yield the kind, name and object of all that the plugin offers.
+
+        A format comes once by its name in lower case, and again by each of its endings.
+        """
         yield from (("stage", stage.name, stage) for stage in self.stages)
-        yield from (("format", name, form) for form in self.formats for name in _list_names(form))
+        yield from (("format", name, form) for form in self.formats for name in _list_format_names(form))
         yield from (("engine", engine.name, engine) for engine in self.engines)
         yield from (("subcommand", str(command.name), command) for command in self.subcommands)
 
@@ -106,10 +114,10 @@ class HookCaller:
         PluginError : a hook does not exist, is not marked, takes arguments, or is a wrapper that may not be one.
         ValueError : the module is registered already.
         """
-        known_as = f"{name} {module.__name__}"
-        _check_names(module)
+        describe_origin = f"{name} {module.__name__}"
+        _check_hook_names(module)
         try:
-            self._manager.register(module, name=known_as)
+            self._manager.register(module, name=describe_origin)
             self._manager.check_pending()
             if self._try_wrappers(module):
                 if not may_wrap:
@@ -118,7 +126,7 @@ class HookCaller:
                     )
                 self.wrappers.append(module)
         except BaseException:
-            if self._manager.get_plugin(known_as) is module:  # pluggy keeps what it has refused
+            if self._manager.get_plugin(describe_origin) is module:  # pluggy keeps what it has refused
                 self._manager.unregister(module)
             raise
 
@@ -150,7 +158,7 @@ class HookCaller:
         self.wrappers = [each for each in self.wrappers if each is not module]
 
     def _call_hook(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
-        """Return the items that the implementations in `module` give, through all wrappers."""
+        """Call a hook in `module` alone, through the wrappers of all modules, and return the items of its lists."""
         others = {each.plugin for each in caller.get_hookimpls() if not _is_wrapper(each)} - {module}
         given = self._manager.subset_hook_caller(caller.name, others)()
         for items in given:
@@ -177,7 +185,7 @@ _PREFIX = f"{PROJECT}_"  # of the names of hooks
 _HOOKS = [name for name in vars(Hooks) if name.startswith(_PREFIX)]
 
 
-def _check_names(module: Any) -> None:
+def _check_hook_names(module: Any) -> None:
     """Refuse functions that are marked as hooks and are none, and functions that look like hooks and are not marked.
 
     Raises
@@ -201,7 +209,7 @@ def _check_names(module: Any) -> None:
 
 
 def _read_mark(member: Any) -> Any:
-    """Return what `filterkit.hookimpl` has noted on a function; None if it is not marked, or not a function."""
+    """Return the options with which `filterkit.hookimpl` marked a function; None for anything else."""
     return getattr(member, f"{PROJECT}_impl", None) if isinstance(member, FunctionType) else None
 
 
@@ -213,8 +221,8 @@ def _find_similar_hook(name: str) -> str | None:
     return _PREFIX + close[0] if close else None
 
 
-def _list_names(form: Any) -> list[str]:
-    """List the name of a format for ``--from`` and ``--to``, and its endings."""
+def _list_format_names(form: Any) -> list[str]:
+    """List the names under which a format is found: its name as ``--from`` and ``--to`` take it, and its endings."""
     name = "-".join(str(form.name).lower().split())
     return [*([name] if name else []), *form.endings]
 

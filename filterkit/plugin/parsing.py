@@ -15,7 +15,7 @@ import click
 
 from filterkit.errors import UsageError, find_plugin, make_file_error, quoted
 from filterkit.messages import format_click_message
-from filterkit.plugin.lookup import explain_option_position, find_stage, map_words_to_lines
+from filterkit.plugin.lookup import explain_misplaced_option, find_stage, map_values_to_lines
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import INT_OR_TEXT, get_option_types, list_option_fields, make_flag
 
@@ -42,7 +42,7 @@ class _StageCommand(click.Command):
             args = [*args[1:end], args[0], *rest]
         rest = super().parse_args(ctx, [*args])
         if not ctx.resilient_parsing:
-            check_once(self, ctx, args, f"{self.name}: ")
+            refuse_repeated_options(self, ctx, args, f"{self.name}: ")
         return rest
 
 
@@ -80,14 +80,14 @@ def _make_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Paramete
     return click.Option([flag, field.name], type=kind, metavar=metavar, show_default=is_shown, **given, **completed)
 
 
-def check_once(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
-    """Refuse two values of an option that takes one, of which click would use the last.
+def refuse_repeated_options(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
+    """Refuse words that give an option twice if it takes one value; click would use the last.
 
     Parameters
     ----------
-    command, context : what parses the words.
+    command, context : click's command that parses the words, and its context.
     words : options, and what follows them.
-    stage : the beginning of a message.
+    stage : the beginning of the message; "" if the options are not those of a stage.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def parse_stages(
             with note_stage_in_type_errors(stage):
                 context = make_stage_command(stage).make_context(info_name, words[1:], default_map=values)
         except click.NoSuchOption as error:
-            hint = explain_option_position(plugins, error.option_name)
+            hint = explain_misplaced_option(plugins, error.option_name)
             if hint:  # whatever options of the stage are similar
                 error = click.NoSuchOption(error.option_name)
             elif not error.possibilities:
@@ -152,7 +152,7 @@ def parse_stages(
             with note_stage_in_type_errors(stage):
                 stages.append(stage(**context.params))
         except UsageError:
-            line = map_words_to_lines(plugins).get(words[0], "") if words else ""
+            line = map_values_to_lines(plugins).get(words[0], "") if words else ""
             if line.startswith(f"{stage.name} "):  # the word is a value whose option was forgotten
                 raise UsageError(f"{stage.name}: {quoted(words[0])} is not a stage; write: {line}") from None
             raise
@@ -170,7 +170,7 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
         raise
 
 
-def move_options_forward(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
+def move_options_before_input(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
     """Move options of filterkit from between and after the stages to before the input, where its command expects them.
 
     An option that the stage before it has, too, stays with the stage. Of the short options only ``-o`` is moved: a

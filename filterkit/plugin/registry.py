@@ -61,14 +61,14 @@ class Names(Mapping[str, T]):
         self._registry, self._kind = registry, kind
 
     def __getitem__(self, name: str) -> T:
-        found: T = self._registry.find(self._kind, name)
+        found: T = self._registry.find_offer(self._kind, name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._registry.names(self._kind))
+        return iter(self._registry.list_names(self._kind))
 
     def __len__(self) -> int:
-        return len(self._registry.names(self._kind))
+        return len(self._registry.list_names(self._kind))
 
 
 # What filterkit itself offers, by kind and name: a module and a name in it. The help lists subcommands in this order.
@@ -94,7 +94,7 @@ OWN = {
 
 
 class Claims:
-    """Gives plugins the names of what they offer.
+    """Decides which plugin each name belongs to.
 
     A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
 
@@ -112,11 +112,11 @@ class Claims:
         self.items: dict[str, dict[str, Any]] = {}
         self.owners: dict[tuple[str, str], list[Plugin]] = {}
         for plugin in plugins:
-            for kind, name, item in plugin.names():
+            for kind, name, item in plugin.iterate_offers():
                 self._claim(plugin, kind, name, item)
 
     def _claim(self, plugin: Plugin, kind: str, name: str, item: Any) -> None:
-        """Give a plugin a name, unless filterkit or other plugins have claimed it."""
+        """Let a plugin have a name of an item that it offers, unless filterkit or another plugin has claimed it."""
         known = self.items.setdefault(kind, {})
         owners = self.owners.setdefault((kind, name), [])
         owners.append(plugin)
@@ -170,7 +170,7 @@ class Registry:
         self._hooks = HookCaller()
         self._lock = RLock()
 
-    def add_entry_points(self) -> None:
+    def add_installed_plugins(self) -> None:
         """Add all installed plugins; those of filterkit's own distribution alone if the environment variable
         ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
         self._points = list_installed()
@@ -184,7 +184,7 @@ class Registry:
         self.load_all()
         return self._list_loaded()
 
-    def find(self, kind: str, name: str) -> Any:
+    def find_offer(self, kind: str, name: str) -> Any:
         """Return what filterkit itself, or else a plugin, offers by this name.
 
         Raises
@@ -195,11 +195,11 @@ class Registry:
         with self._lock:
             if name in OWN.get(kind, ()):
                 return _import_value(OWN[kind][name])
-            wanted = {(each, name) for each in _list_groups(kind)}
+            wanted = {(each, name) for each in _list_entry_point_kinds(kind)}
             listing = [point for point in self._points if not wanted.isdisjoint(point.listed)]
             self._load(listing)
             if name in self._claims.items.get(kind, ()):
-                self._warn_of(self._claims.owners[kind, name])
+                self._warn_of_broken(self._claims.owners[kind, name])
                 return self._claims.items[kind][name]
             if owners := self._claims.owners.get((kind, name)):
                 raise PluginError(
@@ -210,12 +210,16 @@ class Registry:
                 raise PluginError(f"the plugin of the {kind} '{name}', {plugin}, is broken: {plugin.problem}")
             raise KeyError(name)
 
-    def names(self, kind: str) -> list[str]:
+    def list_names(self, kind: str) -> list[str]:
         """List the names of all that filterkit and plugins offer of one kind."""
         with self._lock:
-            listing = [point for point in self._points if any(each in _list_groups(kind) for each, _ in point.listed)]
+            listing = [
+                point
+                for point in self._points
+                if any(each in _list_entry_point_kinds(kind) for each, _ in point.listed)
+            ]
             self._load(listing)
-            self._warn_of(self._installed[point] for point in self._points if point.is_open or point in listing)
+            self._warn_of_broken(self._installed[point] for point in self._points if point.is_open or point in listing)
             return [*OWN.get(kind, ()), *self._claims.items.get(kind, ())]
 
     def load_all(self) -> None:
@@ -224,7 +228,7 @@ class Registry:
             self._load(self._points)
 
     def _load(self, points: Iterable[Installed]) -> None:
-        """Load those of some installed plugins that are not loaded yet."""
+        """Load the plugins among `points` that are not loaded yet."""
         loaded = []
         for point in points:
             if point in self._installed:
@@ -232,18 +236,18 @@ class Registry:
             plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _note_failure(plugin):
                 module = _import_value(point.value)
-                record_module(point.value.partition(":")[0], plugin.known_as())
+                record_module(point.value.partition(":")[0], plugin.describe_origin())
                 self._hooks.register(plugin.name, module, may_wrap=point.is_open)
                 loaded.append((point, plugin, module))
         for point, plugin, module in loaded:  # all these plugins, with their wrappers, are registered by now
-            self._take_offers(plugin, module)
+            self._collect_offers(plugin, module)
             if not (plugin.problem or point.is_open or self._hooks.wrappers):
                 plugin.problem = _compare_with_listed(point, plugin)
         if loaded:
             self._claims = Claims(self._list_loaded())
 
-    def _warn_of(self, plugins: Iterable[Plugin]) -> None:
-        """Warn of those plugins that are broken, once of each."""
+    def _warn_of_broken(self, plugins: Iterable[Plugin]) -> None:
+        """Call `warn` for each broken plugin among `plugins`, once in the life of the registry."""
         for plugin in plugins:
             if plugin.problem and plugin not in self._warned:
                 self._warned.add(plugin)
@@ -279,12 +283,12 @@ class Registry:
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
-        record_module(module_name, plugin.known_as())
+        record_module(module_name, plugin.describe_origin())
         self._others.append(plugin)
         with _note_failure(plugin):
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
-            self._take_offers(plugin, module)
+            self._collect_offers(plugin, module)
         self._claims = Claims(self._list_loaded())
         if plugin.problem:
             hint, rivals = "", self._claims.find_rivals(plugin)
@@ -309,8 +313,8 @@ class Registry:
         _record_offers(plugin)
         self._claims = Claims(self._list_loaded())
 
-    def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
-        """Ask a registered module what it offers, and take that."""
+    def _collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
+        """Call the hooks of a registered module, and note a failure as the problem of its plugin."""
         with _note_failure(plugin):
             try:
                 self._hooks.collect_offers(plugin, module)
@@ -329,12 +333,12 @@ class Registry:
         """The metrics by name."""
         from filterkit.stages.metric_scaling import MetricScaling
 
-        self.names("metric")
+        self.list_names("metric")
         return {
             name: s.metric for name, s in self._claims.items.get("stage", {}).items() if issubclass(s, MetricScaling)
         }
 
-    def origin(self, stage: str) -> str:
+    def find_origin(self, stage: str) -> str:
         """Return the plugin that offers the stage of this name, and its distribution or file, as text.
 
         Raises
@@ -347,7 +351,7 @@ class Registry:
                 f"no plugin that is loaded offers the stage {quoted(stage)}; {how}; "
                 "its hook filterkit_stages returns the stage"
             )
-        return self._claims.owners["stage", stage][0].known_as()
+        return self._claims.owners["stage", stage][0].describe_origin()
 
     @property
     def in_python(self) -> bool:
@@ -358,19 +362,19 @@ class Registry:
 def _record_offers(plugin: Plugin) -> None:
     """Let errors name the plugin of a stage, metric or format, and let stages be pickled by their names."""
     for offer in (*plugin.stages, *plugin.metrics, *plugin.formats):
-        record_plugin(offer, plugin.known_as())
+        record_plugin(offer, plugin.describe_origin())
     for stage in plugin.stages:
         copyreg.pickle(stage, _reduce_stage)
 
 
-def _list_groups(kind: str) -> set[str]:
-    """Return the kinds of entry points that list names of a kind: a metric is a stage, too."""
+def _list_entry_point_kinds(kind: str) -> set[str]:
+    """Return the kinds of entry points whose names are of a kind: metrics, too, become stages."""
     return {kind, "metric"} if kind == "stage" else {kind}
 
 
 def _compare_with_listed(point: Installed, plugin: Plugin) -> str:
     """Say how the entry points of a plugin differ from what it offers; an empty text if they do not."""
-    listed, given = {*point.listed}, {*plugin.listed()}
+    listed, given = {*point.listed}, {*plugin.list_offers()}
     for kind, name in sorted(listed - given):
         return f"its entry points list the {kind} {quoted(name)}, which no hook gives"
     for kind, name in sorted(given - listed):
@@ -389,7 +393,8 @@ def _import_value(value: str) -> Any:
 
 @contextmanager
 def _note_failure(plugin: Plugin) -> Iterator[None]:
-    """Note any failure but an interrupt as the problem of `plugin`, and let it print to standard error alone."""
+    """Note a failure in this context, but no interrupt, as the problem of `plugin`; what it prints goes to standard
+    error."""
     try:
         with redirect_stdout(sys.stderr):  # standard output may be the table
             yield
@@ -404,11 +409,11 @@ def _note_failure(plugin: Plugin) -> Iterator[None]:
 
 
 def _reduce_stage(stage: Stage) -> tuple[Any, ...]:
-    """Reduce a stage to its name for pickle: its class may be in a file or, of a metric, in no module at all."""
+    """Reduce a stage for pickle to its name and options, because its class may be in no module that can be imported."""
     known = registry()
     if known.stages.get(stage.name) is not type(stage):
         return stage.__reduce__()
-    return rebuild_stage, (stage.name, known.origin(stage.name), get_option_values(stage))
+    return rebuild_stage, (stage.name, known.find_origin(stage.name), get_option_values(stage))
 
 
 def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
@@ -417,7 +422,7 @@ def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
     Parameters
     ----------
     name : of the stage.
-    origin : the plugin that offered it, as `Registry.origin` returned.
+    origin : the plugin that offered it, as `Registry.find_origin` returned.
     options : of the stage, by name.
 
     Raises
@@ -434,5 +439,5 @@ def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
 def registry() -> Registry:
     """Return the registry of this process, made on first use."""
     found = Registry()
-    found.add_entry_points()
+    found.add_installed_plugins()
     return found

@@ -1,4 +1,4 @@
-"""The checks of engines: order, failures, pauses, few items ahead, kept results, the same output as local threads."""
+"""Checks of engines: order, failures, pauses, few items ahead, stored results, the same output as local threads."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def check_failures_come_in_their_place(engine: type[Engine]) -> None:
 
 
 def check_pauses_are_passed_on(engine: type[Engine]) -> None:
-    """Check that at `PAUSE`, the results of all items before it come out, and then `PAUSE` itself, before more is asked
-    for."""
+    """Check that when an item is `PAUSE`, the results of all items before it come out, and then `PAUSE` itself, before
+    another item is asked for."""
     items = [1, 2, PAUSE, 3, PAUSE, PAUSE, 4, 5, 6, PAUSE, 7]
     for jobs in _JOBS:
         found: list[Any] = []
@@ -160,9 +160,9 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
 
 
 def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
-    """Check that only a few items are taken before their results are asked for, and none after the map is closed.
+    """Check that an engine takes only a few items before their results are asked for, and none after the map is closed.
 
-    `Engine.map` asks for ``2 * jobs``; a few more are no finding.
+    `Engine.map` asks for ``2 * jobs`` items; a few more pass the check.
     """
     for jobs in _JOBS:
         taken: list[int] = []
@@ -187,7 +187,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
 
 
 def check_kept_results_are_merged(engine: type[Engine]) -> None:
-    """Check that results that the engine keeps have a size, can be items, and can be merged again and again."""
+    """Check that results that the engine stores by `keep` have a size, can be items, and can be merged repeatedly."""
     for jobs in _JOBS:
         with engine(jobs) as made:
             kept = list(made.map(made.keep(_make_array), range(6)))
@@ -228,7 +228,7 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
 
 
 def _write_rows(engine: Engine, text: str) -> bytes:
-    """Return the rows that a chain writes for some ARFF text, which is read in blocks of one or two rows."""
+    """Read ARFF text in blocks of one or two rows, fit and apply a chain in an engine, and return the bytes written."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
         with open(path, "w", encoding="utf-8") as file:

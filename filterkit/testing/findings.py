@@ -1,4 +1,4 @@
-"""Collects what checks find in one thing, each cause once with the samples that it shows on, and reports it."""
+"""Collects what the checks of a stage, format, engine or command find: each fault once, with its samples."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _DETAIL = re.compile(r"'[^']*'|[-+]?\b\d[\d.]*(?:e[-+]?\d+)?|\b(?:nan|inf)\b")
 
 
 class Findings:
-    """What checks of one thing find.
+    """Runs checks of a stage, format, engine or command, and collects what they find.
 
-    A mistake often makes several checks fail, on several samples. After a basic check has failed on a sample, the
-    checks behind it do not run on this sample. Messages of one check that differ only in names and numbers count once.
+    A mistake often makes several checks fail, on several samples. After a basic check has failed on a sample, later
+    checks do not run on this sample. Messages of one check that differ only in names and numbers count once.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Findings:
 
     Attributes
     ----------
-    refusals : the samples that the thing refuses, by what it says.
+    refusals : the names of the samples that a stage refuses, by the message of its `StageError`.
     left_out : whether a check has not run because a basic one has failed.
     """
 
@@ -51,12 +51,12 @@ class Findings:
         samples: Mapping[str, Any] | None = None,
         debug: bool = False,
     ) -> None:
-        """Run checks of a thing, on each of some samples, or without one.
+        """Run checks, each on all samples, and note what they find.
 
         Parameters
         ----------
-        checks : in order; each takes the thing, and a sample if there are any.
-        thing : the stage, format, engine or command.
+        checks : functions that take `thing`, and a sample if there are any.
+        thing : the stage, format, engine or command to check.
         samples : by name; None for checks that take none.
         debug : raises the first error instead of noting it.
         """
@@ -66,7 +66,7 @@ class Findings:
                 self.left_out = True
                 continue
             try:
-                refused = check(*map(copy_arrays, arguments))
+                refused = check(*map(copy_batch_arrays, arguments))
             except Exception as error:  # an assertion, or whatever the plugin fails with
                 if debug:
                     raise
@@ -82,7 +82,7 @@ class Findings:
     def lines(self) -> Iterator[str]:
         """Yield each finding as a line: the check, what it found, and where."""
         for text, _, samples in self._found.values():
-            where = join_samples(samples)
+            where = join_sample_names(samples)
             yield text + (f" ({where})" if where else "")
 
     def raise_any(self) -> None:
@@ -92,19 +92,19 @@ class Findings:
 
 
 class Report:
-    """Says what was checked of one thing, and what was found.
+    """Says what was checked of a stage, format, engine or command, and what was found.
 
     Parameters
     ----------
     about : what it is, for the beginning of each line.
-    name : what the messages of checks call it, which lines leave out.
+    name : its name, which messages of checks begin with and lines leave out.
     basic : the names of the basic checks, as for `Findings`.
 
     Attributes
     ----------
     findings : what the checks found.
-    notes : further lines, such as which samples the thing refuses.
-    checked : what was checked, in words.
+    notes : further lines, such as which samples it refuses.
+    checked : how many checks were run on how many samples, in words.
     is_checked : whether enough was checked; a stage that refuses all samples has not been.
     """
 
@@ -116,11 +116,11 @@ class Report:
         self.is_checked = True
 
     def __bool__(self) -> bool:
-        """Tell whether the thing conforms."""
+        """Return whether enough was checked, and nothing was found."""
         return self.is_checked and not self.findings
 
     def lines(self) -> Iterator[str]:
-        """Yield each finding as a line: the check, what it found, and where."""
+        """Yield the report: a line for each note and for each finding, and one that says how much was checked."""
         yield from (f"{self.about}: {note}" for note in self.notes)
         for line in self.findings.lines():
             check, _, text = line.partition(": ")
@@ -132,7 +132,7 @@ class Report:
 
 
 @contextmanager
-def raise_as_assertion() -> Iterator[None]:
+def raise_assertion_errors() -> Iterator[None]:
     """Raise a `PluginError` of this context as an `AssertionError`, because that is what checks raise."""
     try:
         yield
@@ -141,9 +141,10 @@ def raise_as_assertion() -> Iterator[None]:
 
 
 def _find_cause(check: str, error: Exception) -> tuple[str, str]:
-    """Return what the errors of one cause have in common.
+    """Return a check and a text that are the same for all errors of one cause, which are reported once.
 
-    A `PluginError` may come up in any check, an exception of the plugin in one place of its code on many samples.
+    The check is "" for a `PluginError`, which may come up in any check, and for an exception that the plugin raises,
+    where the text is the line of code.
     """
     cause = error if isinstance(error, PluginError) else error.__cause__ or error
     if isinstance(cause, PluginError):
@@ -153,8 +154,8 @@ def _find_cause(check: str, error: Exception) -> tuple[str, str]:
     return "", f"{type(cause).__name__}{locate_error(cause)}"
 
 
-def copy_arrays(given: Any) -> Any:
-    """Copy the arrays of a batch, which a check may spoil for others; return anything else as it is."""
+def copy_batch_arrays(given: Any) -> Any:
+    """Return a batch with copies of its arrays, because a check may change them; return anything else as it is."""
     if not isinstance(given, Batch):
         return given
     y, weights = (None if array is None else array.copy() for array in (given.y, given.weights))
@@ -170,7 +171,7 @@ def locate_error(error: BaseException) -> str:
     return f" ({os.path.basename(called[-1].filename)}, line {called[-1].lineno})" if called else ""
 
 
-def join_samples(samples: list[str]) -> str:
+def join_sample_names(samples: list[str]) -> str:
     """List names of samples for a message; "" if they have none."""
     named = [name for name in samples if name]
     if len(named) > 3:

@@ -1,4 +1,4 @@
-"""The checks of file formats: rows that are written can be read back, or are refused."""
+"""Checks of file formats: rows that are written can be read back, or are refused."""
 
 from __future__ import annotations
 
@@ -176,9 +176,9 @@ def check_reading(form: FileFormat, path: str) -> None:
 
 
 def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
-    """Write `data`, cut into batches of `step` rows, and return the bytes of the file.
+    """Write rows, cut into batches of `step` rows, and return the bytes of the file.
 
-    None if the format refuses the rows, or is not written.
+    Returns None if the format refuses the rows, or cannot write any.
 
     Raises
     ------
@@ -215,15 +215,15 @@ def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes 
 def _check_come_back(
     form: FileFormat, data: Batch, when: str, step: int | None = None, block_size: int | None = None
 ) -> bytes | None:
-    """Write rows as `write_rows` does, read them again if the format can, and compare them; return the bytes."""
+    """Write rows, read them again if the format can, and compare them; return the bytes, as `write_rows` does."""
     content = write_rows(form, data, step)
     if content is not None and form.is_read():
-        compare(form, _make_class_an_attribute(data), _read_content(form, content, block_size=block_size), when)
+        compare_rows(form, _make_class_an_attribute(data), _read_content(form, content, block_size=block_size), when)
     return content
 
 
-def compare(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
-    """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the losses of `form`.
+def compare_rows(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
+    """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the format may lose.
 
     Neither batch has a class; `when` ends the messages.
     """
@@ -279,7 +279,7 @@ def _read_content(
     positive: str | None = None,
     block_size: int | None = None,
 ) -> Batch:
-    """Read all rows of a file with these bytes, as `_read` does."""
+    """Read all rows from the bytes of a file as one batch, as `_read` does from a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t" + form.endings[0])
         Path(path).write_bytes(content)

@@ -1,4 +1,4 @@
-"""Checks what the methods of a plugin's classes are called, and which arguments they take."""
+"""Checks the names of the methods and attributes of a plugin's classes, and the arguments of the methods."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from types import FunctionType
 from filterkit.data.contract import check_arguments
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.options import Configured, get_option_types
-from filterkit.testing.findings import raise_as_assertion
+from filterkit.testing.findings import raise_assertion_errors
 
 
-def own_classes(kind: type) -> list[type]:
-    """List a class and its bases, as far as they are not filterkit's."""
+def list_own_classes(kind: type) -> list[type]:
+    """List a class and those of its bases that are not filterkit's own."""
     return [each for each in kind.__mro__ if not each.__module__.startswith(("filterkit.", "builtins"))]
 
 
 def check_methods(name: str, kind: type) -> None:
-    """Check that no method or attribute of a class has almost the name of one that filterkit uses, and methods take
-    what filterkit gives them.
+    """Check that no method or attribute of a class has almost the name of one that filterkit uses, and that methods
+    take the arguments that filterkit passes.
 
     Parameters
     ----------
-    name : what messages call the stage, format or engine.
+    name : of the stage, format or engine, for messages.
     kind : its class.
 
     Raises
@@ -31,9 +31,9 @@ def check_methods(name: str, kind: type) -> None:
     AssertionError : names the method, and how to write it.
     """
     options = get_option_types(kind).keys() if issubclass(kind, Configured) else ()
-    for each in own_classes(kind):
+    for each in list_own_classes(kind):
         for member in vars(each).keys() - options:
-            meant = find_misspelt(member, kind)
+            meant = find_similar_name(member, kind)
             assert meant is None, (
                 f"{name}: filterkit does not use {each.__name__}.{member}; did you mean {meant}? If not, "
                 "give it a less similar name"
@@ -41,13 +41,15 @@ def check_methods(name: str, kind: type) -> None:
         for member, function in vars(each).items():
             wanted = _list_parameters(member, kind)
             if isinstance(function, FunctionType) and wanted is not None:
-                with raise_as_assertion():
+                with raise_assertion_errors():
                     check_arguments(f"{name}: {each.__name__}.{member}", function, ", ".join(wanted), member)
 
 
-def find_misspelt(name: str, kind: type) -> str | None:
-    """Return the name of a method or attribute of filterkit's classes that `name`, which a plugin defines, nearly
-    is."""
+def find_similar_name(name: str, kind: type) -> str | None:
+    """Return the method or attribute of filterkit's classes whose name is similar to one that a plugin defines.
+
+    None if there is none, if filterkit's classes have this very name, or if it begins with an underscore.
+    """
     bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]
     bases += [Fitted] * issubclass(kind, Stage)
     known = {each for base in bases for each in dir(base) if not each.startswith("_")}
@@ -57,7 +59,7 @@ def find_misspelt(name: str, kind: type) -> str | None:
 
 
 def _list_parameters(name: str, kind: type) -> list[str] | None:
-    """Return the names of the arguments that filterkit passes to a method, with self; None if it does not call it."""
+    """Return the arguments of filterkit's own method of this name, with self; None if it has no such method."""
     for base in kind.__mro__:
         if base.__module__.startswith("filterkit.") and name in vars(base) and not name.startswith("_"):
             function = vars(base)[name]

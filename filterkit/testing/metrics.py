@@ -1,4 +1,4 @@
-"""The check of metrics: finite scores for all counts that real data have."""
+"""The check of metrics: finite scores for all counts that real data may have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.counts.metric import Metric
 from filterkit.data.contract import check_numbers
 from filterkit.stages.base import Stage
-from filterkit.testing.findings import raise_as_assertion
+from filterkit.testing.findings import raise_assertion_errors
 
 # The weights of all positive and of all negative rows: whole numbers, equal and very unequal, and then fractions, as
 # instance weights give them.
@@ -50,7 +50,7 @@ def check_scores_are_numbers(stage: Stage) -> None:
 
 
 def _check_class_sums(metric: Metric) -> None:
-    """Check that the sum over the classes gives what `Metric.classes` gives."""
+    """Check that `Metric.class_sums` gives the same scores as `Metric.classes`."""
     if metric.class_sums is None:
         return
     assert metric.classes is not None
@@ -71,7 +71,8 @@ def _check_class_sums(metric: Metric) -> None:
 
 
 def _check_best_at_ends(metric: Metric) -> None:
-    """Check that no score inside a range of fp, without 0 and neg, is larger than both at its ends."""
+    """Check the promise `Metric.best_at_ends`: no score inside a range of false positives, without none and all, is
+    larger than the scores at both ends."""
     for pos, neg in ((3.0, 40.0), (20.0, 40.0), (200.0, 40.0), (40.0, 700.0)):
         fp = np.arange(1.0, neg)
         for tp in {0.0, 1.0, np.rint(pos / 2), pos - 1, pos}:
@@ -88,7 +89,7 @@ def _check_best_at_ends(metric: Metric) -> None:
 
 
 def _check_bound(metric: Metric) -> None:
-    """Check that no score of counts in ranges is larger than `Metric.bound` of the ranges."""
+    """Check that no score of counts within ranges is larger than what `Metric.bound` gives for the ranges."""
     for pos, neg in _TOTALS:
         ranges = [
             [(low, high) for low in parts for high in parts if low <= high] for parts in map(_split_total, (pos, neg))
@@ -153,5 +154,5 @@ def _call_metric(metric: Metric, what: str, function: Any, counts: list[np.ndarr
     except Exception as error:
         repair = "; work on copies" if "read-only" in str(error) else ""
         raise AssertionError(f"{metric.name}: {about} fails with {type(error).__name__}: {error}{repair}") from error
-    with raise_as_assertion():
+    with raise_assertion_errors():
         return check_numbers(found, counts[0].shape[:1], metric.name, about, metric)

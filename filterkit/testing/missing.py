@@ -1,4 +1,4 @@
-"""The checks of missing values: they stay missing unless a stage fills them, and do not make other values missing."""
+"""Checks of missing values: they stay missing unless a stage fills them, and do not make other values missing."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from filterkit.data.batch import Batch, make_missing_targets
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.columns import FittedColumns
-from filterkit.testing.stages import fit, refusable
+from filterkit.testing.stages import fit, return_refusals
 
 
-@refusable
+@return_refusals
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
     """Check that a missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
 
     A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
     """
-    holed = with_holes(data)
+    holed = make_holes(data)
     X = data.in_form(False).X.copy()
     X[:, ::2] = np.nan
     for training in (data, holed, data.replace(X=X).in_form(data.sparse)):
@@ -35,11 +35,11 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
             stage.reads_class
             or out.y is None
             or holed.y is None
-            or not (_find_unknown(holed) & ~_find_unknown(out)).any()
+            or not (_mark_missing_targets(holed) & ~_mark_missing_targets(out)).any()
         ), f"{stage.name} gives a row a class that it does not have: keep -1, or NaN of a numeric class"
 
 
-@refusable
+@return_refusals
 def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
     """Check that one missing value of a column among the training rows does not make the whole column missing in other
     rows."""
@@ -61,7 +61,7 @@ def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
         )
 
 
-@refusable
+@return_refusals
 def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
     """Check that a row without missing values gives numbers, none of them infinite, unless `Stage.makes_missing` says
     otherwise.
@@ -93,8 +93,8 @@ def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
             )
 
 
-def with_holes(data: Batch) -> Batch:
-    """Return a copy of the rows in which a third of the values, the last row and every other class are missing."""
+def make_holes(data: Batch) -> Batch:
+    """Return a copy of the rows without a third of the values, all values of the last row, and every other class."""
     X = data.in_form(False).X.copy()
     rows, columns = np.indices(X.shape)
     X[((rows + columns) % 3 == 0) | (rows == len(X) - 1)] = np.nan
@@ -129,15 +129,17 @@ def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> No
 
 
 def _find_origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
-    """Return the column of `given` that each column of `out` comes from: a column stage says so, otherwise it is the
-    column of the same name, or None."""
+    """Return for each column that a stage puts out the index of the incoming column that it comes from.
+
+    A column stage says which. Of another stage it is the column of the same name; None if there is none.
+    """
     if isinstance(fitted, FittedColumns):
         return list(fitted.columns.tolist())
     column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}
     return [column_of_name.get(a.name) for a in out.schema.features]
 
 
-def _find_unknown(batch: Batch) -> np.ndarray:
-    """Return bool, of the shape of y: whether the class or label is missing."""
+def _mark_missing_targets(batch: Batch) -> np.ndarray:
+    """Return whether the class or each label of each row is missing, bool of the shape of `Batch.y`."""
     assert batch.y is not None
     return np.asarray(np.isnan(batch.y) if batch.y.dtype.kind == "f" else batch.y < 0)

@@ -13,7 +13,7 @@ from filterkit.errors import StageError
 from filterkit.formats.base import FileFormat
 from filterkit.stages.base import Stage
 from filterkit.testing.engines import ENGINE_CHECKS
-from filterkit.testing.findings import Findings, Report, copy_arrays, join_samples
+from filterkit.testing.findings import Findings, Report, copy_batch_arrays, join_sample_names
 from filterkit.testing.formats import FORMAT_CHECKS, check_reading, write_rows
 from filterkit.testing.metrics import check_scores_are_numbers
 from filterkit.testing.missing import (
@@ -41,7 +41,7 @@ from filterkit.testing.stages import (
     check_the_order_of_rows_does_not_matter,
     check_unchosen_columns_stay,
     check_zeros_stay_zeros,
-    idle_options,
+    list_idle_options,
     refusal,
 )
 from filterkit.testing.subcommands import SUBCOMMAND_CHECKS, check_command_has_a_name, check_command_runs
@@ -121,13 +121,16 @@ def check_declaration(stage: Stage) -> None:
 
 
 def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
-    """Check a stage on some samples, by name, and report it; `debug` raises the first error instead."""
+    """Check a stage, by itself and on samples by name, and report what was found.
+
+    `debug` raises the first error instead of reporting it.
+    """
     report = Report(" ".join(stage.words()), stage.name, BASIC_CHECKS)
     own = f"{stage.name}: "
     refused: dict[str, list[str]] = {}
     for name, data in samples.items():
         with suppress(Exception):  # which the checks will find
-            if error := refusal(stage, copy_arrays(data)):
+            if error := refusal(stage, copy_batch_arrays(data)):
                 refused.setdefault(str(error).removeprefix(own), []).append(name)
     names = {name for several in refused.values() for name in several}
     report.findings.run(DECLARATION_CHECKS, stage, debug=debug)
@@ -140,8 +143,10 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
     report.notes = [f"refuses {', '.join(several)}: {reason}" for reason, several in refused.items()]
     for reason, several in report.findings.refusals.items():
         if later := [name for name in several if name not in names]:
-            report.notes.append(f"refuses later rows like those of {join_samples(later)}: {reason.removeprefix(own)}")
-    if not report.findings and (idle := idle_options(stage, samples.values())):
+            report.notes.append(
+                f"refuses later rows like those of {join_sample_names(later)}: {reason.removeprefix(own)}"
+            )
+    if not report.findings and (idle := list_idle_options(stage, samples.values())):
         report.notes.append(f"note: other values of {', '.join(idle)} make no difference on any sample")
     refusals = f", {len(names)} of which it refuses" if names else ""
     report.checked = (
@@ -153,7 +158,10 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
 def report_format(
     form: FileFormat, samples: Mapping[str, Batch], files: Sequence[str] = (), debug: bool = False
 ) -> Report:
-    """Check a format on some samples, by name, and on files of its endings, and report it, as `report_stage` does."""
+    """Check a format on samples by name, and on those of some files that have its endings, and report what was found.
+
+    `debug` raises the first error instead of reporting it.
+    """
     report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name, BASIC_CHECKS)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
     report.findings.run(FORMAT_CHECKS, form, samples, debug)
@@ -178,7 +186,7 @@ def report_format(
 
 
 def report_engine(engine: type[Engine], debug: bool = False) -> Report:
-    """Check an engine class and report it, as `report_stage` does."""
+    """Check an engine class, and report what was found; `debug` raises the first error instead."""
     report = Report(f"engine {engine.name}", engine.name, BASIC_CHECKS)
     report.findings.run(ENGINE_CHECKS, engine, debug=debug)
     report.checked = f"{len(ENGINE_CHECKS)} checks"
@@ -186,7 +194,10 @@ def report_engine(engine: type[Engine], debug: bool = False) -> Report:
 
 
 def report_subcommand(command: click.Command, arguments: Sequence[str] | None = None, debug: bool = False) -> Report:
-    """Check a command, run it if there are arguments, and report it, as `report_stage` does."""
+    """Check a click command, run it if there are `arguments`, and report what was found.
+
+    None for `arguments` does not run it. `debug` raises the first error instead of reporting it.
+    """
     report = Report(f"subcommand {command.name}", str(command.name), BASIC_CHECKS)
     report.findings.run(SUBCOMMAND_CHECKS, command, debug=debug)
     report.checked = f"{len(SUBCOMMAND_CHECKS)} checks"

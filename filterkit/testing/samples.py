@@ -1,4 +1,4 @@
-"""The relations on which the conformance kit tries plugins: small, with every kind of attribute and every edge case."""
+"""Small relations with every kind of attribute and every edge case, on which the kit tries plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of stages: each raises an `AssertionError` whose message says how to repair the stage."""
+"""Checks of stages: each raises an `AssertionError` whose message says how to repair the stage."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ from filterkit.stages.options import (
     make_flag,
 )
 from filterkit.stages.selective import SelectiveStage
-from filterkit.testing.findings import copy_arrays, locate_error, raise_as_assertion
-from filterkit.testing.methods import check_methods, own_classes
+from filterkit.testing.findings import copy_batch_arrays, locate_error, raise_assertion_errors
+from filterkit.testing.methods import check_methods, list_own_classes
 
 
-def refusable(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch], StageError | None]:
-    """Let a check of a stage on a sample return the `StageError` by which the stage refuses rows, or None.
+def return_refusals(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch], StageError | None]:
+    """Decorate a check of a stage on a sample, so that it returns the `StageError` by which the stage refuses rows.
 
-    A stage may refuse the training rows, and also later rows that it cannot transform.
+    The check returns None if no rows are refused. A stage may refuse training rows, and later rows that it cannot
+    transform. A `PluginError` becomes an `AssertionError`.
     """
 
     @wraps(check)
     def checked(stage: Stage, data: Batch) -> StageError | None:
         try:
-            with raise_as_assertion():
+            with raise_assertion_errors():
                 check(stage, data)
         except StageError as error:
             return error
@@ -68,7 +69,13 @@ def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | Non
 def fit_transform(
     stage: Stage, data: Batch, step: int | None = None, memory: int = DEFAULT_MEMORY
 ) -> tuple[FittedChain, Batch] | None:
-    """Return the chain as `fit` does, and the transformed training rows; None if the stage refuses them."""
+    """Fit a chain of one stage; return it and the transformed training rows, or None if the stage refuses the rows.
+
+    Parameters
+    ----------
+    step : the number of rows in each batch; None for one batch.
+    memory : as for `Chain.fit`.
+    """
     try:
         return Chain([stage]).fit_transform(cut(data, step), memory=memory)
     except StageError:
@@ -91,7 +98,7 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
     return [data.rows(i, min(i + step, len(data))) for i in range(0, len(data), step)]
 
 
-@refusable
+@return_refusals
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
     """Check that cut into blocks of any size, the rows give the same fitted stage, the same training rows and the same
     output."""
@@ -129,7 +136,7 @@ def _transform_all(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
         return None
 
 
-@refusable
+@return_refusals
 def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
     """Check that with no memory to spare, so that columns are fitted one by one, the rows give the same output."""
     plenty = fit_transform(stage, data, 3)
@@ -143,16 +150,16 @@ def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
     assert same(none[1], plenty[1]), f"{stage.name} makes other training rows with less memory: {hint}"
 
 
-@refusable
+@return_refusals
 def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
     """Check that neither fitting nor transforming changes the batch that it is given."""
-    before = copy_arrays(data)
+    before = copy_batch_arrays(data)
     with suppress(Exception):  # which other checks report
         Chain([stage]).fit_transform(data)[0].transform(data)
     assert same(before, data), f"{stage.name} changes the batch that it is given: work on a copy, as of batch.X.copy()"
 
 
-@refusable
+@return_refusals
 def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
     """Check that neither fitting nor transforming prints to standard output, where the table may go."""
     with redirect_stdout(StringIO()) as printed, suppress(Exception):  # which other checks report
@@ -163,7 +170,7 @@ def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
     )
 
 
-@refusable
+@return_refusals
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
     """Check that fitting twice gives the same bits, and so does transforming twice. What is fitted later changes
     nothing."""
@@ -187,7 +194,7 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
     )
 
 
-@refusable
+@return_refusals
 def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
     """Check that stages with other values of its options do not change what this one does, and their copies do as they
     do.
@@ -196,7 +203,7 @@ def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
     """
     twin = type(stage)(**get_option_values(stage))
     before = fit_transform(twin, data)
-    for field, given in _list_other_fits(stage):
+    for field, given in _vary_own_options(stage):
         made = type(stage)(**given)
         shown = f"{field.name}={given[field.name]!r}"
         assert _are_same_fits(fit_transform(made, data), fit_transform(copy.copy(made), data)), (
@@ -210,19 +217,19 @@ def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
 
 
 def _are_same_fits(one: tuple[FittedChain, Batch] | None, other: tuple[FittedChain, Batch] | None) -> bool:
-    """Tell whether two stages give the same training rows, or both refuse them."""
+    """Return whether two results of `fit_transform` have the same training rows, or are both None."""
     return (one is None) == (other is None) and (one is None or other is None or same(one[1], other[1]))
 
 
 def _take_columns(data: Batch, columns: np.ndarray) -> Batch:
-    """Return the rows with only some columns of X, by their indices, ascending."""
+    """Return the rows with only the `columns` of X, int64 indices in ascending order."""
     return data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in columns.tolist()], columns),
         X=data.csr.take_columns(columns) if data.sparse else np.ascontiguousarray(data.X[:, columns]),
     )
 
 
-@refusable
+@return_refusals
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros.
 
@@ -246,7 +253,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     assert not image[:, numbers].any(), f"{stage.name} turns a zero into something else"
 
 
-@refusable
+@return_refusals
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     """Check that the batches that the fitted stage puts out fit the schema that it declares."""
     fitted = fit(stage, data)
@@ -269,7 +276,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
         assert len(set(labels)) == len(labels), f"{about} a label twice: give each value a label of its own"
 
 
-@refusable
+@return_refusals
 def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
     """Check that the fitted stage puts out no more columns than `Stage.most_columns` says."""
     fitted = fit(stage, data)
@@ -281,7 +288,7 @@ def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
     )
 
 
-@refusable
+@return_refusals
 def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     """Check that after it is saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
     fitted = fit(stage, data)
@@ -289,7 +296,7 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
         return
     known = _make_registry(stage)
     is_built = type(stage).fit is Stage.fit
-    assert is_built or type(stage).from_state is not Stage.from_state or not _has_state(fitted), (
+    assert is_built or type(stage).from_state is not Stage.from_state or not _has_learned(fitted), (
         f"{stage.name} has no from_state: write it, to make the fitted stage again from its state"
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -316,15 +323,15 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     )
 
 
-def _has_state(fitted: FittedChain) -> bool:
-    """Tell whether the stage of a chain of one has learned anything."""
+def _has_learned(fitted: FittedChain) -> bool:
+    """Return whether the only stage of a fitted chain has learned anything, which it keeps in its state."""
     try:
         return bool(fitted.stages[0].get_state())
     except Exception:  # which saving reports
         return False
 
 
-@refusable
+@return_refusals
 def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     """Check that later rows give the same output in any order of columns, with or without their class, and one by
     one."""
@@ -351,7 +358,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     )
 
 
-@refusable
+@return_refusals
 def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
     """Check that a column stage learns the same from the rows in another order, because it learns from a table.
 
@@ -369,7 +376,7 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
     )
 
 
-@refusable
+@return_refusals
 def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
     """Check that rows that lack a column are refused."""
     fitted = fit(stage, data)
@@ -385,7 +392,7 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
     )
 
 
-@refusable
+@return_refusals
 def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     """Check that a stage that cannot be fitted on these rows says so in a `StageError` of one line, under its own
     name."""
@@ -404,7 +411,7 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
 
 
 def _explain_repair(error: Exception) -> str:
-    """Say what to do about an error that a stage has raised."""
+    """Return the end of a message about an error that a stage has raised: what to do."""
     statistic = getattr(error, "obj", None)  # of an AttributeError: what lacks the attribute
     if isinstance(statistic, Statistic) and not isinstance(statistic, ContingencyTable):
         kind = type(statistic).__name__
@@ -414,7 +421,7 @@ def _explain_repair(error: Exception) -> str:
     return "if the rows are at fault, raise a StageError that says what is wrong"
 
 
-@refusable
+@return_refusals
 def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     """Check that with `--except`, the columns that are left out pass unchanged, and the others as though these did not
     exist."""
@@ -449,7 +456,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 def check_options_come_back(stage: Stage) -> None:
     """Check that the words that describe the stage, as in a comment of the output, make the same stage again; so do its
     options, as when `evaluate` searches over them."""
-    for kind in own_classes(type(stage)):
+    for kind in list_own_classes(type(stage)):
         assert "__init__" not in vars(kind), (
             f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
         )
@@ -474,8 +481,8 @@ def check_options_can_be_set(stage: Stage) -> None:
         kind = get_option_types(type(stage))[field.name]
         for end, number in (("minimum", -1e9), ("maximum", 1e9)) if kind in (int, float) else ():
             limit = field.metadata[end]
-            _accepts(stage, field, kind(number if limit is None else limit))
-    for field, given in other_options(stage):
+            _accepts_value(stage, field, kind(number if limit is None else limit))
+    for field, given in vary_options(stage):
         made = type(stage)(**given)
         kept = get_option_values(made)
         assert kept == given, (
@@ -488,8 +495,8 @@ def check_options_can_be_set(stage: Stage) -> None:
         )
 
 
-def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[str, Any]]]:
-    """Yield each option that can have another value, and all options with this value of it.
+def vary_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[str, Any]]]:
+    """Yield for each option that can have another value the option, and the values of all options with this other one.
 
     Raises
     ------
@@ -497,13 +504,17 @@ def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[s
     """
     for field in list_option_fields(stage):
         other = _choose_other_value(stage, field)
-        if _accepts(stage, field, other):
+        if _accepts_value(stage, field, other):
             yield field, get_option_values(stage) | {field.name: other}
 
 
-def _accepts(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
-    """Tell whether an option takes a value; raise an `AssertionError` if it fails with an error that is not
-    filterkit's."""
+def _accepts_value(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
+    """Return whether an option accepts a value.
+
+    Raises
+    ------
+    AssertionError : the stage refuses the value by an error that is not filterkit's.
+    """
     try:
         type(stage)(**get_option_values(stage) | {field.name: value})
     except FilterkitError:
@@ -516,9 +527,9 @@ def _accepts(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
     return True
 
 
-def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
+def list_idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
     """List the flags of the plugin's own options whose other values make no difference on any of the samples."""
-    left = {make_flag(field): given for field, given in _list_other_fits(stage)}
+    left = {make_flag(field): given for field, given in _vary_own_options(stage)}
     for data in samples:
         if not left:
             break
@@ -529,7 +540,7 @@ def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
 
 
 def _make_registry(stage: Stage) -> Registry:
-    """Return a registry of filterkit's own plugins and a stage."""
+    """Make a registry that knows the class of a stage and nothing else, so that its words can be parsed."""
     known = Registry()
     known.add_stage(type(stage))
     return known
@@ -568,15 +579,15 @@ def check_help_is_there(stage: Stage) -> None:
 
 
 def check_methods_are_known(stage: Stage) -> None:
-    """Check that no method or attribute of the stage has almost the name of one that filterkit uses, and is never used
-    itself; methods take what filterkit gives them."""
+    """Check that no method or attribute of the stage has almost the name of one that filterkit uses, so that filterkit
+    would never use it; and that methods take the arguments that filterkit passes."""
     check_methods(stage.name, type(stage))
 
 
-def _list_other_fits(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, Any]]]:
-    """Yield as `other_options`, for the plugin's own options with which the stage can be fitted.
+def _vary_own_options(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, Any]]]:
+    """List what `vary_options` yields for those options that the plugin itself declares.
 
-    A file that an option names is left out: the stage would write it.
+    Options that name a file to be written are left out, because fitting would write it.
     """
-    own = {name for kind in own_classes(type(stage)) for name in vars(kind)}
-    return [each for each in other_options(stage) if each[0].name in own and not each[0].metadata["output"]]
+    own = {name for kind in list_own_classes(type(stage)) for name in vars(kind)}
+    return [each for each in vary_options(stage) if each[0].name in own and not each[0].metadata["output"]]

@@ -1,4 +1,4 @@
-"""The checks of subcommands.
+"""Checks of subcommands.
 
 Only `check_command_runs` runs the command, with the arguments that the author gives. Without them nobody knows what it
 would do.
@@ -113,7 +113,7 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
     from click.testing import CliRunner
 
     about = " ".join((command.name, *arguments))
-    before = [_read_stamp(path) for path in arguments]
+    before = [_read_size_and_time(path) for path in arguments]
     done = CliRunner().invoke(command, list(arguments), prog_name=f"filterkit {command.name}")
     error = done.exception
     if error is not None and not isinstance(error, SystemExit):
@@ -122,7 +122,7 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
         found = f"{type(error).__name__}: {error}"
         raise AssertionError(f"{about}: fails with {found}; raise a FilterkitError that says what is wrong") from error
     assert done.exit_code == 0, f"{about}: ends with status {done.exit_code}: {to_one_line(done.output)}"
-    changed = before != [_read_stamp(path) for path in arguments]
+    changed = before != [_read_size_and_time(path) for path in arguments]
     assert done.output.strip() or changed, (
         f"{about}: prints nothing, and changes no file among its arguments: print what it finds, or check it with "
         "arguments for which it finds something"
@@ -130,8 +130,8 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
     return done.output
 
 
-def _read_stamp(path: str) -> tuple[int, int] | None:
-    """Size and time of a file; None if there is none of this name."""
+def _read_size_and_time(path: str) -> tuple[int, int] | None:
+    """Return the size and the time of the last change of a file; None if there is no such file."""
     try:
         about = os.stat(path)
     except (OSError, ValueError):
@@ -140,7 +140,7 @@ def _read_stamp(path: str) -> tuple[int, int] | None:
 
 
 def _list_commands(command: click.Command, name: str | None) -> list[tuple[str, click.Command]]:
-    """Yield the name and command of a command and, if it is a group, of all commands in it."""
+    """List a command and, if it is a group, all commands in it; each after its name, which begins with the group's."""
     found = [(str(name), command)]
     if isinstance(command, click.Group):
         for part, each in command.commands.items():

@@ -7,7 +7,7 @@ import pytest
 from command import output, refusal, run_anew
 
 import filterkit
-from filterkit.evaluation.results import read_results
+from filterkit.evaluation.results import read_results_file
 
 FILE = """
 [filterkit]
@@ -81,7 +81,7 @@ def test_subcommands_have_their_own_tables():
     assert scores.startswith("{") and scores.count('"rank"') == 2
     shown = output("--defaults my.toml evaluate ../iris.arff --chain 'shape svm' --chain 'a: svm' -o r.csv")
     assert "shape --neighbors 3 svm" in shown  # the name says what was effective
-    assert {row.fold for row in read_results("r.csv")} == {0, 1}
+    assert {row.fold for row in read_results_file("r.csv")} == {0, 1}
 
 
 @pytest.mark.posix

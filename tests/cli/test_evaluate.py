@@ -48,7 +48,7 @@ def cells(line):
 
 
 def save_results(values, path="r.csv"):
-    Path(path).write_text(Results(table(values)).text())
+    Path(path).write_text(Results(table(values)).format_csv())
 
 
 # ---- evaluate -------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_any_figure_can_be_plotted():
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
     confusion = [["", ["x", "y"], [[0, 0, 3.0], [1, 0, 1.0]]]]
     rows = [row._replace(confusion=confusion) for row in table(drawn(2, 2, 3, 1))]
-    Path("r.csv").write_text(Results(rows).text(by_class=True))
+    Path("r.csv").write_text(Results(rows).format_csv(by_class=True))
     shown = {"curves": "F-measure", "ranks": "critical difference", "near-best": "best pair", "confusion": "predicted"}
     assert set(shown) == set(FIGURES) - {"predicted", "residuals"}  # of numbers
     for figure, text in shown.items():
@@ -340,7 +340,7 @@ def test_evaluate_and_report_make_the_same_page():
 def test_results_of_two_files_are_compared_as_one():
     rows = table(drawn(3, 2, 2, 1))
     for name in ("a", "b", "ab"):
-        Path(f"{name}.csv").write_text(Results([row for row in rows if row.chain in name]).text())
+        Path(f"{name}.csv").write_text(Results([row for row in rows if row.chain in name]).format_csv())
     both = output("report ab.csv")
     assert output("report a.csv b.csv") == both
     assert output("report a.csv").splitlines() == both.splitlines()[:3]

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 import filterkit
 from filterkit import FilterkitError
 from filterkit.evaluation import chain_choice
-from filterkit.evaluation.folds import CHOSEN, Splits, split_inner
+from filterkit.evaluation.folds import CHOSEN, Splits, split_into_inner_folds
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator
 
@@ -38,15 +38,15 @@ def test_the_choice_is_that_of_a_plain_loop():
     plan = design(*CHAINS, folds=2, choose="f1")
     results, splits = evaluated(batch, plan), Splits(batch.y, plan)
     for one in of_chain(results, CHOSEN):
-        rows = splits.training_rows(one.fold)
-        part, inner = batch.take(rows), split_inner(batch.y, plan, None, rows, one.fold, 5)
+        rows = splits.choose_training_rows(one.fold)
+        part, inner = batch.take(rows), split_into_inner_folds(batch.y, plan, None, rows, one.fold, 5)
         means = [np.mean([plain(text, part, inner, n) for n in range(5)]) for _, text in plan.chains]
         assert one.choice == plan.chains[int(np.argmax(np.round(means, 12)))][0]
         (same,) = (r for r in of_chain(results, one.choice) if r.fold == one.fold)
         assert one._replace(chain=same.chain, choice="", seconds=0) == same._replace(seconds=0)
         assert one.seconds > same.seconds
     chosen = [one.choice for one in of_chain(results, CHOSEN)]
-    assert Results(results).choices() == {1 / 2: {name: chosen.count(name) for name, _ in plan.chains}}
+    assert Results(results).count_choices() == {1 / 2: {name: chosen.count(name) for name, _ in plan.chains}}
     others = evaluated(batch, replace(plan, choose=None))
     assert without_seconds(r for r in results if r.chain != CHOSEN) == without_seconds(others)
 
@@ -54,8 +54,8 @@ def test_the_choice_is_that_of_a_plain_loop():
 def plain(text, rows, inner, number):
     """F1 of a chain on one inner fold, by scikit-learn."""
     rows = rows.replace(schema=rows.schema.replace(positive="malignant"))
-    fitted = filterkit.chain(text).fit(rows.take(inner.training_rows(number)))
-    held_out = rows.take(inner.test_rows(number))
+    fitted = filterkit.chain(text).fit(rows.take(inner.choose_training_rows(number)))
+    held_out = rows.take(inner.list_test_rows(number))
     out = fitted.transform(held_out)
     score = out.X[:, feature_names(out).index("score@malignant")]
     truth = held_out.y == rows.schema.class_attribute.values.index("malignant")
@@ -66,11 +66,11 @@ def test_the_choice_never_sees_a_test_row(spy):
     """Nor do stages of inner folds see rows that are held out."""
     batch = noise(60)
     batch.X[:, 0] = np.arange(60)
-    tried = spy(chain_choice, "try_chains")
+    tried = spy(chain_choice, "fit_and_predict_chains")
     plan = design("svm", "standardize svm", choose="f1", shares=(0.4,))
     evaluated(batch, plan)
     for fold in range(3):
-        rows = Splits(batch.y, plan).training_rows(fold, 0.4).tolist()
+        rows = Splits(batch.y, plan).choose_training_rows(fold, 0.4).tolist()
         parts = [[part.X[:, 0].tolist() for part in call[1:3]] for call in tried[5 * fold : 5 * fold + 5]]
         assert all(sorted(training + test) == rows for training, test in parts)
         assert sorted(row for _, test in parts for row in test) == rows
@@ -80,9 +80,9 @@ def test_the_choice_never_sees_a_test_row(spy):
 def test_groups_stay_together_in_inner_folds_too():
     y, groups = np.repeat(np.arange(24) % 2, 5), np.repeat(np.arange(24), 5)
     plan = design()
-    rows = Splits(y, plan, groups).training_rows(0)
-    own, inner = groups[rows], split_inner(y, plan, groups, rows, 0, 5)
-    assert not any(set(own[inner.training_rows(n)]) & set(own[inner.test_rows(n)]) for n in range(5))
+    rows = Splits(y, plan, groups).choose_training_rows(0)
+    own, inner = groups[rows], split_into_inner_folds(y, plan, groups, rows, 0, 5)
+    assert not any(set(own[inner.choose_training_rows(n)]) & set(own[inner.list_test_rows(n)]) for n in range(5))
 
 
 # ---- what cannot be told ------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def test_groups_stay_together_in_inner_folds_too():
 
 def test_a_single_group_leaves_no_choice():
     batch = noise(12)
-    assert split_inner(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
+    assert split_into_inner_folds(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
     assert chain_choice.choose_chain([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
 
 

@@ -10,16 +10,16 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import ttest_rel
 
 from filterkit.evaluation.comparison import (
-    adjust_by_holm,
+    adjust_p_values_by_holm,
+    compute_corrected_t_test,
     compute_critical_difference,
-    corrected_t_test,
+    compute_friedman_p,
+    compute_signed_rank_test,
     find_best_pair,
-    find_near_best,
-    friedman_test,
+    find_methods_near_best,
     group_equal_methods,
-    list_pairs_to_test,
-    rank_by_task,
-    signed_rank_test,
+    list_pairs_of_methods,
+    rank_methods_by_task,
 )
 
 NAN = float("nan")
@@ -51,7 +51,7 @@ def test_shares_of_wins_worked_by_hand():
     values = np.array(
         [[0.9, 0.8, 0.1, 0.895], [0.5, 0.8, 0.1, 0.2], [0.7, 0.6, NAN, 0.7], [0.2, 0.1, 0.4, 0.3], [NAN] * 4]
     )
-    assert find_near_best(values, 0.01).mean(axis=0).tolist() == [2 / 5, 1 / 5, 1 / 5, 2 / 5]
+    assert find_methods_near_best(values, 0.01).mean(axis=0).tolist() == [2 / 5, 1 / 5, 1 / 5, 2 / 5]
     assert find_best_pair(values, 0.01) == ((0, 1), 3 / 5)
 
 
@@ -82,35 +82,35 @@ def test_the_signed_rank_test_worked_by_hand():
     """Of the differences 1, −2, 3, 4, 5 the negative one has rank 2. Of the 32 ways to give signs to ranks, three have
     a sum of at most 2 (none; 1; 2), and as many on the other side."""
     a, b = np.array([1.0, 0, 3, 4, 5, NAN]), np.array([0.0, 2, 0, 0, 0, 1])
-    assert signed_rank_test(a, b) == pytest.approx((11 / 5, 6 / 32), rel=1e-12)
-    assert signed_rank_test(b, a) == pytest.approx((-11 / 5, 6 / 32), rel=1e-12)
+    assert compute_signed_rank_test(a, b) == pytest.approx((11 / 5, 6 / 32), rel=1e-12)
+    assert compute_signed_rank_test(b, a) == pytest.approx((-11 / 5, 6 / 32), rel=1e-12)
 
 
 @pytest.mark.filterwarnings("error")
 def test_the_signed_rank_test_of_equal_or_few_differences():
-    assert signed_rank_test(np.ones(3), np.ones(3)) == (0, 1)
-    assert signed_rank_test(np.full(3, 0.1 + 0.2), np.full(3, 0.3))[1] == 1
-    assert signed_rank_test(np.ones(1), np.zeros(1)) == pytest.approx((1, NAN), nan_ok=True)
+    assert compute_signed_rank_test(np.ones(3), np.ones(3)) == (0, 1)
+    assert compute_signed_rank_test(np.full(3, 0.1 + 0.2), np.full(3, 0.3))[1] == 1
+    assert compute_signed_rank_test(np.ones(1), np.zeros(1)) == pytest.approx((1, NAN), nan_ok=True)
 
 
 def test_p_values_are_adjusted_by_holm():
     """Sorted: .01 · 4, .02 · 3, .03 · 2, .3 · 1; .06 stays, though .03 · 2 is not above it."""
-    assert adjust_by_holm(np.array([0.03, 0.01, NAN, 0.3, 0.02])).tolist() == pytest.approx(
+    assert adjust_p_values_by_holm(np.array([0.03, 0.01, NAN, 0.3, 0.02])).tolist() == pytest.approx(
         [0.06, 0.04, NAN, 0.3, 0.06], nan_ok=True
     )
-    assert adjust_by_holm(np.array([0.7, 0.6])).tolist() == [1, 1]
-    assert adjust_by_holm(np.array([0.2])).tolist() == [0.2]
+    assert adjust_p_values_by_holm(np.array([0.7, 0.6])).tolist() == [1, 1]
+    assert adjust_p_values_by_holm(np.array([0.2])).tolist() == [0.2]
 
 
 def test_ranks_and_friedmans_test_worked_by_hand():
     """Rank sums 5, 6.5 and 12.5 over four tasks; χ² = (12 / (4·3·4) · Σ R² − 3·4·4) / (1 − 6 / (4·24)) for one tie."""
     values = np.array([[3, 2, 1.0], [0.1 + 0.2, 0.3, 0.2], [9, 8, 7], [5, 6, 4], [NAN, 1, 1]])
-    assert rank_by_task(values).tolist() == [[1, 2, 3], [1.5, 1.5, 3], [1, 2, 3], [2, 1, 3]]
-    sums = rank_by_task(values).sum(axis=0)
+    assert rank_methods_by_task(values).tolist() == [[1, 2, 3], [1.5, 1.5, 3], [1, 2, 3], [2, 1, 3]]
+    sums = rank_methods_by_task(values).sum(axis=0)
     statistic = (12 / 48 * (sums**2).sum() - 48) / (1 - 6 / 96)
-    assert friedman_test(values) == pytest.approx(np.exp(-statistic / 2), rel=1e-12)
-    assert friedman_test(np.ones((4, 3))) == 1
-    assert np.isnan(friedman_test(values[:, :2])) and np.isnan(friedman_test(values[:1]))
+    assert compute_friedman_p(values) == pytest.approx(np.exp(-statistic / 2), rel=1e-12)
+    assert compute_friedman_p(np.ones((4, 3))) == 1
+    assert np.isnan(compute_friedman_p(values[:, :2])) and np.isnan(compute_friedman_p(values[:1]))
 
 
 def test_critical_differences_are_those_of_demsar():
@@ -132,27 +132,27 @@ def test_the_paired_t_test_equals_that_of_scipy():
     rng = np.random.default_rng(0)
     a = rng.random(12)
     b = a + rng.normal(0.05, 0.1, 12)
-    difference, p = corrected_t_test(a, b)
+    difference, p = compute_corrected_t_test(a, b)
     assert difference == pytest.approx((a - b).mean(), rel=1e-12)
     assert p == pytest.approx(ttest_rel(a, b).pvalue, rel=1e-12)
-    assert corrected_t_test(b, a) == pytest.approx((-difference, p), rel=1e-12)
+    assert compute_corrected_t_test(b, a) == pytest.approx((-difference, p), rel=1e-12)
     with_gaps = np.column_stack([np.insert(a, 4, [NAN, 8]), np.insert(b, 4, [7, NAN])]).T
-    assert corrected_t_test(*with_gaps) == (difference, p)
+    assert compute_corrected_t_test(*with_gaps) == (difference, p)
     with pytest.raises(ValueError, match="the same length"):
-        corrected_t_test(a, b[1:])
+        compute_corrected_t_test(a, b[1:])
 
 
 @pytest.mark.filterwarnings("error")
 def test_the_paired_t_test_of_equal_or_few_differences():
     one, two = np.array([0.5]), np.array([0.5, 0.7])
-    assert corrected_t_test(np.full(3, NAN), np.ones(3)) == pytest.approx((NAN, NAN), nan_ok=True)
-    assert corrected_t_test(one, one - 0.25) == pytest.approx((0.25, NAN), nan_ok=True)
-    assert (corrected_t_test(two, two), corrected_t_test(two + 1, two)) == ((0, 1), (1, 0))
-    difference, p = corrected_t_test(np.array([0.3, 0.4, 0.7]), np.array([0.2, 0.3, 0.6]))
+    assert compute_corrected_t_test(np.full(3, NAN), np.ones(3)) == pytest.approx((NAN, NAN), nan_ok=True)
+    assert compute_corrected_t_test(one, one - 0.25) == pytest.approx((0.25, NAN), nan_ok=True)
+    assert (compute_corrected_t_test(two, two), compute_corrected_t_test(two + 1, two)) == ((0, 1), (1, 0))
+    difference, p = compute_corrected_t_test(np.array([0.3, 0.4, 0.7]), np.array([0.2, 0.3, 0.6]))
     assert difference == pytest.approx(0.1) and p < 1e-20
 
 
 def test_of_more_than_four_methods_only_pairs_with_the_first_are_tested():
-    assert list_pairs_to_test(1) == []
-    assert list_pairs_to_test(4) == list(combinations(range(4), 2))
-    assert list_pairs_to_test(5) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+    assert list_pairs_of_methods(1) == []
+    assert list_pairs_of_methods(4) == list(combinations(range(4), 2))
+    assert list_pairs_of_methods(5) == [(0, 1), (0, 2), (0, 3), (0, 4)]

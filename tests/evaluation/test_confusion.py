@@ -5,7 +5,7 @@ import pytest
 from agreement import make
 
 import filterkit
-from filterkit.evaluation.confusion import PredictionCounts, list_confusion
+from filterkit.evaluation.confusion import PredictionCounts, list_confusion_matrices
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_values_are_in_the_order_of_the_header(classes, positive, train, names, 
     y = np.array([0, 1, 2, 2])
     batch = make(np.column_stack([np.cos(y), np.sin(y)]), y, classes, positive=positive)
     learner = filterkit.chain("neighbors --k 1").fit(batch.take(np.array(train))).stages[-1]
-    assert list_confusion(learner, learner.outcome(batch), batch.schema) == [["", names, cells]]
+    assert list_confusion_matrices(learner, learner.outcome(batch), batch.schema) == [["", names, cells]]
 
 
 def test_sums_name_the_values_that_occur_in_order():
@@ -30,5 +30,5 @@ def test_sums_name_the_values_that_occur_in_order():
     sums.add(["z", "c", "a"], [[2, 2, 1.0]])
     sums.add(["z", "c", "a"], [[0, 2, 2.0], [2, 2, 1.0]])
     assert sums == PredictionCounts(["z", "c", "a"], {("a", "a"): 2.0, ("z", "a"): 2.0})
-    assert sums.names == ["z", "a"]
+    assert sums.occurring_values == ["z", "a"]
     assert sums.matrix.tolist() == [[0, 2], [0, 2]]

@@ -46,7 +46,7 @@ def test_the_mean_cost_is_that_of_the_confusion_of_each_fold():
     results, splits = evaluated(batch, plan), Splits(batch.y, plan)
     assert max(row.values["cost"] for row in results) > 0
     for row in results:
-        training, test = batch.take(splits.training_rows(row.fold)), batch.take(splits.test_rows(row.fold))
+        training, test = batch.take(splits.choose_training_rows(row.fold)), batch.take(splits.list_test_rows(row.fold))
         codes = filterkit.chain(chain).fit(training).transform(test).X[:, 4].astype(int)  # behind four columns
         assert row.values["cost"] == pytest.approx(np.average(costs[test.y, codes], weights=test.weights), rel=1e-12)
 

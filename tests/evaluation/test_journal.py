@@ -217,7 +217,7 @@ def test_a_journal_of_an_earlier_version_is_continued(tmp_path, ran):
     found = go_on(path, rows)
     assert (len(ran), len(found)) == (1, 6)
     again = Results(found)
-    assert again.values("auc").shape == (1, 3, 2, 1) and np.isnan(again.values("kappa")[0, :2]).all()
+    assert again.get_values("auc").shape == (1, 3, 2, 1) and np.isnan(again.get_values("kappa")[0, :2]).all()
     with pytest.raises(FilterkitError, match="not the same repeats"):
         go_on(path, rows, design(*CHAINS, repeats=2))
 

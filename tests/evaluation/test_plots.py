@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from filterkit import UsageError
-from filterkit.evaluation.figures import COLOURS, PAGE, choose_grid_width, choose_line_style, spread_positions
+from filterkit.evaluation.figures import COLOURS, PAGE, choose_grid_width, choose_line_style, move_positions_apart
 from filterkit.evaluation.measures import OF_CLASSES, TITLES
-from filterkit.evaluation.plots import FIGURES, check_plot, draw_figure, plot
+from filterkit.evaluation.plots import FIGURES, check_plot, draw_figure, write_figure
 from filterkit.evaluation.results import Results
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
@@ -48,7 +48,7 @@ def of_chains(names, shares=SHARES, tasks=3):
 def test_the_ending_decides_the_kind_of_file(ending, tmp_path):
     check_plot(f"p{ending}")
     path = tmp_path / f"p{ending}"
-    plot("curves", of_chains("ab"), ["f1"], str(path))
+    write_figure("curves", of_chains("ab"), ["f1"], str(path))
     assert path.read_bytes().startswith(MAGIC[ending.lower()]) and path.stat().st_size > 5000
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
@@ -56,9 +56,9 @@ def test_the_ending_decides_the_kind_of_file(ending, tmp_path):
 def test_the_same_results_make_the_same_file_whatever_the_settings_of_matplotlib(tmp_path):
     import matplotlib
 
-    plot("curves", of_chains("ab"), ["f1"], str(tmp_path / "a.svg"))
+    write_figure("curves", of_chains("ab"), ["f1"], str(tmp_path / "a.svg"))
     with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "axes.grid": True}):
-        plot("curves", of_chains("ab"), ["f1"], str(tmp_path / "b.svg"))
+        write_figure("curves", of_chains("ab"), ["f1"], str(tmp_path / "b.svg"))
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
@@ -119,7 +119,7 @@ def test_lines_differ_in_colour_or_dashes():
 )
 def test_places_are_spread_out_as_little_as_possible(places, spread):
     """In squares: those that are too near keep their mean, but for the bounds 0 and 100."""
-    assert spread_positions(np.array(places, float), 10.0, 100.0) == pytest.approx(spread)
+    assert move_positions_apart(np.array(places, float), 10.0, 100.0) == pytest.approx(spread)
 
 
 def ends(axes):
@@ -162,13 +162,13 @@ def test_names_that_are_too_long_are_numbered_in_a_key_below_the_panels():
 @pytest.mark.parametrize("shares", [SHARES, (0.9,)])
 def test_names_are_shown_as_they_are(shares, tmp_path):
     names = ["_x", "a$_^_$b", 'odd, "name" <&>', "ünïcode", "日本語"]
-    plot("curves", of_chains(names, shares), ["f1"], str(tmp_path / "p.svg"))
+    write_figure("curves", of_chains(names, shares), ["f1"], str(tmp_path / "p.svg"))
     assert set(names) <= set(svg_texts(tmp_path / "p.svg"))
 
 
 def test_letters_that_the_font_lacks_are_told_in_one_line(tmp_path):
     with pytest.warns(UserWarning, match=r"p\.png: the font lacks letters of some names; an \.svg file keeps") as found:
-        plot("curves", of_chains(["日本語", "中文"]), ["f1"], str(tmp_path / "p.png"))
+        write_figure("curves", of_chains(["日本語", "中文"]), ["f1"], str(tmp_path / "p.png"))
     assert len(found) == 1
 
 
@@ -187,7 +187,7 @@ def test_curves_are_the_means():
     (axes,) = made.axes
     for number, (x, y) in enumerate(lines_of(axes)):
         np.testing.assert_allclose(x, [10, 50, 90])
-        np.testing.assert_allclose(y, results.summary("f1")[number, :, 0])
+        np.testing.assert_allclose(y, results.compute_means_and_errors("f1")[number, :, 0])
         assert (x[-1], y[-1]) in [mark.xy for mark in ends(axes)]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["90%", "50%", "10%"]
     assert axes.get_xscale() == "linear"
@@ -208,7 +208,7 @@ def test_a_single_share_is_shown_as_a_point_for_each_chain():
     (axes,) = draw_figure("curves", results, ["f1"]).axes
     assert [text.get_text().replace("\n", " ") for text in axes.get_yticklabels()] == names
     (points,) = [container[0].get_xdata() for container in axes.containers]
-    np.testing.assert_allclose(points, results.summary("f1")[:, 0, 0])
+    np.testing.assert_allclose(points, results.compute_means_and_errors("f1")[:, 0, 0])
 
 
 def test_ranks_of_several_chains_over_tasks_are_drawn():
@@ -230,7 +230,7 @@ def test_the_share_near_best_rises_with_the_tolerance():
     results = many(tasks=30)
     made = draw_figure("near-best", results, ["f1"])
     *methods, pair = lines_of(made.axes[0])
-    best = results.best_of_methods("f1")
+    best = results.find_best_of_methods("f1")
     assert len(methods) == 3
     for number, (x, y) in enumerate(methods):
         assert (x[0], x[-1]) == (0, 10) and (np.diff(y) >= 0).all() and y[-1] > y[0]

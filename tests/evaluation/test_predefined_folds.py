@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from filterkit import FilterkitError
-from filterkit.evaluation.predefined_folds import make_folds_of_column, make_folds_of_splits, split_off_attribute
+from filterkit.evaluation.predefined_folds import make_folds_from_attribute, make_folds_from_splits, split_off_attribute
 
 COLUMNS = ["type", "rowid", "repeat", "fold"]
 
@@ -36,7 +36,7 @@ def two_folds(n_rows):
 def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it(one, other, options):
     who = [other, other, one, one, other, one]
     batch = rows({"who": who, "x": range(6), "class": ["n", "y"] * 3}, **options)
-    own, rest = make_folds_of_column(batch, "who")
+    own, rest = make_folds_from_attribute(batch, "who")
     found = {fold.name: (fold.test.tolist(), fold.training[0].tolist()) for fold in own.folds}
     assert found == {f"who {one}": ([2, 3, 5], [0, 1, 4]), f"who {other}": ([0, 1, 4], [2, 3, 5])}
     assert list(rest.schema.names) == ["x", "class"]
@@ -65,7 +65,7 @@ def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it(one, other, opt
 )
 def test_columns_that_give_no_folds_are_refused(column, name, message):
     with pytest.raises(FilterkitError) as caught:
-        make_folds_of_column(make(np.array(column, float)[:, None], [0, 1, 0, 1]), name)
+        make_folds_from_attribute(make(np.array(column, float)[:, None], [0, 1, 0, 1]), name)
     assert str(caught.value) == f"--fold-column {message}"
 
 
@@ -84,25 +84,25 @@ def test_a_file_of_splits_gives_what_scikit_learn_does_with_the_same_rows():
             named += [["TRAIN", i, repeat, fold] for i in train] + [["TEST", i, repeat, fold] for i in test]
             model = KNeighborsClassifier(1, metric="cosine", algorithm="brute").fit(X[train], y[train])
             expected.append(model.score(X[test], y[test]))
-    own = make_folds_of_splits(splits([named[i] for i in rng.permutation(len(named))]), 60, "s.arff")
+    own = make_folds_from_splits(splits([named[i] for i in rng.permutation(len(named))]), 60, "s.arff")
     results = evaluated(make(X, y, "abc"), nearest(), own)
     assert [result.values["accuracy"] for result in results] == expected
     names = [f"repeat {repeat}, fold {fold}" for repeat in range(2) for fold in range(4)]
     assert [result.fold_name for result in results] == names
-    assert own.describe_untested() == ""
+    assert own.describe_untested_rows() == ""
 
 
 def test_samples_are_the_shares_of_a_learning_curve():
     rows = [["TEST", i, 0, 0, s] for i in (0, 1) for s in (0, 1)]
     rows += [["TRAIN", i, 0, 0, 0] for i in (2, 3)] + [["TRAIN", i, 0, 0, 1] for i in (2, 3, 4, 5, 6, 7, 8, 9)]
-    own = make_folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 10, "s.arff")
+    own = make_folds_from_splits(splits(rows, [*COLUMNS, "sample"]), 10, "s.arff")
     results = evaluated(make(np.arange(10.0)[:, None], np.arange(10) % 2), nearest(), own)
     assert [(r.share, r.train_rows, r.test_rows) for r in results] == [(0.25, 2, 2), (1.0, 8, 2)]
 
 
 def test_names_of_columns_may_be_in_any_case_and_order():
     turned = splits([row[::-1] for row in two_folds(4)], [name.upper() for name in COLUMNS[::-1]])
-    assert make_folds_of_splits(turned, 4, "s").digest == make_folds_of_splits(splits(two_folds(4)), 4, "s").digest
+    assert make_folds_from_splits(turned, 4, "s").digest == make_folds_from_splits(splits(two_folds(4)), 4, "s").digest
 
 
 SAMPLED = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["TRAIN", 1, 0, 0, 1]]
@@ -124,21 +124,21 @@ SAMPLED = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["
 )
 def test_files_that_give_no_folds_are_refused(file, message):
     with pytest.raises(FilterkitError) as caught:
-        make_folds_of_splits(file, 4, "s.arff")
+        make_folds_from_splits(file, 4, "s.arff")
     assert str(caught.value).startswith("s.arff: ") and message in str(caught.value)
 
 
 def test_rows_that_are_not_tested_equally_often_are_told():
     fold = [["TEST", 0, 0, 0], ["TRAIN", 1, 0, 0], ["TRAIN", 2, 0, 0]]
-    assert make_folds_of_splits(splits(fold), 3, "s").describe_untested() == "2 of 3 rows are tested in no fold"
+    assert make_folds_from_splits(splits(fold), 3, "s").describe_untested_rows() == "2 of 3 rows are tested in no fold"
     more = [["TEST", i, 0, 1] for i in (1, 2)] + [["TRAIN", 0, 0, 1]] + [["TEST", 0, 1, 0], ["TRAIN", 1, 1, 0]]
-    said = make_folds_of_splits(splits(fold + more), 3, "s").describe_untested()
+    said = make_folds_from_splits(splits(fold + more), 3, "s").describe_untested_rows()
     assert said == "some rows are tested in 1 folds, others in 2"
 
 
 def test_rows_without_a_class_are_in_no_fold():
     batch = make(np.arange(6.0)[:, None], [0, 1, -1, 0, 1, 0])
-    own = make_folds_of_splits(splits(two_folds(6)), 6, "s")
+    own = make_folds_from_splits(splits(two_folds(6)), 6, "s")
     results = evaluated(batch, nearest(), own)
     assert [(result.train_rows, result.test_rows) for result in results] == [(3, 2), (2, 3)]
     with pytest.raises(FilterkitError, match=r"^d: repeat 0, fold 0: no row to test on has a known class"):
@@ -147,14 +147,14 @@ def test_rows_without_a_class_are_in_no_fold():
 
 def test_a_choice_among_chains_splits_the_training_rows_of_the_fold():
     batch, texts = make(np.arange(40)[:, None], np.arange(40) // 3 % 2), ("neighbors --k 1", "neighbors --k 9")
-    own = make_folds_of_splits(splits(two_folds(40)), 40, "s")
+    own = make_folds_from_splits(splits(two_folds(40)), 40, "s")
     results = evaluated(batch, design(*texts, choose="accuracy"), own)
     assert [result.chain for result in results] == [*texts, "chosen"] * 2
 
 
 def test_samples_of_the_same_size_are_refused():
     rows = [["TEST", 0, 0, 0, s] for s in (0, 1)] + [["TRAIN", i + 2 * s, 0, 0, s] for i in (1, 2) for s in (0, 1)]
-    own = make_folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 6, "s")
+    own = make_folds_from_splits(splits(rows, [*COLUMNS, "sample"]), 6, "s")
     with pytest.raises(FilterkitError, match=r"^d: two samples of the splits have the same number of rows to train on"):
         evaluated(make(np.arange(6.0)[:, None], [0, 1] * 3), nearest(), own)
 

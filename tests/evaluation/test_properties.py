@@ -5,7 +5,7 @@ import pytest
 from agreement import dense, make, sample
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.evaluation.properties import measure_properties
+from filterkit.evaluation.properties import measure_training_rows
 from filterkit.evaluation.runner import take_labelled_rows
 
 
@@ -18,21 +18,21 @@ def test_properties_are_counted(name):
             nonzeros += value != 0 or (nominal and not batch.sparse)
     counts = [sum(y == code for y in batch.y.tolist()) for code in set(batch.y.tolist())]
     expected = (len(batch), min(counts), batch.schema.width, pytest.approx(nonzeros / len(batch)))
-    assert measure_properties(batch) == expected
+    assert measure_training_rows(batch) == expected
 
 
 @pytest.mark.parametrize(("positive", "count"), [("yes", 4), (None, 1)])
 def test_the_positive_class_counts_if_there_is_one(positive, count):
-    assert measure_properties(make(np.ones((5, 2)), [1, 1, 1, 1, 0], positive=positive)).positives == count
+    assert measure_training_rows(make(np.ones((5, 2)), [1, 1, 1, 1, 0], positive=positive)).positives == count
 
 
 def test_the_rarest_value_of_a_target_counts_that_any_row_has():
     attributes = [Attribute("a"), Attribute("t", "nominal", tuple("xyz")), Attribute("u", "nominal", ("0", "1"))]
     schema = Schema("m", attributes, labels=(1, 2))
     batch = Batch(schema, np.ones((5, 1)), np.array([[0, 0], [0, 0], [2, 1], [2, 1], [2, 1]], np.int8))
-    assert measure_properties(batch) == (5, 2, 1, 1.0)
+    assert measure_training_rows(batch) == (5, 2, 1, 1.0)
 
 
 def test_there_may_be_no_rows():
     batch = make(np.ones((5, 2)), [1, 1, 1, 1, 0])
-    assert measure_properties(batch.rows(0, 0)) == (0, 0, 2, 0)
+    assert measure_training_rows(batch.rows(0, 0)) == (0, 0, 2, 0)

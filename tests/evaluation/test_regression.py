@@ -11,8 +11,8 @@ from filterkit import UsageError
 from filterkit.evaluation.measures import check_measure, measures
 from filterkit.evaluation.regression import (
     OF_NUMBERS,
-    list_points,
-    rate_errors,
+    compute_error_measures,
+    list_number_predictions,
     sum_errors,
 )
 from filterkit.stages.models import Outcome
@@ -111,16 +111,16 @@ def test_errors_can_be_summed_in_parts():
     given = drawn(targets=2)._replace(weights=np.random.default_rng(3).random(60) + 0.1)
     names = ("truth", "predicted", "weights")
     parts = [given._replace(**{n: getattr(given, n)[rows] for n in names}) for rows in (slice(20), slice(20, None))]
-    whole = rate_errors(sum_errors(given))
-    for name, values in rate_errors(sum(map(sum_errors, parts))).items():
+    whole = compute_error_measures(sum_errors(given))
+    for name, values in compute_error_measures(sum(map(sum_errors, parts))).items():
         np.testing.assert_allclose(values, whole[name], rtol=1e-13)
 
 
 def test_points_of_many_rows_are_some():
     given = outcome(np.arange(2500), np.arange(2500) + 1)
-    ((name, true, said),) = list_points(["price"], given)
+    ((name, true, said),) = list_number_predictions(["price"], given)
     assert name == "price" and true[:2] == [0, 3] and len(true) == len(said) == 834
-    assert list_points(["p"], outcome([1, 2], [3, 4])) == [["p", [1, 2], [3, 4]]]
+    assert list_number_predictions(["p"], outcome([1, 2], [3, 4])) == [["p", [1, 2], [3, 4]]]
 
 
 @pytest.mark.parametrize(

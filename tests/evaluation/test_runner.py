@@ -39,7 +39,7 @@ def numbers(rows=30):
 @pytest.fixture
 def fits(spy):
     """The arguments with which the chains of every part are tried: chains, training rows, and others."""
-    return spy(evaluation, "try_chains")
+    return spy(evaluation, "fit_and_predict_chains")
 
 
 @pytest.fixture
@@ -157,18 +157,18 @@ CODES = st.lists(st.integers(0, 3), min_size=6, max_size=60).map(np.array)
 def test_every_row_is_tested_once_and_more_training_rows_have_all_of_fewer(y, folds, seed):
     """Except the only row of a class, which is always in the training part."""
     splits = Splits(y, design(folds=folds, seed=seed))
-    parts = [splits.test_rows(fold) for fold in range(folds)]
+    parts = [splits.list_test_rows(fold) for fold in range(folds)]
     alone = np.flatnonzero(np.bincount(y)[y] == 1)
     assert sorted([*np.concatenate(parts), *alone]) == list(range(len(y)))
     counts = np.array([np.bincount(y[part], minlength=4) for part in parts])
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1 + len(alone)
     whole = np.bincount(y, minlength=4)
     for fold, part in enumerate(parts):
-        training = splits.training_rows(fold)
+        training = splits.choose_training_rows(fold)
         assert sorted([*part, *training]) == list(range(len(y)))
         before = set()
         for share in (0.05, 0.2, 0.4, (folds - 1) / folds):
-            rows = splits.training_rows(fold, share)
+            rows = splits.choose_training_rows(fold, share)
             assert (np.diff(rows) > 0).all()
             assert before <= set(rows) <= set(training)
             before = set(rows)
@@ -181,8 +181,8 @@ def test_every_row_is_tested_once_and_more_training_rows_have_all_of_fewer(y, fo
 def test_subsamples_are_drawn_anew_for_each_fold_and_seed():
     y = np.zeros(60, int)
     one, other = (Splits(y, design(folds=2, seed=seed)) for seed in (0, 1))
-    assert len({tuple(splits.training_rows(fold, 0.25)) for splits in (one, other) for fold in (0, 1)}) == 4
-    assert (one.test_rows(0) != other.test_rows(0)).any()
+    assert len({tuple(splits.choose_training_rows(fold, 0.25)) for splits in (one, other) for fold in (0, 1)}) == 4
+    assert (one.list_test_rows(0) != other.list_test_rows(0)).any()
 
 
 def folds_of(y, groups=None, **options):
@@ -191,7 +191,7 @@ def folds_of(y, groups=None, **options):
     splits = Splits(y, plan, groups)
     fold = np.full((plan.repeats, len(y)), -1)
     for number in range(splits.count):
-        fold[number // 3, splits.test_rows(number)] = number % 3
+        fold[number // 3, splits.list_test_rows(number)] = number % 3
     return fold
 
 
@@ -272,7 +272,7 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
     splits = Splits(batch.y if batch.y.ndim == 1 else batch.y.astype(bool), plan)
     for part in evaluator.parts:
         (result,) = evaluator.evaluate(part)
-        expected = reference(batch, text, splits.test_rows(part[2]))
+        expected = reference(batch, text, splits.list_test_rows(part[2]))
         assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
         assert result[:5] == (*part, 2 / 3, text) and result.seconds > 0
 

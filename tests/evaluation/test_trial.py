@@ -6,7 +6,7 @@ from agreement import make, sample
 
 from filterkit import Chain, FilterkitError
 from filterkit.chains.fitting import Fitting
-from filterkit.evaluation.trial import try_chains
+from filterkit.evaluation.trial import fit_and_predict_chains
 
 CHAINS = [
     "standardize l2 svm",
@@ -22,7 +22,9 @@ CHAINS = [
 
 def trials(rows, *texts):
     """Trials of chains, named c0, c1, …, that are fitted on some rows and tested on them."""
-    return try_chains([(f"c{number}", Chain.parse(text)) for number, text in enumerate(texts)], rows, rows, "here")
+    return fit_and_predict_chains(
+        [(f"c{number}", Chain.parse(text)) for number, text in enumerate(texts)], rows, rows, "here"
+    )
 
 
 def test_each_chain_does_as_it_does_alone():

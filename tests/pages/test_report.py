@@ -5,7 +5,7 @@ import re
 import numpy as np
 from made_results import drawn, result, table
 
-from filterkit.evaluation.comparison import rank_by_task
+from filterkit.evaluation.comparison import rank_methods_by_task
 from filterkit.evaluation.measures import TITLES
 from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.evaluation.report_page import make_report_page
@@ -61,7 +61,7 @@ def test_the_page_shows_the_data_and_sorts(open_page):
     ]
     assert heads == ["Means", "Learning curves", "Ranks", "Wins, ties and losses", "Differences", "Tasks"]
 
-    means = results.summary("accuracy")[:, 2]
+    means = results.compute_means_and_errors("accuracy")[:, 2]
     best_first = np.argsort(-means[:, 0])
     assert column(page, "means", 1) == [results.chains[i] for i in best_first]
     assert column(page, "means", 2) == [f"{means[i, 0]:.3f} ± {means[i, 1]:.3f}" for i in best_first]
@@ -71,7 +71,7 @@ def test_the_page_shows_the_data_and_sorts(open_page):
     page.keyboard.press("Enter")  # the head keeps the focus
     assert column(page, "means", 1) == results.chains[::-1]
 
-    values = results.units("accuracy")[..., 2]
+    values = results.list_unit_values("accuracy")[..., 2]
     assert column(page, "tasks", 1) == [data for data, _ in results.tasks]
     assert column(page, "tasks", 3) == [f"{value:.3f}" for value in values[:, 0]]
     assert page.locator("#tasks .best").count() == len(results.tasks)
@@ -90,22 +90,24 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
     for measure, share in [("f1", 2), ("log_loss", 0)]:
         choose(page, "Measure", TITLES[measure])
         choose(page, "Trained on", f"{SHARES[share] * 100:.0f} %")
-        values = results.units(measure)[..., share]
+        values = results.list_unit_values(measure)[..., share]
         assert column(page, "tasks", 4) == [f"{value:.3f}" for value in values[:, 1]]
-        by_accuracy = np.argsort(-results.summary("accuracy")[:, share, 0])  # the table goes on to be sorted by it
+        by_accuracy = np.argsort(
+            -results.compute_means_and_errors("accuracy")[:, share, 0]
+        )  # the table goes on to be sorted by it
         assert column(page, "means", 1) == [results.chains[i] for i in by_accuracy]
         best = (values.argmin if measure == "log_loss" else values.argmax)(axis=1)
         assert page.locator("#tasks .best").all_inner_texts() == [f"{v[i]:.3f}" for v, i in zip(values, best)]
         sign = -1 if measure == "log_loss" else 1
-        found = rank_by_task(sign * results.units(measure)[..., share]).mean(axis=0)
+        found = rank_methods_by_task(sign * results.list_unit_values(measure)[..., share]).mean(axis=0)
         named = page.locator("#ranks .rank text").all_text_contents()
         assert sorted(named) == sorted(f"{name} {rank:.2f}" for name, rank in zip(results.chains, found))
-        wins, ties = results.wins(measure, share)
+        wins, ties = results.count_wins(measure, share)
         cells = page.locator("#pairs tbody td").all_inner_texts()
         off = [(i, j) for i in range(4) for j in range(4)]
         assert cells == ["" if i == j else f"{wins[i, j]}–{ties[i, j]}–{wins[j, i]}" for i, j in off]
         pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-        differences = [results.compare_pair(measure, j, i, share)[0] for i, j in pairs]
+        differences = [results.compare_chains(measure, j, i, share)[0] for i, j in pairs]
         shown = sorted(float(text.replace("−", "-")) for text in column(page, "tests", 3))
         np.testing.assert_allclose(shown, sorted(differences), atol=0.0006)
 
@@ -120,11 +122,11 @@ def test_curves_and_confusion_tell_their_numbers_to_pointer_and_keyboard(open_pa
     boxes = ends.evaluate_all("all => all.map((e) => e.getBoundingClientRect().y)")
     assert np.diff(np.sort(boxes)).min() >= 13
     heights = marks.evaluate_all("all => all.map((e) => e.getBoundingClientRect().y)")
-    means = results.summary("accuracy")[..., 0].ravel()
+    means = results.compute_means_and_errors("accuracy")[..., 0].ravel()
     assert np.corrcoef(heights, means)[0, 1] < -0.999999
     marks.nth(4).hover(force=True)
     page.wait_for_selector("#tooltip:not([hidden])")
-    mean, error = results.summary("accuracy")[1, 1]
+    mean, error = results.compute_means_and_errors("accuracy")[1, 1]
     assert page.locator("#tooltip").inner_text() == f"b\ntrained on 50 %: {mean:.3f} ± {error:.3f}"
     page.keyboard.press("Escape")
     assert page.locator("#tooltip").is_hidden()

@@ -62,7 +62,7 @@ def found(monkeypatch):
         monkeypatch.setattr("filterkit.plugin.registry.list_installed", lambda: listed)
         monkeypatch.setattr("filterkit.plugin.registry._import_value", load)
         registry = Registry()
-        registry.add_entry_points()
+        registry.add_installed_plugins()
         return registry
 
     return make
@@ -247,7 +247,7 @@ class Packages:
         importlib.invalidate_caches()
         registry, warned = Registry(), []
         registry.warn = lambda plugin: warned.append(plugin.name)
-        registry.add_entry_points()
+        registry.add_installed_plugins()
         return registry, warned
 
     def loaded(self):
@@ -274,7 +274,7 @@ def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(packages):
     assert "three" not in registry.stages and ".two" not in registry.formats and "two" not in registry.subcommands
     assert packages.loaded() == []
     assert find_stage(registry, "two") is registry.stages["two"] is sys.modules["lazy_two"].Two
-    assert registry.origin("two") == "lazy_two of some-plugins 1.0"
+    assert registry.find_origin("two") == "lazy_two of some-plugins 1.0"
     assert [*registry.engines] == ["local", "processes"]
     assert packages.loaded() == ["lazy_two"]
     # The order is the same as if all had been loaded at once.

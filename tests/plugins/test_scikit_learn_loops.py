@@ -46,12 +46,12 @@ def check_against_a_plain_loop(batch, name):
     splits = Splits(np.zeros(len(batch), np.int32) if is_numeric else batch.y, design)
     for fold, part in enumerate(evaluator.parts):
         (result,) = evaluator.evaluate(part)
-        training = batch.take(splits.training_rows(fold))
+        training = batch.take(splits.choose_training_rows(fold))
         weights = {} if batch.weights is None else {"sample_weight": training.weights}
         with threadpool_limits(1):  # as filterkit fits
             estimator = plain_estimator(name, values).fit(training.X, training.y, **weights)
         measures = measures_of_numbers if is_numeric else measures_of_classes
-        expected = measures(estimator, batch.take(splits.test_rows(fold)))
+        expected = measures(estimator, batch.take(splits.list_test_rows(fold)))
         assert {measure: result.values[measure] for measure in expected} == pytest.approx(expected, rel=1e-12)
 
 

@@ -48,6 +48,6 @@ def test_a_stage_that_fails_takes_much_or_never_ends_is_found(defect, said, monk
 
 
 def test_a_value_that_is_not_refused_the_second_time_is_found(monkeypatch):
-    monkeypatch.setattr("filterkit.plugin.parsing.check_once", lambda *_: None)
+    monkeypatch.setattr("filterkit.plugin.parsing.refuse_repeated_options", lambda *_: None)
     _, wrong = sweep("^shuffle: --seed")
     assert ["two values are not refused" in line for line in wrong] == [True, True]  # of dense and sparse rows

@@ -20,7 +20,7 @@ from click.shell_completion import _resolve_context, _resolve_incomplete
 
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.plugin.parsing import make_stage_command, move_options_forward
+from filterkit.plugin.parsing import make_stage_command, move_options_before_input
 from filterkit.plugin.registry import Registry
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def complete(words: list[str], begun: str, after: list[str], known: Registry) ->
     if rest and rest[0] not in known.subcommands:
         before = words[: len(words) - len(rest)]
         try:
-            words = before + move_options_forward(rest, root, known)
+            words = before + move_options_before_input(rest, root, known)
         except click.UsageError:  # the last word is an option, whose value is at the cursor
             words, after = [*before, rest[-1]], rest[:-1] + after
     return _complete(root, words, begun, after, {"obj": known})
@@ -248,7 +248,7 @@ def _read_header(line: click.Context) -> list[Attribute]:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would lose what is read here
             return []
-        kind = Formats(line.obj.formats, _find_value(line, "from_")).of_input(path)
+        kind = Formats(line.obj.formats, _find_value(line, "from_")).find_input_format(path)
         encoding = _find_value(line, "encoding") or "utf-8"
         return _read_columns(kind, Opening(path, encoding, class_=_find_value(line, "class_")))
     except (OSError, FilterkitError):

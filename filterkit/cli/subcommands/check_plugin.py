@@ -73,7 +73,7 @@ def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tup
     plugins, files = _find_plugins(known, words)
     yield from _report_plugins(parse_stages(words, known) if plugins is None else plugins, files, debug)
     for plugin in plugins or ():
-        for hook in () if plugin.listed() else plugin.empty:
+        for hook in () if plugin.list_offers() else plugin.empty:
             click.echo(visible(f"plugin {plugin}: {hook} returns nothing; return a list of what the plugin offers"))
 
 
@@ -130,7 +130,7 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
     if not found and name not in known.stages:
         found = _find_part(known, name)
     if not found and name not in known.stages:
-        offered = {each for plugin in known.plugins for _, each, _ in plugin.names() if each[:1] not in "./"}
+        offered = {each for plugin in known.plugins for _, each, _ in plugin.iterate_offers() if each[:1] not in "./"}
         hint = suggestion(name, sorted({*offered, *(plugin.name for plugin in known.plugins)}))
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
@@ -161,10 +161,10 @@ def _find_part(known: Registry, name: str) -> list[Plugin]:
             "engine": part.engines,
             "subcommand": part.subcommands,
         }
-        for kind, offered, item in plugin.names():
+        for kind, offered, item in plugin.iterate_offers():
             if offered == name and kind in kinds:
                 kinds[kind].append(item)
-        if part.listed():
+        if part.list_offers():
             return [part]
     return []
 

@@ -201,16 +201,16 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
         if options.choose is not None:
             check_measure("--choose", options.choose, is_numeric)
     results = _run(data, design, options, known)
-    for message in results.doubts():
+    for message in results.list_doubts():
         say(f"filterkit: warning: {message}")
     measures = choose_measures(results, options.shown)
     if options.output is not None:
         _write(results, measures, options)
     try:
         if options.plot is not None:
-            from filterkit.evaluation.plots import plot
+            from filterkit.evaluation.plots import write_figure
 
-            plot(options.figure or "curves", results, measures, options.plot)
+            write_figure(options.figure or "curves", results, measures, options.plot)
     finally:  # a figure that cannot be drawn costs no results
         if options.output != "-":
             show(results, measures, options.by_class, options.as_json)
@@ -232,7 +232,7 @@ def _write(results: Results, measures: list[str], options: EvaluateOptions) -> N
         facts += [("chain", text) for text in options.chains]
         write_page(results, measures, options.output, facts)
         return
-    text = results.text(options.by_class)
+    text = results.format_csv(options.by_class)
     with open_output(options.output) as out:
         out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
 
@@ -251,7 +251,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     inputs = [path for path in (*paths, options.test, options.splits, options.costs) if path is not None]
     check_destinations(options.outputs, inputs, known.files)
     formats = Formats(known.formats, options.from_)
-    kinds = [formats.of_input(path) for path in paths]
+    kinds = [formats.find_input_format(path) for path in paths]
     check_options_apply(options, paths, kinds)
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
@@ -347,13 +347,13 @@ def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> Pred
     """Read the folds of ``--splits``; warn if they do not test every row equally often."""
     if options.splits is None:
         return None
-    from filterkit.evaluation.predefined_folds import make_folds_of_splits
+    from filterkit.evaluation.predefined_folds import make_folds_from_splits
 
     how = InputOptions(class_="none", encoding=options.encoding)
     with open_input(options.splits, how, Formats(known.formats, None)) as reader:
         splits = concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
-    folds = make_folds_of_splits(splits, len(data), options.splits)
-    if untested := folds.describe_untested():
+    folds = make_folds_from_splits(splits, len(data), options.splits)
+    if untested := folds.describe_untested_rows():
         say(f"filterkit: warning: {options.splits}: {untested}")
     return folds
 
@@ -361,7 +361,7 @@ def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> Pred
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
     """Evaluate all chains, apart from results that the journal has already, and return all results."""
     from filterkit.evaluation.costs import read_costs
-    from filterkit.evaluation.journal import Journal, evaluate_all
+    from filterkit.evaluation.journal import Journal, evaluate_all_parts
     from filterkit.evaluation.results import Results
     from filterkit.evaluation.runner import Evaluator
 
@@ -376,4 +376,4 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     options.engine = options.engine or ProcessEngine.name
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
     with send_prints_to_stderr(), open_engine(known, options) as engine:
-        return Results(evaluate_all(evaluator, engine, options.progress, journal))
+        return Results(evaluate_all_parts(evaluator, engine, options.progress, journal))

@@ -15,7 +15,7 @@ from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.files.output import open_output
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
-from filterkit.plugin.parsing import check_once, parse_stages
+from filterkit.plugin.parsing import parse_stages, refuse_repeated_options
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import needs_numbers
 
@@ -49,7 +49,7 @@ class _ExploreCommand(click.Command):
             stages = self._skip_options(ctx, rest[1:])
             options = rest[1 : len(rest) - len(stages)]
             args = [*args[: len(args) - len(rest)], *options, rest[0], *stages]
-        check_once(self, ctx, args)
+        refuse_repeated_options(self, ctx, args)
         return super().parse_args(ctx, args)
 
     def _skip_options(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -73,7 +73,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     as "words", can make features of texts.
     """
     formats = Formats(known.formats, options.from_)
-    kind = formats.of_input(path)
+    kind = formats.find_input_format(path)
     stages = parse_stages(list(words), known, options.seed)
     check_page("explore", options.output)
     check_destinations([Destination("-o", options.output)], [path], known.files)

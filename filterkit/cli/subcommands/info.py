@@ -60,7 +60,7 @@ def info(known: Registry, /, path: str, options: InfoOptions) -> None:
     distinct values are exact up to 1,023 and for nominal attributes; larger ones are estimates, off by some 3 %.
     """
     formats = Formats(known.formats, options.from_)
-    kind = formats.of_input(path)
+    kind = formats.find_input_format(path)
     check_options_apply(options, [path], [kind])
     overview, class_, is_rereadable = _read_overview(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)

@@ -38,20 +38,20 @@ def report(paths: tuple[str, ...], options: ReportOptions) -> None:
         filterkit report results.csv --figure ranks --plot ranks.pdf
     """
     from filterkit.evaluation import plots
-    from filterkit.evaluation.results import read_several
+    from filterkit.evaluation.results import read_results_files
 
     outputs = {"-o": options.output, "--plot": options.plot}
     check_destinations([Destination(option, path) for option, path in outputs.items() if path is not None], paths, ())
     if options.output is not None:
         check_page("report", options.output)
     plots.check_plot(options.plot, options.figure)
-    results = read_several(paths)
+    results = read_results_files(paths)
     if options.by_class and all(row.confusion is None for row in results.rows):
         raise UsageError("--by-class: the results have no counts of classes; run evaluate again with --by-class and -o")
     measures = choose_measures(results, options.shown)
     if options.output is not None:
         write_page(results, measures, options.output, [("results", ", ".join(paths))])
     if options.plot is not None:
-        plots.plot(options.figure or "curves", results, measures, options.plot)
+        plots.write_figure(options.figure or "curves", results, measures, options.plot)
     if options.output != "-":  # where the page goes instead of the tables
         show(results, measures, options.by_class, options.as_json)

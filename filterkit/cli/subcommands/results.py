@@ -16,10 +16,10 @@ from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
 from filterkit.errors import UsageError, quoted
-from filterkit.evaluation.comparison import list_pairs_to_test
+from filterkit.evaluation.comparison import list_pairs_of_methods
 from filterkit.evaluation.measures import MEANINGS, MEASURES, check_measure
 from filterkit.evaluation.plots import FIGURES
-from filterkit.evaluation.regression import IN_UNITS, rate_errors
+from filterkit.evaluation.regression import IN_UNITS, compute_error_measures
 from filterkit.files.output import open_output
 
 if TYPE_CHECKING:
@@ -153,10 +153,10 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
 
 def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
     """Return the document of results: means, choices, differences and ranks, but not the rates of classes."""
-    summaries = {measure: results.summary(measure).tolist() for measure in measures}
+    summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
-        "over": "tasks" if results.over_tasks else "folds",
+        "over": "tasks" if results.has_several_tasks else "folds",
         "means": [
             {"chain": chain, "train": share}
             | {measure: dict(zip(("mean", "error"), summary[c][n])) for measure, summary in summaries.items()}
@@ -164,9 +164,9 @@ def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
             for c, chain in enumerate(results.chains)
         ],
     }
-    if choices := results.choices():
+    if choices := results.count_choices():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
-    if (pairs := list_pairs_to_test(len(results.chains))) and not results.is_of_test_set:
+    if (pairs := list_pairs_of_methods(len(results.chains))) and not results.is_of_test_set:
         found["differences"] = _compute_differences(results, measures, pairs)
     if results.can_be_ranked:
         found["ranks"] = _compute_ranks(results, measures)
@@ -228,10 +228,10 @@ def _describe_positive(results: Results) -> str:
 
 def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     """Compute the rates, support and confusion matrix of each class, for each task, share, chain and target."""
-    from filterkit.evaluation.results import pool_folds
+    from filterkit.evaluation.results import pool_over_folds
 
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for data, task, share, chain, target, counts in pool_folds(results, "confusion"):
+    for data, task, share, chain, target, counts in pool_over_folds(results, "confusion"):
         part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
         whole = found.setdefault((data, task, share, chain), part)
         whole["targets"].append({"target": target or None, "classes": _compute_rates(counts)})
@@ -247,14 +247,14 @@ def format_confusion(title: str, counts: PredictionCounts) -> list[str]:
 
 def format_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
     """Write lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
-    rates = rate_errors(sums)
+    rates = compute_error_measures(sums)
     rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
     return align_rows([["class", *rates], *rows], range(1))
 
 
 def _compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
-    names, matrix = counts.names, counts.matrix
+    names, matrix = counts.occurring_values, counts.matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
     rates = [
         np.divide(part, whole, out=np.full(len(names), np.nan), where=whole > 0)
@@ -290,7 +290,7 @@ def _compute_differences(results: Results, measures: list[str], pairs: list[tupl
     """Compute the differences between pairs of chains, and how likely they are by chance."""
     rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
-        found = {measure: results.compare_pairs(measure, n) for measure in measures}
+        found = {measure: results.compare_pairs_of_chains(measure, n) for measure in measures}
         for place, (i, j) in enumerate(pairs):
             names = {"first": results.chains[i], "second": results.chains[j], "train": share}
             rows.append(names | {m: dict(zip(("difference", "p"), each[place][2:])) for m, each in found.items()})
@@ -298,17 +298,17 @@ def _compute_differences(results: Results, measures: list[str], pairs: list[tupl
 
 
 def _write_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
-    over, chains, pairs = _name_units(results), len(results.chains), list_pairs_to_test(len(results.chains))
-    test = "Wilcoxon's signed-rank test" if results.over_tasks else "the corrected resampled t-test"
+    over, chains, pairs = _name_units(results), len(results.chains), list_pairs_of_methods(len(results.chains))
+    test = "Wilcoxon's signed-rank test" if results.has_several_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
     yield ""
     yield f"Second chain minus first, with p of {test} over {over}{against}{adjusted}"
-    if results.over_tasks and len(results.tasks) < _LEAST_TASKS:
+    if results.has_several_tasks and len(results.tasks) < _LEAST_TASKS:
         yield f"(with fewer than {_LEAST_TASKS} tasks p is never below 0.05)"
     if len({data for data, _ in results.tasks}) < len(results.tasks):
         yield "(tasks of one data set share its rows, so p is smaller than it should be)"
-    if results.has_unpaired():
+    if results.has_unpaired_splits():
         yield "(chains that were measured on different folds, as of different seeds, are not paired)"
     rows = [
         [

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.messages import format_click_message
-from filterkit.plugin.parsing import check_once
+from filterkit.plugin.parsing import refuse_repeated_options
 
 BEFORE = "filterkit.before"  # the key under which a context has the options before the name of the subcommand
 _EVERYWHERE = ("plugins", "debug", "defaults", "no_defaults")  # serve every subcommand, whether it declares them or not
@@ -54,7 +54,7 @@ def run_subcommand(
             for param in command.params:
                 if param.name in before and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
                     raise UsageError(f"{param.opts[-1]} is given twice, before and after '{name}'")
-            check_once(command, context, words)
+            refuse_repeated_options(command, context, words)
             context.meta[BEFORE] = before
             command.invoke(context)
     except click.UsageError as error:

@@ -119,7 +119,7 @@ def _check(path: str, options: ScoresOptions, known: Registry) -> None:
     if options.csv and options.as_json:
         raise UsageError("scores: --csv cannot be combined with --json")
     check_destinations([Destination("-o", options.path)], [path], known.files)
-    kind = Formats(known.formats, options.from_).of_input(path)
+    kind = Formats(known.formats, options.from_).find_input_format(path)
     check_options_apply(options, [path], [kind])
 
 

@@ -65,7 +65,11 @@ def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, A
     about = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
     if not is_full:
         return about
-    more = {"help": inspect.getdoc(stage) or "", "plugin": known.origin(stage.name), "options": describe_options(stage)}
+    more = {
+        "help": inspect.getdoc(stage) or "",
+        "plugin": known.find_origin(stage.name),
+        "options": describe_options(stage),
+    }
     return about | more
 
 
