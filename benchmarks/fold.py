@@ -66,12 +66,12 @@ def main(folder: str, *names: str) -> None:
         data = filterkit.read(str(Path(folder, f"{name}.wc.arff.gz")))
         evaluator = Evaluator([(name, data)], Design(CHAINS, one_against_rest=True, min_positives=50))
         parts = [part for part in evaluator.parts if part[2] == 0]
-        evaluator.evaluate(parts[0])  # what each process does once
+        evaluator.evaluate_part(parts[0])  # what each process does once
         rounds = []
         for _ in range(_ROUNDS):
             inside.seconds, began = 0.0, time.perf_counter()
             for part in parts:
-                evaluator.evaluate(part)
+                evaluator.evaluate_part(part)
             rounds.append((time.perf_counter() - began, inside.seconds))
         whole, shared = map(median, zip(*rounds, strict=True))
         ratios = sorted(a / b for a, b in rounds)
@@ -99,7 +99,7 @@ def plain(evaluator: Evaluator, parts: list[tuple[str, str, int]]) -> float:
     plugin.Hyperplanes.solve = on_rows
     try:
         for part in parts:
-            evaluator.evaluate(part)
+            evaluator.evaluate_part(part)
     finally:
         plugin.Hyperplanes.solve = solve
     return seconds

@@ -1,7 +1,8 @@
 """Checks of what plugins return, so that an error names the plugin at fault.
 
-Types, shapes and the order of the indices of sparse rows are checked, and nominal values in the first rows. The
-conformance kit uses `find_misfit`, too, and looks at the nominal values of all rows.
+A run checks types, shapes, the order of the indices of sparse rows, and the nominal values in the first rows. The
+conformance kit makes the same checks here, `find_misfit` with the nominal values of all rows; what only the kit checks,
+such as that a stage gives the same values however rows are cut into batches, is in `filterkit.testing`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.schema import Schema
-from filterkit.evaluation.measures import count_confusions
+from filterkit.evaluation.measures import count_confusion_matrices
 from filterkit.stages.learner import REST, FittedLearner
 from filterkit.stages.models import Outcome, find_group_bounds
 
@@ -29,7 +29,7 @@ def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Sc
     if not len(outcome.truth):
         return found
     ends = find_group_bounds(outcome.exclusive, len(tasks.names))
-    for first, stop, matrix in zip(ends, ends[1:], count_confusions(outcome), strict=False):
+    for first, stop, matrix in zip(ends, ends[1:], count_confusion_matrices(outcome), strict=False):
         group, names = "", tasks.names[first:stop]
         known = names if target is None or len(names) == 1 else target.values
         other = next(name for name in (REST, "other", f"({REST})") if name not in known)
@@ -74,8 +74,7 @@ class PredictionCounts:
 
     @property
     def cells(self) -> list[tuple[int, int, float]]:
-        """The weight of each pair in `weights`, after the indices of its true and predicted value in
-        `occurring_values`."""
+        """The pairs of a true and a predicted value, each as their indices in `occurring_values`, and their weight."""
         index = {value: number for number, value in enumerate(self.occurring_values)}
         return [(index[true], index[predicted], weight) for (true, predicted), weight in self.weights.items()]
 

@@ -14,7 +14,7 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.data.user_rows import Table, as_batch
 from filterkit.errors import UsageError, quoted
-from filterkit.evaluation.costs import check_costs
+from filterkit.evaluation.costs import make_cost_matrix
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import evaluate_all_parts
 from filterkit.evaluation.measures import MEASURES, check_measure
@@ -122,7 +122,7 @@ def evaluate(
             needs = "needs costs" if choose == "cost" else f"must be one of {', '.join(MEASURES)}"
             raise UsageError(f"choose={quoted(str(choose))} {needs}")
         check_measure("choose:", choose, any(batch.schema.has_numeric_target for batch in batches.values()))
-    matrices = [] if costs is None else [check_costs(costs, batch.schema).tolist() for batch in batches.values()]
+    matrices = [] if costs is None else [make_cost_matrix(costs, batch.schema).tolist() for batch in batches.values()]
     design = Design(
         texts,
         int(folds),

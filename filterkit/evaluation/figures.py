@@ -58,7 +58,7 @@ _DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that equal result
 
 
 class Line(NamedTuple):
-    """A line of a panel.
+    """A line to draw in a panel of a figure.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def use_paper_style() -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", STYLE])
 
 
-def choose_grid_width(count: int, most: int) -> int:
+def choose_column_count(count: int, most: int) -> int:
     """Choose the number of columns, at most `most`, of a grid of `count` panels, so that the last row has few gaps."""
     if count == 1 or most == 1:
         return 1
@@ -102,7 +102,7 @@ def make_panels(
     """
     from matplotlib.figure import Figure
 
-    columns = choose_grid_width(count, most)
+    columns = choose_column_count(count, most)
     rows = -(-count // columns)
     width = PAGE if columns > 1 or is_wide else COLUMN
     figure = Figure(figsize=(width, height * rows + 0.25), layout="constrained")

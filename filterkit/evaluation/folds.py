@@ -16,7 +16,7 @@ CHOSEN = "chosen"  # the name, in results, of the chain that each training part 
 
 @dataclass(frozen=True)
 class Design:
-    """How chains are compared.
+    """How an evaluation compares chains: the chains, how rows are split into folds, and what is predicted.
 
     Attributes
     ----------
@@ -55,10 +55,10 @@ class Design:
             raise UsageError("repeats must be a whole number from 1, and seed one from 0")
         if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
             raise UsageError("the shares to train on must be above 0, each larger than the one before")
-        if self.shares and self.shares[-1] > self.most + 1e-9:
+        if self.shares and self.shares[-1] > self.largest_share + 1e-9:
+            most, asked = (f"{share * 100:.3g}%" for share in (self.largest_share, self.shares[-1]))
             raise UsageError(
-                f"{self.folds} folds leave {self.most * 100:.3g}% to train on, not {self.shares[-1] * 100:.3g}%; take "
-                "more folds or a smaller share"
+                f"{self.folds} folds leave {most} to train on, not {asked}; take more folds or a smaller share"
             )
         names = [name for name, _ in self.chains]
         if not names:
@@ -74,7 +74,7 @@ class Design:
             )
 
     @property
-    def most(self) -> float:
+    def largest_share(self) -> float:
         """The share of all rows that are outside a fold, the most to train on."""
         return (self.folds - 1) / self.folds
 
@@ -99,7 +99,7 @@ class Splits:
         self._y = y if y.ndim == 1 else np.zeros(len(y), np.int32)
         self._design = design
         self.count = design.folds * design.repeats
-        self.shares = design.shares or (design.most,)
+        self.shares = design.shares or (design.largest_share,)
         seeds = [design.seed, *(_derive_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
         self._folds = [_deal_rows(y, groups, design.folds, seed) for seed in seeds]
 
@@ -123,7 +123,7 @@ class Splits:
         share of the design that is outside a fold, or a larger one, is all rows outside the fold.
         """
         rows = np.flatnonzero(~self._mark_fold(fold))
-        if share > self._design.most - 1e-9:  # rounding could leave out rows of a class
+        if share > self._design.largest_share - 1e-9:  # rounding could leave out rows of a class
             return rows
         drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
         drawn = drawn[np.argsort(self._y[drawn], kind="stable")]

@@ -73,7 +73,7 @@ class Journal:
             self._write_line(about)
 
     @property
-    def done(self) -> set[Part]:
+    def finished_parts(self) -> set[Part]:
         """The data, task and fold of all results in the file."""
         return {(result.data, result.task, result.fold) for result in self.results}
 
@@ -121,15 +121,15 @@ def evaluate_all_parts(
     journal : gets each result at once, and is closed at the end; None if there is none.
     """
     found = [] if journal is None else list(journal.results)
-    done = set() if journal is None else journal.done
-    size = sum(evaluator.estimate_size(part) for part in evaluator.parts if part not in done)
+    done = set() if journal is None else journal.finished_parts
+    size = sum(evaluator.estimate_work(part) for part in evaluator.parts if part not in done)
     progress = FoldProgress(shows_progress, size)
     try:
         for left, results in evaluate_parts(evaluator, engine, done):
             if journal is not None:
                 journal.add(results)
             found += results
-            progress.show(left, evaluator.estimate_size(results[0][:3]))
+            progress.show(left, evaluator.estimate_work(results[0][:3]))
     finally:
         progress.close()
         if journal is not None:

@@ -200,7 +200,7 @@ def _measure_accuracy(outcome: Outcome) -> tuple[float, float, float]:
     return accuracy, loss, float(np.average(whole.all(axis=1), weights=weights))
 
 
-def _measure_labels(outcome: Outcome) -> tuple[float, ...]:
+def _measure_label_ranking(outcome: Outcome) -> tuple[float, ...]:
     truth = outcome.truth
     if outcome.scores is None or outcome.exclusive is not False or truth.shape[1] < 2:
         return (np.nan,) * len(_OF_LABELS)
@@ -236,12 +236,12 @@ def _measure_ranking(outcome: Outcome) -> tuple[float, ...]:
     if outcome.scores is None:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
-    found = [_measure_task_ranking(*task, outcome.row_weights, outcome.probabilities) for task in zip(truth, scores)]
+    found = [_measure_ranking_of_task(*task, outcome.row_weights, outcome.probabilities) for task in zip(truth, scores)]
     return tuple(map(average_without_nan, np.array(found).T))
 
 
-def _measure_agreement(outcome: Outcome) -> tuple[float, float]:
-    found = np.array([_compute_kappa_and_mcc(each) for each in count_confusions(outcome)])
+def _measure_kappa_and_mcc(outcome: Outcome) -> tuple[float, float]:
+    found = np.array([_compute_kappa_and_mcc(each) for each in count_confusion_matrices(outcome)])
     return average_without_nan(found[:, 0]), average_without_nan(found[:, 1])
 
 
@@ -269,14 +269,14 @@ _GROUPS = {
         *("sensitivity", "specificity"),
     ): _measure_counts,
     ("auc", "p20", "bep", "pr_auc"): _measure_ranking,
-    ("kappa", "mcc"): _measure_agreement,
+    ("kappa", "mcc"): _measure_kappa_and_mcc,
     ("log_loss", "brier"): _measure_probabilities,
-    _OF_LABELS: _measure_labels,
+    _OF_LABELS: _measure_label_ranking,
     ("cost",): _measure_cost,
 }
 
 
-def count_confusions(outcome: Outcome) -> list[np.ndarray]:
+def count_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
     """Count the rows of each true (first axis) and predicted value by weight, for each class, label or target.
 
     For a single task, the matrix is float64 (2, 2): the positive rows and the others. For k tasks that exclude each
@@ -297,7 +297,7 @@ def count_confusions(outcome: Outcome) -> list[np.ndarray]:
 def _compute_kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
     """Compute Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004).
 
-    `matrix` is one of `count_confusions`. Both are NaN if all rows are of one true class.
+    `matrix` is one of `count_confusion_matrices`. Both are NaN if all rows are of one true class.
     """
     rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
     if np.count_nonzero(true) < 2:
@@ -316,7 +316,7 @@ def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarra
     return precision, recall, f1, np.where(negative > 0, divide_or_zero(tn, negative), np.nan)
 
 
-def _measure_task_ranking(
+def _measure_ranking_of_task(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, probabilities: bool
 ) -> tuple[float, float, float, float]:
     """Compute auc, p20, bep and pr_auc of one task; all are NaN if no row is positive.
@@ -328,7 +328,7 @@ def _measure_task_ranking(
     typical = 0.0  # of scores that are not probabilities, the median size of those that are finite and not 0
     if not probabilities and len(sizes := np.abs(scores[np.isfinite(scores) & (scores != 0)])):
         typical = float(np.median(sizes))
-    group = _rank_descending(scores, typical)
+    group = _rank_scores_descending(scores, typical)
     # The numbers of rows and of positive rows retrieved after each group of equal scores. Within a group, the expected
     # number of positive rows grows evenly, so the curve is straight between these points.
     rows = np.append(0, np.bincount(group, weights).cumsum())
@@ -341,7 +341,7 @@ def _measure_task_ranking(
     return float(auc), float(p20), float(bep), float(np.diff(found) @ precision / positive)
 
 
-def _rank_descending(scores: np.ndarray, typical: float) -> np.ndarray:
+def _rank_scores_descending(scores: np.ndarray, typical: float) -> np.ndarray:
     """Rank scores: int64 (rows,), 0 for the highest score, 1 for the next lower one, and so on; equal scores tie.
 
     Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one.

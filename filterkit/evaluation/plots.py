@@ -31,7 +31,7 @@ from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
     from filterkit.evaluation.comparison import MethodRanks
-    from filterkit.evaluation.results import Pooled, Results
+    from filterkit.evaluation.results import PooledPredictions, Results
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
@@ -41,8 +41,8 @@ _LONGEST_BESIDE_RANKS = 17  # letters, with the rank, beside a diagram in one co
 _MOST_NUMBERED = 12  # classes of a matrix whose cells have room for numbers
 
 
-def check_plot(path: str | None, figure: str | None = None) -> None:
-    """Check, before any work, that a plot can be written.
+def check_plot_options(path: str | None, figure: str | None = None) -> None:
+    """Check, before any work, that the figure that the options ask for can be written.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def _draw_confusion(results: Results, _: list[str]) -> Any:
 
 
 def _make_task_panels(
-    results: Results, pooled: list[Pooled], name: str, lack: str, classes: int = 0
+    results: Results, pooled: list[PooledPredictions], name: str, lack: str, classes: int = 0
 ) -> tuple[Any, Iterator[tuple[Any, Any]]]:
     """Make a figure with a panel for each task and chain, at the largest share of rows to train on.
 
@@ -299,7 +299,7 @@ def _make_task_panels(
 
     Returns
     -------
-    The figure; and pairs of a panel and the `Pooled.found` to draw in it.
+    The figure; and pairs of a panel and the `PooledPredictions.found` to draw in it.
     """
     pooled = [each for each in pooled if each.share == results.shares[-1]]
     if not pooled:

@@ -19,7 +19,7 @@ _SAMPLE = "sample"
 
 
 class PredefinedFold(NamedTuple):
-    """A fold that the user gives.
+    """A fold that the user gives: which rows to train and to test on.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class PredefinedFolds:
                 digest.update(len(rows).to_bytes(8, "little") + rows.astype("<i8").tobytes())
         return digest.hexdigest()[:16]
 
-    def keep_rows(self, chosen: np.ndarray) -> PredefinedFolds:
+    def select_rows(self, chosen: np.ndarray) -> PredefinedFolds:
         """Return the folds with only the `chosen` rows, bool (rows,), which are numbered anew from 0.
 
         Raises

@@ -12,7 +12,7 @@ import numpy as np
 from filterkit._version import __version__
 from filterkit.errors import visible
 from filterkit.evaluation.measures import LOSSES, TITLES
-from filterkit.evaluation.results import Pooled, Results, pool_over_folds
+from filterkit.evaluation.results import PooledPredictions, Results, pool_over_folds
 from filterkit.pages.page import make_page
 
 _DIGITS = 6  # decimal places of measures
@@ -135,7 +135,7 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []
 
 
-def _describe_source(pooled: Pooled, results: Results) -> dict[str, Any]:
+def _describe_source(pooled: PooledPredictions, results: Results) -> dict[str, Any]:
     """Return the name of the task, and the indices of the chain and the share, that pooled folds come from."""
     task = " · ".join(dict.fromkeys(text for text in (pooled.data, pooled.task, pooled.group) if text))
     return {"task": task, "chain": results.chains.index(pooled.chain), "share": results.shares.index(pooled.share)}

@@ -42,7 +42,7 @@ def _parse_fold_index(text: str) -> int:
     return fold
 
 
-def _parse_amount(text: str) -> float:
+def _parse_nonnegative_number(text: str) -> float:
     if not 0 <= (amount := json.loads(text)) < math.inf:
         raise ValueError
     return float(amount) if isinstance(amount, float) else int(amount)
@@ -77,7 +77,7 @@ _KEYS: dict[str, Callable[[str], Any]] = {
 }
 _LATER: dict[str, Callable[[str], Any]] = {
     **{"split": str, "positive": str},
-    **dict.fromkeys(("train_positives", "columns", "nonzeros"), _parse_amount),
+    **dict.fromkeys(("train_positives", "columns", "nonzeros"), _parse_nonnegative_number),
     **{"fold_name": str, "choice": str, "points": _parse_points, "confusion": _parse_confusion},
 }
 _OPTIONAL = ("fold_name", "choice", "points", "confusion")  # columns that only some files have
@@ -125,7 +125,7 @@ class Results:
 
     @property
     def is_of_test_set(self) -> bool:
-        """Whether all rows of the data were trained on, and other rows tested."""
+        """Whether chains were trained on all rows of the data, and tested on rows of a file of their own."""
         return self.shares == [1.0] and self.folds == 1
 
     @property
@@ -143,7 +143,7 @@ class Results:
         return self._values[measure]
 
     def list_unit_values(self, measure: str) -> np.ndarray:
-        """Return float64 (units, chains, shares): the values by which chains are compared.
+        """Return the values by which chains are compared: float64 (units, chains, shares).
 
         A unit is a task, averaged over its folds; or a fold, if there is only one task.
         """
@@ -155,7 +155,7 @@ class Results:
         return list(dict.fromkeys(map(_strip_variant, self.chains)))
 
     def find_best_of_methods(self, measure: str) -> np.ndarray:
-        """Return float64 (tasks, methods): the best mean over folds of any variant of a method at any share.
+        """Find the best mean over folds that any variant of each method reaches at any share: float64 (tasks, methods).
 
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead.
         """
@@ -168,14 +168,14 @@ class Results:
         return np.where(np.isinf(best), np.nan, best)
 
     def compute_means_and_errors(self, measure: str) -> np.ndarray:
-        """Return float64 (chains, shares, 2): the mean of a measure over the units, and its standard error."""
+        """Compute the mean of a measure over the units, and its standard error: float64 (chains, shares, 2)."""
         units = self.list_unit_values(measure)
         pairs = [[compute_mean_and_error(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
         return np.array(pairs).reshape(*units.shape[1:], 2)
 
     @property
     def has_several_tasks(self) -> bool:
-        """Whether the units are tasks; otherwise they are the folds of the only one."""
+        """Whether there are several tasks, which then are the units; otherwise the folds of the only task are."""
         return len(self.tasks) > 1
 
     def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
@@ -316,14 +316,14 @@ def _strip_variant(chain: str) -> str:
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
-class Pooled(NamedTuple):
+class PooledPredictions(NamedTuple):
     """How a chain predicted the test rows of all folds of a task: for the class, a label or a target.
 
     Attributes
     ----------
     data, task, share, chain : as in `Result`.
     group : the name of the label or target; empty for the class.
-    found : `PredictionCounts`, or the `Points` of a number.
+    found : `PredictionCounts`, or the `NumberPredictions` of a number.
     """
 
     data: str
@@ -334,8 +334,8 @@ class Pooled(NamedTuple):
     found: Any
 
 
-class Points:
-    """The true and the predicted numbers of some rows.
+class NumberPredictions:
+    """The true and the predicted numbers of some rows, to be drawn as points.
 
     Attributes
     ----------
@@ -352,18 +352,18 @@ class Points:
         self.predicted += predicted
 
 
-def pool_over_folds(results: Results, field: str) -> list[Pooled]:
+def pool_over_folds(results: Results, field: str) -> list[PooledPredictions]:
     """Add up the field ``confusion`` or ``points`` of `Result` over the folds of each task, share and chain.
 
     Returns an entry for each of their classes, labels or targets, in the order of `results`; none if the results do not
     have the field.
     """
-    kind: Callable[[], Any] = {"confusion": PredictionCounts, "points": Points}[field]
+    kind: Callable[[], Any] = {"confusion": PredictionCounts, "points": NumberPredictions}[field]
     found: dict[tuple[Any, ...], Any] = {}
     for row in results.rows:
         for group, *own in getattr(row, field) or ():
             found.setdefault((row.data, row.task, row.share, row.chain, group), kind()).add(*own)
-    return [Pooled._make([*key, each]) for key, each in found.items()]
+    return [PooledPredictions._make([*key, each]) for key, each in found.items()]
 
 
 def average_over_axis(values: np.ndarray, axis: int) -> np.ndarray:

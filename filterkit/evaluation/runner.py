@@ -48,7 +48,7 @@ _WORTH_AN_ENGINE = 3.0  # seconds of work from which starting processes pays
 
 
 class Result(NamedTuple):
-    """The result of one chain on one test fold.
+    """How well one chain predicted the test rows of one fold, and on what it was trained.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def parse_named_chain(
     return name, str(chain)
 
 
-def take_labelled_rows(data: Batch) -> Batch:
+def select_rows_with_known_class(data: Batch) -> Batch:
     """Return the rows whose class or labels are known.
 
     Raises
@@ -226,7 +226,7 @@ def _make_task_against_rest(data: Batch, number: int, name: str) -> Batch:
 
 
 class _Task(NamedTuple):
-    """A class or labels to learn from a data set.
+    """A data set with a class or labels to predict, and its folds.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ class _Task(NamedTuple):
 
 
 class Evaluator:
-    """Data sets and chains, ready to be evaluated part by part. A part is one fold of one task.
+    """Data sets and chains that are ready to be evaluated, part by part; a part is one fold of one task.
 
     Parameters
     ----------
@@ -296,13 +296,13 @@ class Evaluator:
         FilterkitError : there is no class, or too few rows are known or in a fold.
         """
         design, own, groups, tested = self.design, self.own, None, 0
-        rows = take_labelled_rows(data)
+        rows = select_rows_with_known_class(data)
         if not len(rows):
             raise FilterkitError("there are no rows with a known class or labels")
         if own is not None:
-            own = own.keep_rows(data.class_known)
+            own = own.select_rows(data.class_known)
         elif self.test is not None:
-            test = take_labelled_rows(self.test)
+            test = select_rows_with_known_class(self.test)
             tested = len(test)
             if not tested:
                 raise FilterkitError("no row to test on has a known class")
@@ -338,11 +338,11 @@ class Evaluator:
         # The tasks, which hold the rows again, are not pickled, but made again.
         return Evaluator, (self.data, self.design, self.test, self.own)
 
-    def estimate_size(self, part: Part) -> int:
+    def estimate_work(self, part: Part) -> int:
         """Estimate the work for a part, as the bytes of the rows of its task and a constant for the overhead."""
         return self._tasks[part[:2]].size
 
-    def evaluate(self, part: Part) -> list[Result]:
+    def evaluate_part(self, part: Part) -> list[Result]:
         """Evaluate all chains at all shares on one of the `parts`.
 
         Raises
@@ -415,21 +415,21 @@ def evaluate_parts(
     ------
     For each fold, the number of folds that are left, and its results.
     """
-    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.estimate_size)
-    sizes = [evaluator.estimate_size(part) for part in parts]
+    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.estimate_work)
+    sizes = [evaluator.estimate_work(part) for part in parts]
     seconds, measured = -_STARTUP, 0  # how long parts took, and their bytes
     for number, part in enumerate(parts):
         left = len(parts) - number
         seconds_left = seconds / max(measured, 1) * sum(sizes[number:])
         if engine is not None and engine.jobs > 1 and seconds_left > _WORTH_AN_ENGINE:
-            with closing(engine.map_as_done(evaluator.evaluate, parts[number:][::-1])) as found:
+            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:][::-1])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results
             return
         if number == 1:  # the first part also had to import
             seconds, measured = 0.0, 0
         began = time.perf_counter()
-        results = evaluator.evaluate(part)
+        results = evaluator.evaluate_part(part)
         seconds += time.perf_counter() - began
         measured += sizes[number]
         yield left - 1, results

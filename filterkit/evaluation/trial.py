@@ -72,7 +72,7 @@ def fit_and_predict_chains(
                 try:
                     grown = branch.fit_next_stages(stages, numbers)
                     if len(numbers) == 1:
-                        trials[numbers[0]] = grown.predict(stages[numbers[0]][-1].name, costs)
+                        trials[numbers[0]] = grown.predict_test_rows(stages[numbers[0]][-1].name, costs)
                     else:
                         waiting.append(grown)
                 except (MemoryError, OSError):
@@ -126,8 +126,8 @@ class _Branch(NamedTuple):
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         return _Branch(numbers, self.depth + len(following), fitting, test, warnings, seconds)
 
-    def predict(self, name: str, costs: np.ndarray | None) -> Trial:
-        """Predict the test rows by the fitted learner of the only chain.
+    def predict_test_rows(self, name: str, costs: np.ndarray | None) -> Trial:
+        """Predict the test rows by the fitted learner at the end of the only chain, and return the trial.
 
         Parameters
         ----------

@@ -10,7 +10,6 @@ from filterkit.testing.engines import check_order_is_kept as check_order_is_kept
 from filterkit.testing.engines import check_output_is_that_of_local as check_output_is_that_of_local
 from filterkit.testing.engines import check_pauses_are_passed_on as check_pauses_are_passed_on
 from filterkit.testing.findings import Findings as Findings
-from filterkit.testing.findings import Report as Report
 from filterkit.testing.formats import FORMAT_CHECKS as FORMAT_CHECKS
 from filterkit.testing.formats import check_a_missing_file_is_an_error as check_a_missing_file_is_an_error
 from filterkit.testing.formats import check_a_positive_class_is_written as check_a_positive_class_is_written
@@ -28,6 +27,7 @@ from filterkit.testing.missing import check_numbers_stay_numbers as check_number
 from filterkit.testing.reports import BASIC_CHECKS as BASIC_CHECKS
 from filterkit.testing.reports import CHECKS as CHECKS
 from filterkit.testing.reports import DECLARATION_CHECKS as DECLARATION_CHECKS
+from filterkit.testing.reports import Report as Report
 from filterkit.testing.reports import check_declaration as check_declaration
 from filterkit.testing.reports import check_stage as check_stage
 from filterkit.testing.reports import report_engine as report_engine

@@ -190,7 +190,7 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
     """Check that results that the engine stores by `keep` have a size, can be items, and can be merged repeatedly."""
     for jobs in _JOBS:
         with engine(jobs) as made:
-            kept = list(made.map(made.keep(_make_array), range(6)))
+            kept = list(made.map(made.keep(np.atleast_1d), range(6)))
             assert all(isinstance(getattr(each, "nbytes", None), int) for each in kept), (
                 f"{engine.name}: a stored result has no nbytes; give it the size of the result"
             )
@@ -199,12 +199,12 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
                 f"{engine.name}: stored results that are items become {copies!r}; call the function with the "
                 "results themselves"
             )
-            twice = list(made.map(_join_arrays, [[kept[0], kept[5]], [kept[5]]]))
+            twice = list(made.map(np.concatenate, [[kept[0], kept[5]], [kept[5]]]))
             assert [found.tolist() for found in twice] == [[0, 5], [5]], (
                 f"{engine.name}: a stored result in two items becomes {twice!r}; call the function with the "
                 "result itself"
             )
-            whole = made.reduce(_join_arrays, [made.reduce(_join_arrays, kept[:3]), *kept[3:]])
+            whole = made.reduce(np.concatenate, [made.reduce(np.concatenate, kept[:3]), *kept[3:]])
             (found,) = made.map(np.copy, [whole])
             assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (
                 f"{engine.name}: with {jobs} jobs stored results are merged to {found!r}: store what merge returns"
@@ -247,14 +247,6 @@ def _write_rows(engine: Engine, text: str) -> bytes:
 def _square_slowly(item: int) -> int:
     time.sleep(0.002 * (item % 3 == 0))
     return item * item
-
-
-def _make_array(item: int) -> np.ndarray:
-    return np.array([item])
-
-
-def _join_arrays(arrays: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(arrays)
 
 
 def _stop_at_seven(item: int) -> int:

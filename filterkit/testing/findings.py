@@ -91,46 +91,6 @@ class Findings:
             raise AssertionError("\n".join(self.lines())) from next(iter(self._found.values()))[1]
 
 
-class Report:
-    """Says what was checked of a stage, format, engine or command, and what was found.
-
-    Parameters
-    ----------
-    about : what it is, for the beginning of each line.
-    name : its name, which messages of checks begin with and lines leave out.
-    basic : the names of the basic checks, as for `Findings`.
-
-    Attributes
-    ----------
-    findings : what the checks found.
-    notes : further lines, such as which samples it refuses.
-    checked : how many checks were run on how many samples, in words.
-    is_checked : whether enough was checked; a stage that refuses all samples has not been.
-    """
-
-    def __init__(self, about: str, name: str, basic: Collection[str]) -> None:
-        self.about, self._name = about, name
-        self.findings = Findings(basic)
-        self.notes: list[str] = []
-        self.checked = ""
-        self.is_checked = True
-
-    def __bool__(self) -> bool:
-        """Return whether enough was checked, and nothing was found."""
-        return self.is_checked and not self.findings
-
-    def lines(self) -> Iterator[str]:
-        """Yield the report: a line for each note and for each finding, and one that says how much was checked."""
-        yield from (f"{self.about}: {note}" for note in self.notes)
-        for line in self.findings.lines():
-            check, _, text = line.partition(": ")
-            yield f"{self.about}: {check}: {text.removeprefix(f'{self._name}: ')}"
-        count = len(self.findings)
-        result = f"{count} finding{'s' * (count > 1)}" if count else "all well"
-        rest = "; checks that build on what failed were left out" if self.findings.left_out else ""
-        yield f"{self.about}: {result} in {self.checked}{rest}"
-
-
 @contextmanager
 def raise_assertion_errors() -> Iterator[None]:
     """Raise a `PluginError` of this context as an `AssertionError`, because that is what checks raise."""

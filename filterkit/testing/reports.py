@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from filterkit.errors import StageError
 from filterkit.formats.base import FileFormat
 from filterkit.stages.base import Stage
 from filterkit.testing.engines import ENGINE_CHECKS
-from filterkit.testing.findings import Findings, Report, copy_batch_arrays, join_sample_names
+from filterkit.testing.findings import Findings, copy_batch_arrays, join_sample_names
 from filterkit.testing.formats import FORMAT_CHECKS, check_reading, write_rows
 from filterkit.testing.metrics import check_scores_are_numbers
 from filterkit.testing.missing import (
@@ -120,12 +120,51 @@ def check_declaration(stage: Stage) -> None:
     found.raise_any()
 
 
+class Report:
+    """Says what was checked of a stage, format, engine or command, and what was found.
+
+    Parameters
+    ----------
+    about : what it is, for the beginning of each line.
+    name : its name, which messages of checks begin with and lines leave out.
+
+    Attributes
+    ----------
+    findings : what the checks found.
+    notes : further lines, such as which samples it refuses.
+    checked : how many checks were run on how many samples, in words.
+    is_checked : whether enough was checked; a stage that refuses all samples has not been.
+    """
+
+    def __init__(self, about: str, name: str) -> None:
+        self.about, self._name = about, name
+        self.findings = Findings(BASIC_CHECKS)
+        self.notes: list[str] = []
+        self.checked = ""
+        self.is_checked = True
+
+    def __bool__(self) -> bool:
+        """Return whether enough was checked, and nothing was found."""
+        return self.is_checked and not self.findings
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report: a line for each note and for each finding, and one that says how much was checked."""
+        yield from (f"{self.about}: {note}" for note in self.notes)
+        for line in self.findings.lines():
+            check, _, text = line.partition(": ")
+            yield f"{self.about}: {check}: {text.removeprefix(f'{self._name}: ')}"
+        count = len(self.findings)
+        result = f"{count} finding{'s' * (count > 1)}" if count else "all well"
+        rest = "; checks that build on what failed were left out" if self.findings.left_out else ""
+        yield f"{self.about}: {result} in {self.checked}{rest}"
+
+
 def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
     """Check a stage, by itself and on samples by name, and report what was found.
 
     `debug` raises the first error instead of reporting it.
     """
-    report = Report(" ".join(stage.words()), stage.name, BASIC_CHECKS)
+    report = Report(" ".join(stage.words()), stage.name)
     own = f"{stage.name}: "
     refused: dict[str, list[str]] = {}
     for name, data in samples.items():
@@ -162,7 +201,7 @@ def report_format(
 
     `debug` raises the first error instead of reporting it.
     """
-    report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name, BASIC_CHECKS)
+    report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
     report.findings.run(FORMAT_CHECKS, form, samples, debug)
     report.findings.run([check_reading], form, own, debug)
@@ -187,7 +226,7 @@ def report_format(
 
 def report_engine(engine: type[Engine], debug: bool = False) -> Report:
     """Check an engine class, and report what was found; `debug` raises the first error instead."""
-    report = Report(f"engine {engine.name}", engine.name, BASIC_CHECKS)
+    report = Report(f"engine {engine.name}", engine.name)
     report.findings.run(ENGINE_CHECKS, engine, debug=debug)
     report.checked = f"{len(ENGINE_CHECKS)} checks"
     return report
@@ -198,7 +237,7 @@ def report_subcommand(command: click.Command, arguments: Sequence[str] | None = 
 
     None for `arguments` does not run it. `debug` raises the first error instead of reporting it.
     """
-    report = Report(f"subcommand {command.name}", str(command.name), BASIC_CHECKS)
+    report = Report(f"subcommand {command.name}", str(command.name))
     report.findings.run(SUBCOMMAND_CHECKS, command, debug=debug)
     report.checked = f"{len(SUBCOMMAND_CHECKS)} checks"
     if arguments is not None and not report.findings:

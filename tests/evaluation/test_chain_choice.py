@@ -141,6 +141,8 @@ def test_a_test_set_has_no_part_in_the_choice():
     training, test = batch.rows(0, 200), batch.rows(200, 260)
     plan = design("standardize svm", "neighbors", choose="f1")
     others = test.replace(X=test.X * -1)
-    found = [Evaluator([("d", training)], plan, each).evaluate(("d", "diagnosis", 0))[-1] for each in (test, others)]
+    found = [
+        Evaluator([("d", training)], plan, each).evaluate_part(("d", "diagnosis", 0))[-1] for each in (test, others)
+    ]
     assert found[0].chain == CHOSEN
     assert found[0].choice == found[1].choice and found[0].values != found[1].values

@@ -34,7 +34,7 @@ def go_on(path, rows=None, plan=None, parts=None):
     """
     rows, plan = rows or data(), plan or design(*CHAINS)
     journal = Journal(str(path), rows, plan)
-    for number, (_, results) in enumerate(evaluate_parts(Evaluator(rows, plan), done=journal.done)):
+    for number, (_, results) in enumerate(evaluate_parts(Evaluator(rows, plan), done=journal.finished_parts)):
         if number == parts:
             break
         journal.add(results)
@@ -88,7 +88,7 @@ def test_results_are_read_back_exactly(tmp_path):
     again = Journal(str(name), rows, plan)
     again.close()
     assert repr(again.results) == repr(first)
-    assert again.done == {("tiny", "class", 0), ("tiny", "class", 1)}
+    assert again.finished_parts == {("tiny", "class", 0), ("tiny", "class", 1)}
 
 
 @pytest.mark.parametrize("cut", [1, 40])

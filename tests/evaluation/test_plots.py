@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from filterkit import UsageError
-from filterkit.evaluation.figures import COLOURS, PAGE, choose_grid_width, choose_line_style, move_positions_apart
+from filterkit.evaluation.figures import COLOURS, PAGE, choose_column_count, choose_line_style, move_positions_apart
 from filterkit.evaluation.measures import OF_CLASSES, TITLES
-from filterkit.evaluation.plots import FIGURES, check_plot, draw_figure, write_figure
+from filterkit.evaluation.plots import FIGURES, check_plot_options, draw_figure, write_figure
 from filterkit.evaluation.results import Results
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
@@ -46,7 +46,7 @@ def of_chains(names, shares=SHARES, tasks=3):
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf", ".PNG"])
 def test_the_ending_decides_the_kind_of_file(ending, tmp_path):
-    check_plot(f"p{ending}")
+    check_plot_options(f"p{ending}")
     path = tmp_path / f"p{ending}"
     write_figure("curves", of_chains("ab"), ["f1"], str(path))
     assert path.read_bytes().startswith(MAGIC[ending.lower()]) and path.stat().st_size > 5000
@@ -65,13 +65,13 @@ def test_the_same_results_make_the_same_file_whatever_the_settings_of_matplotlib
 @pytest.mark.parametrize("name", ["p.gif", "png", "p.svg.gz"])
 def test_another_ending_is_refused(name):
     with pytest.raises(UsageError, match=re.escape(f"--plot {name}: the name must end in .png, .svg, .pdf")):
-        check_plot(name)
+        check_plot_options(name)
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=re.escape("--plot needs matplotlib: pip install 'arff-filterkit[plot]'")):
-        check_plot("p.png")
+        check_plot_options("p.png")
 
 
 # ---- What all figures have in common
@@ -94,8 +94,8 @@ def test_letters_are_large_enough_in_a_page_of_two_columns(figure):
 
 
 def test_grids_are_balanced():
-    assert [choose_grid_width(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
-    assert [choose_grid_width(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    assert [choose_column_count(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
+    assert [choose_column_count(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
 
 
 def test_lines_differ_in_colour_or_dashes():

@@ -6,12 +6,12 @@ from agreement import dense, make, sample
 
 from filterkit import Attribute, Batch, Schema
 from filterkit.evaluation.properties import measure_training_rows
-from filterkit.evaluation.runner import take_labelled_rows
+from filterkit.evaluation.runner import select_rows_with_known_class
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "one-row"])
 def test_properties_are_counted(name):
-    batch = take_labelled_rows(sample(name))
+    batch = select_rows_with_known_class(sample(name))
     nonzeros = 0
     for row in dense(batch).tolist():
         for value, nominal in zip(row, batch.schema.nominal, strict=True):

@@ -113,7 +113,7 @@ def test_one_class_is_evaluated_against_the_rest_which_has_another_name(fits):
     batch = three(classes=("a", "rest", "c"))
     evaluator = Evaluator([("d", batch)], design(one_against_rest=True))
     for code, (task, other) in enumerate([("a", "rest"), ("rest", "other")]):
-        evaluator.evaluate(("d", task, 0))
+        evaluator.evaluate_part(("d", task, 0))
         training = fits[-1][1]
         assert (training.schema.class_attribute.values, training.schema.positive) == ((other, task), task)
         assert training.schema.features == batch.schema.features
@@ -130,7 +130,7 @@ def test_one_label_or_value_of_a_target_at_a_time_has_no_other_for_a_feature(fit
     tasks = {"p": ("p", 0, 1), "q": ("q", 1, 1), "few=b": ("few", 2, 1)}
     assert list(dict.fromkeys(task for _, task, _ in evaluator.parts)) == list(tasks)
     for task, (name, column, code) in tasks.items():
-        evaluator.evaluate(("d", task, 0))
+        evaluator.evaluate_part(("d", task, 0))
         training = fits[-1][1]
         expected = [a for a in ("p", "x", "q", "z", "few") if a in ("x", "z", name)]
         assert list(training.schema.names) == expected
@@ -231,7 +231,7 @@ def test_the_attribute_of_the_groups_is_not_seen_by_chains(name, fits):
 
 def test_a_curve_tests_the_same_rows_at_each_share(tested):
     plan = design("standardize neighbors", "neighbors", shares=(0.1, 0.3, 2 / 3))
-    results = Evaluator([("d", three())], plan).evaluate(("d", "class", 1))
+    results = Evaluator([("d", three())], plan).evaluate_part(("d", "class", 1))
     assert [(row.share, row.chain) for row in results] == [(s, name) for s in plan.shares for name, _ in plan.chains]
     assert [row.train_rows for row in results[::2]] == [3, 9, 18]
     own = draw_folds(three().y, 3, 0) == 1
@@ -271,7 +271,7 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
     evaluator = Evaluator([("d", batch)], plan)
     splits = Splits(batch.y if batch.y.ndim == 1 else batch.y.astype(bool), plan)
     for part in evaluator.parts:
-        (result,) = evaluator.evaluate(part)
+        (result,) = evaluator.evaluate_part(part)
         expected = reference(batch, text, splits.list_test_rows(part[2]))
         assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
         assert result[:5] == (*part, 2 / 3, text) and result.seconds > 0
@@ -281,7 +281,7 @@ def test_a_test_set_is_predicted_by_what_all_other_rows_teach():
     batch = sample("breast-cancer")
     evaluator = Evaluator([("d", batch.rows(0, 400))], design("standardize svm"), batch.rows(400, 569))
     assert evaluator.parts == [("d", "diagnosis", 0)]
-    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate(evaluator.parts[0])
+    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate_part(evaluator.parts[0])
     assert (result.share, result.train_rows, result.test_rows, result.positive) == (1.0, 400, 169, "malignant")
     expected = reference(batch, "standardize svm", np.arange(400, 569))
     assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
@@ -300,7 +300,7 @@ def test_folds_of_numbers_are_drawn_from_all_rows_alike():
     made = Evaluator([("d", data)], design("predict Ridge", repeats=2, shares=(0.1, 2 / 3)))
     assert made.parts == [("d", "n", fold) for fold in range(6)]
     fold = draw_folds(np.zeros(30, int), 3, 0)
-    part, found = made.evaluate(("d", "n", 1))
+    part, found = made.evaluate_part(("d", "n", 1))
     assert (part.train_rows, found.train_rows, found.test_rows, found.positive) == (3, 20, 10, "")
     ((name, true, said),) = found.points
     assert name == "n" and true == data.y[~np.isnan(data.y)][fold == 1].tolist() and len(said) == 10

@@ -99,7 +99,7 @@ class Mine(LocalEngine):
 def test_two_plugins_that_claim_a_format_or_an_engine_are_both_named(found, kind, offered):
     one, two = (module(offered, hook=f"filterkit_{kind}s") for _ in range(2))
     with pytest.raises(PluginError, match=rf"two plugins claim the {kind} 'mine': one \(one 1.0\) and two \(two 1.0\)"):
-        found(one=one, two=two).find(kind, "mine")
+        found(one=one, two=two).find_offer(kind, "mine")
 
 
 def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, capsys):

@@ -258,9 +258,9 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         if options.as_json and options.output == "-":
             raise UsageError("evaluate: --json and -o - both write to standard output; leave one out")
     if options.plot is not None or options.figure is not None:
-        from filterkit.evaluation.plots import check_plot
+        from filterkit.evaluation.plots import check_plot_options
 
-        check_plot(options.plot, options.figure)
+        check_plot_options(options.plot, options.figure)
     for flag, given in {"--class": options.classes, "--positive": options.positives}.items():
         if len(given) > 1 and len(given) != len(paths):
             raise UsageError(

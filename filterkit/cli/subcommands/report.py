@@ -44,7 +44,7 @@ def report(paths: tuple[str, ...], options: ReportOptions) -> None:
     check_destinations([Destination(option, path) for option, path in outputs.items() if path is not None], paths, ())
     if options.output is not None:
         check_page("report", options.output)
-    plots.check_plot(options.plot, options.figure)
+    plots.check_plot_options(options.plot, options.figure)
     results = read_results_files(paths)
     if options.by_class and all(row.confusion is None for row in results.rows):
         raise UsageError("--by-class: the results have no counts of classes; run evaluate again with --by-class and -o")
