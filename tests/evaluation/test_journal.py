@@ -46,7 +46,7 @@ def go_on(path, rows=None, plan=None, parts=None):
 @pytest.fixture
 def ran(spy):
     """The evaluators and parts that are evaluated."""
-    return spy(Evaluator, "evaluate")
+    return spy(Evaluator, "evaluate_part")
 
 
 @pytest.fixture(scope="module")

@@ -328,7 +328,7 @@ def test_processes_give_the_same_results(spy, monkeypatch, quick_processes):
     alone = list(evaluate_parts(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
-    here = spy(Evaluator, "evaluate")
+    here = spy(Evaluator, "evaluate_part")
     with ProcessEngine(2) as engine:
         together = list(evaluate_parts(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
     # The smallest; the others are evaluated in processes.
@@ -345,7 +345,7 @@ def test_processes_start_before_the_large_data(spy, monkeypatch, quick_processes
     clock = iter(range(1000))
     monkeypatch.setattr(evaluation.time, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
-    here = spy(Evaluator, "evaluate")
+    here = spy(Evaluator, "evaluate_part")
     with ProcessEngine(2) as engine:
         found = [results[0][:3] for _, results in evaluate_parts(Evaluator(data, design()), engine)]
     assert [part for _, part in here] == [("small", "class", 0)]
