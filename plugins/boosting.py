@@ -7,7 +7,6 @@ categorization", SPIRE 2006.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -91,8 +90,8 @@ def boost(
     pivots = np.empty((rounds, labels), np.int32)
     from concurrent.futures import ThreadPoolExecutor  # imported here, because few chains need it
 
-    with ExitStack() as stack:
-        each: Any = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
+    with ThreadPoolExecutor(jobs) as pool:
+        each: Any = map if jobs == 1 else pool.map
         for pivot in pivots:
             if multiple_pivots:
                 taken = np.concatenate(list(each(lambda block: _find_smallest(block.compute_criterion()), blocks)))

@@ -26,13 +26,11 @@ from filterkit.plugin import (
     rows_times,
 )
 
-_GROUP = "Combine columns"
 _MOST_COLUMNS = 2000  # whose products are added up; that takes 200 MB
 _MOST_NUMBERS = 1 << 23  # columns times components, of more columns; several arrays of 64 MB
 _SPARE = 10  # components that are found besides, so that the others are found sooner
 _PASSES = 25
 _BLOCK = 1024  # rows
-_NO_ROWS = "there are no training rows"
 _AT_ONCE = 1 << 21  # signs that are made at once
 
 
@@ -57,7 +55,7 @@ class Svd(SelectiveStage):
     """
 
     name = "svd"
-    group = _GROUP
+    group = "Combine columns"
 
     components: int = option(100, "How many columns come out, at most.", minimum=1)
     prefix: str = option("svd_", "What the names of the new columns begin with.")
@@ -72,7 +70,7 @@ class Svd(SelectiveStage):
         else:
             gram = Gram.of_all(rows, schema, self.name)
             if not gram.rows:
-                raise StageError(self.name, _NO_ROWS)
+                raise StageError(self.name, "there are no training rows")
             values, axes = call_interruptibly(gram.find_axes, self.components)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
@@ -105,30 +103,25 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
             f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
         )
     largest, total, count = 0.0, 0.0, 0
-    for batch in rows():
-        check_weights(stage.name, batch)
-        check_finite(stage.name, batch, batch.row_weights > 0)
-        batch = _take_counted(batch)
-        largest = max(largest, float(np.abs(batch.stored_values).max(initial=0.0)))
-        total += float(batch.row_weights.sum())
-        count += len(batch)
+    for block in _read_blocks(stage, rows, schema):
+        largest = max(largest, float(np.abs(block.stored_values).max(initial=0.0)))
+        total += float(block.row_weights.sum())
+        count += len(block)
     if not count:
-        raise StageError(stage.name, _NO_ROWS)
+        raise StageError(stage.name, "there are no training rows")
     check_sum(stage.name, total, count)
     if not largest:
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
     length = 0.0  # the sum of all squares
-    for block in _read_blocks(rows, schema):
-        values, weights = block.X, block.row_weights[:, None]
-        if block.sparse:
-            values, weights = block.csr.data, block.row_weights[block.csr.row_of_entry]
-        length += float((np.square(values * unit) * weights).sum())
+    for block in _read_blocks(stage, rows, schema):
+        weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
+        length += float((np.square(block.stored_values * unit) * weights).sum())
 
     def multiply_by_gram(vectors: np.ndarray) -> np.ndarray:
         """Multiply X'X by some vectors."""
         total = np.zeros(vectors.shape)
-        for block in _read_blocks(rows, schema):
+        for block in _read_blocks(stage, rows, schema):
             total += block.X.T @ (rows_times(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
@@ -142,16 +135,23 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
     return np.sqrt(squares[order]) / unit, fix_signs(axes[:, order])
 
 
-def _take_counted(batch: Batch) -> Batch:
-    """Take the rows of a weight above 0."""
-    known = batch.row_weights > 0
-    return batch if known.all() else batch.take(np.flatnonzero(known))
+def _read_blocks(stage: Svd, rows: Batches, schema: Schema) -> Iterator[Batch]:
+    """Read the rows of a weight above 0 in blocks of always the same size, without class and texts.
 
+    Raises
+    ------
+    StageError : a weight cannot be counted, or a value of these rows is missing or infinite.
+    """
 
-def _read_blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
-    """Read the rows that count in blocks of always the same size, without class and texts."""
-    counted = (_take_counted(batch).replace(y=None, passthrough=None) for batch in rows())
-    return equal_blocks(counted, schema, _BLOCK)
+    def read_counted() -> Iterator[Batch]:
+        for batch in rows():
+            check_weights(stage.name, batch)
+            counts = batch.row_weights > 0
+            check_finite(stage.name, batch, counts)
+            batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+            yield batch.replace(y=None, passthrough=None)
+
+    return equal_blocks(read_counted(), schema, _BLOCK)
 
 
 class Project(SelectiveStage):
@@ -170,7 +170,7 @@ class Project(SelectiveStage):
     """
 
     name = "project"
-    group = _GROUP
+    group = "Combine columns"
 
     components: int = option(100, "How many columns come out.", minimum=1, maximum=100_000)
     seed: int = option(0, "Seed of the signs.", minimum=0)

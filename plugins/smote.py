@@ -1,4 +1,4 @@
-"""SMOTE: made rows for the rarer classes."""
+"""Make rows for the rarer classes, by SMOTE."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, option
-from filterkit.plugin import Csr, Rows, call_interruptibly, empty, itself, join_all_rows, offer
+from filterkit.plugin import Csr, Rows, call_interruptibly, empty, itself, join_all_rows, make_passthrough_table, offer
 
 
 class Smote(TrainingStage):
@@ -60,7 +60,6 @@ class Smote(TrainingStage):
         nominal = schema.nominal
         try:
             from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
-            from scipy.sparse import csr_array
         except ImportError:
             raise UsageError(
                 f"{self.name} needs the package imbalanced-learn: pip install 'arff-filterkit[smote]'"
@@ -75,21 +74,11 @@ class Smote(TrainingStage):
         data = known.in_form(False).X if nominal.all() else known.X
         X, classes = call_interruptibly(partial(sampler.fit_resample, data, y))
         X = X[len(known) :]
-        if schema.sparse:
-            matrix = csr_array(X, dtype=np.float64)
-            matrix.eliminate_zeros()
-            matrix.sort_indices()
-            X = Csr.of(matrix)
-        else:
-            X = np.ascontiguousarray(X, np.float64)
+        X = Csr.from_scipy(X) if schema.sparse else np.ascontiguousarray(X, np.float64)
         made = np.asarray(classes[len(known) :], np.int32)
         weights = None if known.weights is None else np.ones(len(made))
-        nothing = empty(schema).passthrough
-        if nothing is not None:
-            import pyarrow as pa
-
-            nothing = nothing.take(pa.nulls(len(made), pa.int64()))
-        return Batch(schema, X, made, weights, nothing)
+        missing = make_passthrough_table(schema, [[None] * len(made)] * len(schema.passthrough))
+        return Batch(schema, X, made, weights, missing)
 
 
 filterkit_stages = offer(Smote)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,6 +40,16 @@ class Csr(NamedTuple):
         """Take the arrays of a scipy matrix; only indices of another type than int32 are copied."""
         indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
         return Csr(matrix.data, indices, indptr, matrix.shape[1])
+
+    @staticmethod
+    def from_scipy(matrix: Any) -> Csr:
+        """Take the entries of any scipy matrix: ordered, each position once, and no zeros. It may be changed."""
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(matrix, dtype=np.float64)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        return Csr.of(matrix)
 
     @staticmethod
     def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:

@@ -97,7 +97,7 @@ def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray
 
         return encode_values(values)
     if attribute.kind == "nominal":
-        return list(attribute.values), np.where(np.isnan(values), -1, values).astype(np.int64)
+        return list(attribute.values), to_codes(values, "int64")
     numbers, codes = np.unique(values, return_inverse=True)
     return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
 

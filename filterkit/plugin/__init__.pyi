@@ -65,6 +65,7 @@ from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
 from filterkit.data.batch import equal_blocks as equal_blocks
 from filterkit.data.batch import itself as itself
+from filterkit.data.batch import make_passthrough_table as make_passthrough_table
 from filterkit.data.blas import one_blas_thread as one_blas_thread
 from filterkit.data.column_types import DATE_FORMATS as DATE_FORMATS
 from filterkit.data.column_types import TRUTH_VALUES as TRUTH_VALUES

@@ -135,16 +135,8 @@ class FittedSklearn(Fitted):
                 )
         except ValueError as error:
             raise StageError(self._stage, shorten(error), batch.start) from None
-        X: Any
-        if self._sparse:
-            from scipy.sparse import csr_array
-
-            matrix = csr_array(image, dtype=np.float64)[: len(batch)]
-            matrix.sum_duplicates()
-            matrix.eliminate_zeros()
-            X = Csr.of(matrix)
-        else:
-            X = np.ascontiguousarray(image, np.float64)[: len(batch)]
+        n_rows = len(batch)
+        X = Csr.from_scipy(image).rows(0, n_rows) if self._sparse else np.ascontiguousarray(image, np.float64)[:n_rows]
         out = batch.replace(schema=self.schema, X=X)
         # A number becomes another thing where squares are too large.
         for number in np.flatnonzero(_are_numbers(batch) & ~_are_numbers(out))[:1].tolist():

@@ -82,9 +82,9 @@ class Normal(Scaling):
                 start += len(batch)
             training = concatenate(parts, schema)
             # Zeros stand for missing values and in nominal columns.
-            values, nominal = training.X, schema.nominal
+            values, nominal = training.stored_values, schema.nominal
             if training.sparse:
-                values, nominal = training.csr.data, nominal[training.csr.indices]
+                nominal = nominal[training.csr.indices]
             X: Any = np.where(np.isnan(values) | nominal, 0.0, values)
             X = training.csr._replace(data=X).matrix() if training.sparse else X
             planes = Hyperplanes(self.name, X, training.row_weights)

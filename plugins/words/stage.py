@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from filterkit import Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, Pattern, State, Texts, quoted, suggestion
+from filterkit.plugin import Attributes, Batches, Csr, Pattern, State, Texts, attribute_values, quoted, suggestion
 
 from .analyzer import RUN, Analyzer, read_stop_words
 from .counts import Counter
@@ -76,8 +75,8 @@ class Words(Stage):
         counters = [Counter(rows.memory // _COPIES // len(chosen)) for _ in chosen]
         for batch in rows():
             label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
-            for column, counter in zip(chosen, counters):
-                for sequences in analyzer.find_sequences(_read_texts(batch, column), counter.number_piece):
+            for position, counter in zip(chosen, counters):
+                for sequences in analyzer.find_sequences(attribute_values(batch, position), counter.number_piece):
                     counter.add(sequences, label)
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
         return {**state, "vocabularies": words}
@@ -93,15 +92,14 @@ class Words(Stage):
         if self.hash is not None:
             words = [Texts.of([f"hash{number}" for number in range(1, self.hash + 1)])] * len(chosen)
             finders = [Hashed(self.hash)] * len(chosen)
-        positions = np.array(schema.passthrough_indices)[chosen]
         # How many attributes each becomes, how many columns of X that are, and where these begin.
         sizes, columns = np.ones(len(schema.attributes), np.int64), np.zeros(len(schema.attributes), np.int64)
         columns[schema.feature_indices] = 1
-        sizes[positions] = columns[positions] = [finder.width for finder in finders]
+        sizes[chosen] = columns[chosen] = [finder.width for finder in finders]
         begins = np.cumsum(columns) - columns
-        columns_of_X, starts = begins[schema.feature_indices], begins[positions].tolist()
-        rest = [column for column in range(len(schema.passthrough)) if column not in chosen]
-        attributes = _replace_attributes(schema, positions.tolist(), words, self.prefix)
+        columns_of_X, starts = begins[schema.feature_indices], begins[chosen].tolist()
+        rest = [column for column, position in enumerate(schema.passthrough_indices) if position not in chosen]
+        attributes = _replace_attributes(schema, chosen, words, self.prefix)
         outgoing = schema.replace(
             attributes=attributes, sparse=True, zero=True, **schema.targets_at(np.cumsum(sizes) - sizes)
         )
@@ -109,8 +107,8 @@ class Words(Stage):
         def transform(batch: Batch) -> Batch:
             X = batch.in_form(True).csr
             parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
-            for column, finder, start in zip(chosen, finders, starts):
-                texts = _read_texts(batch, column)
+            for position, finder, start in zip(chosen, finders, starts):
+                texts = attribute_values(batch, position)
                 found = [finder.find(each) for each in analyzer.find_sequences(texts, finder.number_piece)]
                 if found:
                     row, word = (np.concatenate(arrays) for arrays in zip(*found))
@@ -125,13 +123,13 @@ class Words(Stage):
         return Built(outgoing, transform)
 
     def _find_text_columns(self, schema: Schema) -> list[int]:
-        """Return the positions in `schema.passthrough` of the string attributes to use.
+        """Return the positions of the string attributes to use, ascending.
 
         Raises
         ------
         StageError : there is none, or none of a name that ``--attribute`` gives.
         """
-        names = {a.name: i for i, a in enumerate(schema.passthrough) if a.kind == "string"}
+        names = {a.name: i for i, a in enumerate(schema.attributes) if a.kind == "string"}
         for name in self.attribute:
             if name not in names:
                 raise StageError(
@@ -143,11 +141,6 @@ class Words(Stage):
             hint = f"{nominal}; string --only NAME before it makes texts of labels" if nominal else ""
             raise StageError(self.name, f"there is no string attribute{hint}")
         return sorted({names[name] for name in self.attribute or names})
-
-
-def _read_texts(batch: Batch, column: int) -> Any:
-    assert batch.passthrough is not None
-    return batch.passthrough.column(column).combine_chunks()
 
 
 def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Texts], prefix: str) -> Attributes:
