@@ -1,7 +1,5 @@
 """Attributes of another type: numbers, strings and dates as nominal values, and the reverse."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, ClassVar
 

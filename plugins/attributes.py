@@ -1,7 +1,5 @@
 """Attributes: remove, keep, rename, reorder and number them, and say which is the class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Classes of equal size, by weights or by leaving out rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Numbers as bins: equal width, equal frequency, and the minimum description length of Fayyad and Irani."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

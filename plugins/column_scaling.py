@@ -1,7 +1,5 @@
 """Columns rescaled to a common range or spread."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import ColumnStage, Schema, StageError

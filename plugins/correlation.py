@@ -1,7 +1,5 @@
 """How well a straight line relates a column and the class: Pearson's correlation, and the F test."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import Metric

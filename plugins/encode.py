@@ -1,7 +1,5 @@
 """Nominal attributes as numbers, and a class of many values as a class of two."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import (

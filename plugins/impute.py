@@ -1,7 +1,5 @@
 """Missing values replaced by means and modes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import ColumnStage, Schema

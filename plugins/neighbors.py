@@ -1,7 +1,5 @@
 """Prediction by the nearest training rows."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

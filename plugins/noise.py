@@ -1,7 +1,5 @@
 """Labels changed at random."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """OneR: how well a rule on a single column predicts the class (R. C. Holte, Machine Learning 11, 1993)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import Metric

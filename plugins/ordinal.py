@@ -1,7 +1,5 @@
 """Ordinal features as binary ones (Esuli and Sebastiani, ECIR 2009)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, option

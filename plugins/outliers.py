@@ -1,7 +1,5 @@
 """Values far from the others: limited to a range, or their rows flagged."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Many columns as a few, which are sums of them: truncated singular value decomposition, and random projection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The labels of nominal attributes: other names, another order, fewer of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """Training rows by their numbers, and without duplicates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Rescale rows to the same length."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Training rows: choose and order them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

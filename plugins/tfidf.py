@@ -1,7 +1,5 @@
 """Term weights for counts of words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import ColumnStage, StageError, option

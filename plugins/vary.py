@@ -1,7 +1,5 @@
 """Columns that vary."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import ColumnStage, Schema, option

@@ -1,7 +1,5 @@
 """Training rows written to a file within a chain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from filterkit import Batch, TrainingStage, option

@@ -1,7 +1,5 @@
 """The stages `where`, `set` and `map`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Estimators: their classes by name, their parameters, and how they are run, stored and loaded."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import importlib

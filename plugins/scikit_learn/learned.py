@@ -1,7 +1,5 @@
 """What fitted estimators have learned, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The classes of scikit-learn by their short names, so that names are known without importing all of scikit-learn."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

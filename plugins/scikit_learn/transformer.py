@@ -1,7 +1,5 @@
 """The stage `sklearn`: any transformer with scikit-learn's interface."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

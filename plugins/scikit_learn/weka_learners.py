@@ -1,7 +1,5 @@
 """Weka's and MEKA's learners: the chain to write for each, for messages and the page for users of Weka."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

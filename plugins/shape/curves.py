@@ -1,7 +1,5 @@
 """Shape values by the curves that were learned."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit.plugin import State

@@ -1,7 +1,5 @@
 """The stage `shape` (Forman, Scholz and Rajaram, KDD 2009)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

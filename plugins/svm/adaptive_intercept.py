@@ -1,7 +1,5 @@
 """The learner `aisvm`: an SVM that adapts C and then its intercept (Anghelescu and Muchnik)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from filterkit import Learner, StageError, option

@@ -1,7 +1,5 @@
 """Score a whole column by its entropy and that of the class."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

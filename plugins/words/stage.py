@@ -1,7 +1,5 @@
 """String attributes as counts of words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
