@@ -71,13 +71,13 @@ class Agree(TrainingStage):
             fold[order] = np.arange(len(order)) % min(self.folds, len(left) + 1)
             for number in range(int(fold.max(initial=-1)) + 1):
                 test = np.flatnonzero(fold == number)
-                right[test] = self._predicts_right(left.take(np.flatnonzero(fold != number)), left.take(test))
+                right[test] = self._find_confirmed_rows(left.take(np.flatnonzero(fold != number)), left.take(test))
             numbers = numbers[right]
             if right.all():
                 break
         yield from take_rows(rows, numbers)
 
-    def _predicts_right(self, training: Batch, test: Batch) -> np.ndarray:
+    def _find_confirmed_rows(self, training: Batch, test: Batch) -> np.ndarray:
         """Fit the chain on `training`, and return whether it predicts the class of each row of `test`: bool (rows,)."""
         try:
             out = self._parse_chain().fit(training).transform(test)

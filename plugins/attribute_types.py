@@ -148,18 +148,18 @@ class Retyping(ChoosingStage):
         kinds, targets = (self.kinds, self.changes_targets) if self.only else (self.default_kinds, False)
         for position in self.chosen(schema, kinds, targets):
             new = self.retype(schema.attributes[position])
-            edit.change(position, new, partial(self.convert, schema.attributes[position], position))
+            edit.change(position, new, partial(self.convert_values, schema.attributes[position], position))
         return edit.build()
 
     def retype(self, attribute: Attribute) -> Attribute:
         """Return the attribute with its new type; raise a `StageError` if its values cannot have that."""
         raise NotImplementedError
 
-    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
+    def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         """Return the converted values of an attribute, as `attribute_values` does; `position` is its position."""
         raise NotImplementedError
 
-    def refuse(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
+    def make_invalid_error(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
         """Return the error to raise for a text that cannot become a value."""
         shown = text if len(text) <= 60 else text[:59] + "…"
         return StageError(
@@ -189,10 +189,10 @@ class Numeric(Retyping):
 
     def retype(self, attribute: Attribute) -> Attribute:
         if attribute.kind == "nominal":
-            self._number_labels(attribute)
+            self._parse_labels(attribute)
         return Attribute(attribute.name, weight=attribute.weight)
 
-    def _number_labels(self, attribute: Attribute) -> list[float | None]:
+    def _parse_labels(self, attribute: Attribute) -> list[float | None]:
         """Return the number of each label, None for a missing one; raise a `StageError` if one is not a number."""
         if self.codes:
             return list(range(len(attribute.values)))
@@ -206,7 +206,7 @@ class Numeric(Retyping):
             )
         return numbers
 
-    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
+    def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         if attribute.kind == "date":
             from filterkit.plugin import read_dates
 
@@ -214,12 +214,14 @@ class Numeric(Retyping):
             return np.where(missing, np.nan, milliseconds)
         texts, codes = encode_attribute(batch, position)
         if attribute.kind == "nominal":
-            found = self._number_labels(attribute)
+            found = self._parse_labels(attribute)
         else:
             found = [parse_number(text.strip()) for text in texts]
             if self.invalid == "error" and None in found:
                 code = found.index(None)
-                raise self.refuse(attribute, texts[code], "number", batch.start + int((codes == code).argmax()))
+                raise self.make_invalid_error(
+                    attribute, texts[code], "number", batch.start + int((codes == code).argmax())
+                )
         return np.array([*found, None], np.float64)[codes]
 
 
@@ -239,7 +241,7 @@ class String(Retyping):
     def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "string", weight=attribute.weight)
 
-    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
+    def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         from filterkit.plugin import pick_texts
 
         distinct, codes = encode_attribute(batch, position)
@@ -272,7 +274,7 @@ class Date(Retyping):
     def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)
 
-    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
+    def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         from filterkit.plugin import make_dates
 
         values = attribute_values(batch, position)
@@ -281,13 +283,13 @@ class Date(Retyping):
         if attribute.kind == "numeric":
             wrong = (values < _EARLIEST) | (values > _LATEST)
             for row in np.flatnonzero(wrong)[:1].tolist() if self.invalid == "error" else ():
-                raise self.refuse(attribute, format_number(float(values[row])), "date", batch.start + row)
+                raise self.make_invalid_error(attribute, format_number(float(values[row])), "date", batch.start + row)
             return make_dates(values, np.isnan(values) | wrong)
         texts, codes = encode_attribute(batch, position)
         found = [*map(self._form.parse, texts), None]
         is_known = np.array([moment is not None for moment in found])[codes]
         for row in np.flatnonzero((codes >= 0) & ~is_known)[:1].tolist() if self.invalid == "error" else ():
-            raise self.refuse(attribute, texts[codes[row]], f"date as {self.format}", batch.start + row)
+            raise self.make_invalid_error(attribute, texts[codes[row]], f"date as {self.format}", batch.start + row)
         return make_dates(np.array([moment or 0 for moment in found], np.int64)[codes], ~is_known)
 
 

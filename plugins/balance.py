@@ -46,7 +46,9 @@ class Balance(TrainingStage):
             limits = np.append(counts[0], np.full(len(counts) - 1, limit))  # rows without a class all stay
             yield from take_rows(rows, choose_rows(strata, limits, order))
             return
-        classes, weights = map(np.concatenate, zip((np.empty(0, np.int32), np.empty(0)), *rows.map(_read_weights)))
+        classes, weights = map(
+            np.concatenate, zip((np.empty(0, np.int32), np.empty(0)), *rows.map(_read_classes_and_weights))
+        )
         # `fsum` does not round on the way, so that the order of rows does not matter.
         sums = np.array([math.fsum(weights[classes == code]) for code in range(int(classes.max(initial=-1)) + 1)])
         goal = math.fsum(sums) / max(1, int(np.count_nonzero(sums)))
@@ -56,7 +58,7 @@ class Balance(TrainingStage):
             yield batch.replace(weights=batch.row_weights * factors[batch.y])
 
 
-def _read_weights(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+def _read_classes_and_weights(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(batch.y), batch.row_weights
 
 

@@ -42,7 +42,7 @@ class Bins(ColumnStage):
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
         if self.method == "width":
-            column, cuts = self._cut_widths(cells)
+            column, cuts = self._find_equal_width_cuts(cells)
         else:
             last = find_mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells)
             low, high = cells.values[last], cells.values[last + 1]
@@ -68,7 +68,7 @@ class Bins(ColumnStage):
             "nominal": cells.nominal,
         }
 
-    def _cut_widths(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+    def _find_equal_width_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
         """Return the column of each cut, and the cut points between bins of equal width."""
         columns = np.flatnonzero(np.diff(cells.indptr) > 1)
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
@@ -99,7 +99,7 @@ class Bins(ColumnStage):
     ) -> list[Attribute]:
         cuts = np.split(state["cuts"].values, state["cuts"].indptr[1:-1])
         return [
-            a if a.kind == "nominal" else Attribute(a.name, "nominal", _make_labels(own.tolist()), weight=a.weight)
+            a if a.kind == "nominal" else Attribute(a.name, "nominal", _name_bins(own.tolist()), weight=a.weight)
             for a, own in zip(schema.features, cuts)
         ]
 
@@ -112,7 +112,7 @@ class Bins(ColumnStage):
         return np.where(np.isnan(values) | state["nominal"][columns], values, number)
 
 
-def _make_labels(cuts: list[float]) -> tuple[str, ...]:
+def _name_bins(cuts: list[float]) -> tuple[str, ...]:
     if not cuts:
         return ("all",)
     # Six decimals, as in Weka's labels, or more digits if six would blur the cuts.

@@ -30,7 +30,7 @@ _BLOCK = 16
 _AS_SMALL = 1e-12
 
 
-def boost(
+def boost_stumps(
     X: Any,
     Y: np.ndarray,
     rounds: int,
@@ -82,7 +82,7 @@ def boost(
     first = np.fromiter(seen.values(), np.int32)
     table = sparse.vstack([table[first], np.ones((1, rows))], format="csr")  # the last row is full
     begin = np.full(rows, epsilon) if row_weights is None else row_weights * (rows * epsilon / row_weights.sum())
-    blocks = [_Block(table, Y[:, at : at + _BLOCK], begin) for at in range(0, labels, _BLOCK)]
+    blocks = [_LabelBlock(table, Y[:, at : at + _BLOCK], begin) for at in range(0, labels, _BLOCK)]
     cuts = range(_BLOCK, labels, _BLOCK)
     weights, intercept = np.zeros((X.shape[1], labels)), np.zeros(labels)
     pivots = np.empty((rounds, labels), np.int32)
@@ -92,16 +92,16 @@ def boost(
         each: Any = map if jobs == 1 else pool.map
         for pivot in pivots:
             if multiple_pivots:
-                taken = np.concatenate(list(each(lambda block: _find_smallest(block.compute_criterion()), blocks)))
+                taken = np.concatenate(list(each(lambda block: _find_best_features(block.compute_criterion()), blocks)))
             else:
                 z = sum(each(lambda block: block.compute_criterion().sum(axis=1, keepdims=True), blocks))
-                taken = np.repeat(_find_smallest(z), labels)
-            sums = np.concatenate(list(each(_Block.sum_weights, blocks, np.split(taken, cuts))), axis=2)
+                taken = np.repeat(_find_best_features(z), labels)
+            sums = np.concatenate(list(each(_LabelBlock.sum_weights, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
             factors = np.stack([1 / odds, odds])
             total = (factors * sums).sum(axis=(0, 1))
             factors /= total if multiple_pivots else total.sum()
-            list(each(_Block.multiply_weights, blocks, np.split(factors, cuts, axis=2)))
+            list(each(_LabelBlock.multiply_weights, blocks, np.split(factors, cuts, axis=2)))
             absent, present = np.log(odds)
             pivot[:] = first[taken]
             weights[pivot, np.arange(labels)] += present - absent
@@ -109,7 +109,7 @@ def boost(
     return weights, intercept, pivots
 
 
-def _find_smallest(scores: np.ndarray) -> np.ndarray:
+def _find_best_features(scores: np.ndarray) -> np.ndarray:
     """Find the first feature with the smallest score of each label: int64 (labels,).
 
     `scores` are float64 (features, labels).
@@ -117,7 +117,7 @@ def _find_smallest(scores: np.ndarray) -> np.ndarray:
     return np.asarray((scores <= scores.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
 
-class _Block:
+class _LabelBlock:
     """Holds the weights of all rows for some labels.
 
     The weights of pairs of a row and a label that it has, which usually are few, are stored apart: `positive` has them
@@ -197,7 +197,7 @@ class Boosting(Learner):
                 f"attribute '{name}' has the value {X.data[at]:g}, but must be 0 or 1; put binary or ordinal before it",
             )
         truth, weights = training.truth, training.weights
-        return BoostedStumps(*boost(X, truth, self.rounds, self.multiple_pivots, training.jobs, weights))
+        return BoostedStumps(*boost_stumps(X, truth, self.rounds, self.multiple_pivots, training.jobs, weights))
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
         linear, pivots = LinearModel.from_state(state, features, tasks), state["pivots"]
@@ -211,7 +211,7 @@ class BoostedStumps(LinearModel):
 
     Parameters
     ----------
-    coefficients, intercepts, pivots : what `boost` returns.
+    coefficients, intercepts, pivots : what `boost_stumps` returns.
     """
 
     def __init__(self, coefficients: np.ndarray, intercepts: np.ndarray, pivots: np.ndarray) -> None:

@@ -10,7 +10,7 @@ def correlation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.nd
     """|r| of presence and class, which is the square root of chi-squared divided by the number of rows."""
     total = pos + neg
     spread = np.maximum(tp + fp, 0.0) * np.maximum(total - tp - fp, 0.0) * pos * neg
-    return _compute_r(tp * neg - fp * pos, spread)
+    return _compute_absolute_r(tp * neg - fp * pos, spread)
 
 
 def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -49,9 +49,9 @@ def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarr
     """Compute the mean |r| of each column, R², and the degrees of freedom of R²: float64 (columns,) each."""
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(float(cells.totals.sum()), 1e-300)
-    nominal, counts = cells.nominal[column], _count_missing_labels(cells)
+    nominal, counts = cells.nominal[column], _count_with_missing_labels(cells)
     rows = counts[:, 0] if cells.numeric_class else sum_over_classes(counts)
-    share, values = rows / total, np.where(nominal, 1.0, _center(cells))
+    share, values = rows / total, np.where(nominal, 1.0, _center_values(cells))
     # Each label of a nominal column is compared with each class, and then the first cell of a numeric one for all.
     entry = np.where(nominal, np.arange(len(column)), cells.indptr[column])
     weight, rest = np.where(nominal, [share, np.maximum(1 - share, 0.0)], 1.0)
@@ -63,14 +63,14 @@ def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarr
         classes = [(count, p, p * q * total, p, q) for count, (p, q) in zip(counts.T[cells.totals > 0], parts)]
     found = np.zeros((2, columns))
     for sums, mean, spread, of_class, of_others in classes:
-        r = _compute_r(np.bincount(entry, values * (sums - rows * mean), len(column)), squares * spread)
+        r = _compute_absolute_r(np.bincount(entry, values * (sums - rows * mean), len(column)), squares * spread)
         found[0] += of_class * np.bincount(column, r * weight, columns)
         found[1] += of_others * np.bincount(column, r**2 * rest, columns)
     degrees = np.where(cells.nominal, np.bincount(column, rows > 0, columns) - 1, 1), max(len(classes) - 1, 1)
     return found[0], found[1] / np.maximum(np.minimum(*degrees), 1), np.maximum(*degrees)
 
 
-def _center(cells: ContingencyTable) -> np.ndarray:
+def _center_values(cells: ContingencyTable) -> np.ndarray:
     """Subtract the mean of its column from each value, and divide by a power of two: float64 (cells,).
 
     Its size is that of the largest value, so no square overflows. Such a division is exact, so values that are near
@@ -89,7 +89,7 @@ def _center(cells: ContingencyTable) -> np.ndarray:
     return np.where((low == high)[column], 0.0, values - mean[column])
 
 
-def _count_missing_labels(cells: ContingencyTable) -> np.ndarray:
+def _count_with_missing_labels(cells: ContingencyTable) -> np.ndarray:
     """Add missing labels of a nominal column to its first most frequent cell: float64 (cells, classes), the counts.
 
     With a numeric class, float64 (cells, 2): the rows and the sums of the class instead of the counts.
@@ -105,7 +105,7 @@ def _count_missing_labels(cells: ContingencyTable) -> np.ndarray:
     return counts
 
 
-def _compute_r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
+def _compute_absolute_r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Compute |product| / √squares, at most 1; 0 where there is no spread."""
     return np.asarray(np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0))
 

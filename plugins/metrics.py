@@ -20,7 +20,7 @@ from filterkit.plugin import (
 )
 
 
-def _invert_negative(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
+def _invert_negative_features(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
     """Invert the features of the negative class, so that tpr ≥ fpr; return tp and fp."""
     negative = fp * pos > tp * neg
     return np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp)
@@ -43,7 +43,7 @@ def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first; the score may be negative.
     """
-    tp, fp = _invert_negative(tp, fp, pos, neg)
+    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return np.asarray(tp - fp)
 
 
@@ -58,10 +58,10 @@ def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     F is the standard Normal cumulative distribution; rates are clipped to [0.0005, 0.9995].
     """
     tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
-    return np.asarray(np.abs(_compute_quantile(tpr) - _compute_quantile(fpr)))
+    return np.asarray(np.abs(_compute_normal_quantile(tpr) - _compute_normal_quantile(fpr)))
 
 
-def _compute_quantile(rates: np.ndarray) -> np.ndarray:
+def _compute_normal_quantile(rates: np.ndarray) -> np.ndarray:
     """Compute the quantile of the normal distribution, F⁻¹, at each rate; by the standard library.
 
     It differs from scipy's `ndtri` in the last digits at most, and saves the quarter of a second that importing scipy
@@ -90,7 +90,7 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     totals : float64 (classes,), the weight of all rows of each class.
     """
     rows = sum_over_classes(counts)
-    return divide_or_zero(_sum_squared_deviations(counts, totals), rows * (_sum_weights(totals) - rows))
+    return divide_or_zero(_sum_squared_deviations(counts, totals), rows * (_sum_all_weights(totals) - rows))
 
 
 def chi_squared(table: ContingencyTable) -> np.ndarray:
@@ -102,7 +102,7 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     bins = bin_by_mdl(table)
     counts = share_out_missing(bins)
     of_cells = divide_or_zero(
-        _sum_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_weights(bins.totals)
+        _sum_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_all_weights(bins.totals)
     )
     return np.bincount(bins.column_of_cell, of_cells, len(bins)).astype(np.float64)  # it gives integers for no cells
 
@@ -113,7 +113,7 @@ def _sum_squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarra
     Each deviation is a difference of two products of counts, which loses fewer digits than that of a count and the
     expected one.
     """
-    rows, every = sum_over_classes(counts), _sum_weights(totals)
+    rows, every = sum_over_classes(counts), _sum_all_weights(totals)
     found = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
         others = rows - count
@@ -122,17 +122,17 @@ def _sum_squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarra
     return found
 
 
-def _sum_weights(totals: np.ndarray) -> float:
+def _sum_all_weights(totals: np.ndarray) -> float:
     """Return the weight of all rows, added up as `sum_over_classes` does, so that no count can be larger."""
     return float(sum_over_classes(totals[None])[0])
 
 
-def _chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Compute the term that one class adds to the sum of `_chi_of_sums`."""
+def _compute_chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Compute the term that one class adds to the sum of `_compute_chi_from_sums`."""
     return np.asarray(counts * counts / totals)
 
 
-def _chi_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _compute_chi_from_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Compute `chi_classes` from the sums of count² / total: Σ (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
     share = rows / total
@@ -152,7 +152,7 @@ def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative(tp, fp, pos, neg)
+    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return np.asarray(2 * tp / (pos + tp + fp))
 
 
@@ -184,15 +184,15 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
         bins.column_of_cell, _compute_entropy(share_out_missing(bins)), len(bins)
     )
     known = np.diff(bins.indptr) > 0
-    return np.where(known, np.maximum(bits / max(_sum_weights(bins.totals), 1e-300), 0.0), 0.0)
+    return np.where(known, np.maximum(bits / max(_sum_all_weights(bins.totals), 1e-300), 0.0), 0.0)
 
 
-def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Compute the term that one class adds to the sum of `_ig_of_sums`."""
+def _compute_ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Compute the term that one class adds to the sum of `_compute_ig_from_sums`."""
     return np.asarray(times_log2(counts) + times_log2(totals - counts))
 
 
-def _ig_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _compute_ig_from_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Compute `ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
     total = totals.sum()
     bits = _compute_entropy(totals[None]) - times_log2(rows) - times_log2(total - rows) + sums
@@ -204,7 +204,7 @@ def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative(tp, fp, pos, neg)
+    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return tp / pos * (1 - fp / neg)
 
 
@@ -213,7 +213,7 @@ def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative(tp, fp, pos, neg)
+    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     fn, tn = pos - tp, neg - fp
     return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
@@ -223,7 +223,7 @@ def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative(tp, fp, pos, neg)
+    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
 
 
@@ -232,7 +232,7 @@ def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative(tp, fp, pos, neg)
+    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
 
@@ -288,14 +288,19 @@ filterkit_metrics = offer(
         "chi",
         chi,
         chi_classes,
-        class_sums=ClassSums(_chi_term, _chi_of_sums),
+        class_sums=ClassSums(_compute_chi_term, _compute_chi_from_sums),
         best_at_ends=True,
         by_labels=chi_squared,
     ),
     Metric("chisquared", chi, by_table=chi_squared),
     Metric("dfreq", dfreq, needs_class=False),
     Metric(
-        "ig", ig, ig_classes, class_sums=ClassSums(_ig_term, _ig_of_sums), best_at_ends=True, by_labels=information_gain
+        "ig",
+        ig,
+        ig_classes,
+        class_sums=ClassSums(_compute_ig_term, _compute_ig_from_sums),
+        best_at_ends=True,
+        by_labels=information_gain,
     ),
     Metric("infogain", ig, by_table=information_gain),
     Metric("rand", rand, needs_class=False, by_column=rand_columns),

@@ -48,10 +48,10 @@ class Neighbors(Learner):
     distance: str = option("cosine", "The distance to use.", choices=("cosine", "euclidean"))
 
     def expect_threshold(self) -> float:
-        return Nearest.threshold
+        return NeighborModel.threshold
 
     def learn(self, training: Training) -> Model:
-        return Nearest(self, training.X, training.truth, training.row_weights)
+        return NeighborModel(self, training.X, training.truth, training.row_weights)
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
         values: Any = state.get("rows")
@@ -69,10 +69,10 @@ class Neighbors(Learner):
             raise FilterkitError("its stored training rows are of the wrong type")
         if not (all(np.isfinite(part).all() for part in (values, truth, weights)) and (weights > 0).all()):
             raise FilterkitError("its stored training rows are not finite, or a weight is not above 0")
-        return Nearest(self, X, truth, weights)
+        return NeighborModel(self, X, truth, weights)
 
 
-class Nearest:
+class NeighborModel:
     """Scores rows by the votes of the nearest training rows."""
 
     threshold = 0.5
@@ -83,7 +83,7 @@ class Nearest:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(exponents_of_extremes(_find_largest(X).max(), _DIGITS))
+        self._exponent = int(exponents_of_extremes(_find_largest_values(X).max(), _DIGITS))
         self._near = self._scale_rows(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _compute_square_lengths(self._near)
@@ -94,7 +94,9 @@ class Nearest:
         For the cosine each row has a power of its own, for the Euclidean distance all have that of the training rows.
         """
         exponents = (
-            exponents_of_extremes(_find_largest(X), _DIGITS) if self._cosine else np.full(X.shape[0], self._exponent)
+            exponents_of_extremes(_find_largest_values(X), _DIGITS)
+            if self._cosine
+            else np.full(X.shape[0], self._exponent)
         )
         if not exponents.any():
             return X
@@ -152,7 +154,7 @@ class Nearest:
         row is farther by more than both can be rounded, and never between ties.
         """
         X = self._scale_rows(X)
-        largest = _find_largest(X)
+        largest = _find_largest_values(X)
         is_open = ~((largest > 0) & (largest < 1e140))
         rows = np.flatnonzero(~is_open)
         points = X[rows]
@@ -198,7 +200,7 @@ class Nearest:
         return 1 - divide_or_zero(products, lengths)
 
 
-def _find_largest(X: Any) -> np.ndarray:
+def _find_largest_values(X: Any) -> np.ndarray:
     """Return the largest absolute value of each row, 0 where there is none."""
     largest = abs(X).max(axis=1)
     return np.asarray(largest.toarray().ravel() if hasattr(largest, "toarray") else largest)

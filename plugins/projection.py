@@ -64,7 +64,7 @@ class Svd(SelectiveStage):
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
         check_numeric(self.name, schema)
         if schema.width > _MOST_COLUMNS:
-            values, axes = _find_axes_of_many(self, rows, schema)
+            values, axes = _find_axes_stepwise(self, rows, schema)
         else:
             gram = Gram.of_all(rows, schema, self.name)
             if not gram.rows:
@@ -85,7 +85,7 @@ class Svd(SelectiveStage):
         return built
 
 
-def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
     """Compute the leading singular values and axes of the rows, as `Gram.find_axes`; of many columns."""
     import warnings
 
@@ -101,7 +101,7 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
             f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
         )
     largest, total, count = 0.0, 0.0, 0
-    for block in _read_blocks(stage, rows, schema):
+    for block in _read_equal_blocks(stage, rows, schema):
         largest = max(largest, float(np.abs(block.stored_values).max(initial=0.0)))
         total += float(block.row_weights.sum())
         count += len(block)
@@ -112,14 +112,14 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
     length = 0.0  # the sum of all squares
-    for block in _read_blocks(stage, rows, schema):
+    for block in _read_equal_blocks(stage, rows, schema):
         weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
         length += float((np.square(block.stored_values * unit) * weights).sum())
 
     def multiply_by_gram(vectors: np.ndarray) -> np.ndarray:
         """Multiply X'X by some vectors."""
         total = np.zeros(vectors.shape)
-        for block in _read_blocks(stage, rows, schema):
+        for block in _read_equal_blocks(stage, rows, schema):
             total += block.X.T @ (rows_times(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
@@ -133,7 +133,7 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
     return np.sqrt(squares[order]) / unit, fix_signs(axes[:, order])
 
 
-def _read_blocks(stage: Svd, rows: Batches, schema: Schema) -> Iterator[Batch]:
+def _read_equal_blocks(stage: Svd, rows: Batches, schema: Schema) -> Iterator[Batch]:
     """Read the rows of a weight above 0 in blocks of always the same size, without class and texts.
 
     Raises

@@ -69,7 +69,7 @@ class Recode(ChoosingStage):
         for batch in rows() if self.rare is not None else ():
             for position, each in zip(positions, counts):
                 each += np.bincount(_recode_values(np.arange(len(each)), position, batch), minlength=len(each))
-        made = [self._order_labels(*each) for each in zip(names, counts)]
+        made = [self._merge_and_order_labels(*each) for each in zip(names, counts)]
         return {"labels": [labels for labels, _ in made], "codes": [codes for _, codes in made]}
 
     def build(self, schema: Schema, state: State) -> Built:
@@ -103,7 +103,7 @@ class Recode(ChoosingStage):
         filled = None if self.fill is None else self._renames.get(self.fill, self.fill)
         return [filled if name is None else name for name in (*names, None)]
 
-    def _order_labels(self, names: list[str | None], counts: np.ndarray) -> tuple[list[str], list[int]]:
+    def _merge_and_order_labels(self, names: list[str | None], counts: np.ndarray) -> tuple[list[str], list[int]]:
         """Merge rare labels and sort them.
 
         `names` are what `_list_new_labels` returned, and `counts` the rows of each.

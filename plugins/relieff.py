@@ -73,8 +73,8 @@ class ReliefF(Scaling):
         y, target = np.asarray(training.y), schema.class_attribute
         if schema.positive is not None and target is not None:
             y = (y == target.values.index(schema.positive)).astype(np.int32)
-        score = rrelieff if y.dtype.kind == "f" else relieff
-        scores = score(Space.from_rows(training.X, schema), y, training.row_weights, drawn, self.neighbors)
+        score = score_by_rrelieff if y.dtype.kind == "f" else score_by_relieff
+        scores = score(ComparableRows.from_rows(training.X, schema), y, training.row_weights, drawn, self.neighbors)
         return compute_scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
 
 
@@ -84,7 +84,7 @@ def _find_extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.nan_to_num(low), np.nan_to_num(high)
 
 
-class Space(NamedTuple):
+class ComparableRows(NamedTuple):
     """Holds rows in a form in which differences are computed.
 
     Attributes
@@ -103,7 +103,7 @@ class Space(NamedTuple):
     nominal: np.ndarray
 
     @staticmethod
-    def from_rows(X: np.ndarray, schema: Schema) -> Space:
+    def from_rows(X: np.ndarray, schema: Schema) -> ComparableRows:
         """Scale numeric columns of the rows X, float64 (rows, columns), to [0, 1]; mark missing values."""
         nominal, missing = schema.nominal, np.isnan(X)
         halves = X / 2  # of which no range overflows
@@ -112,7 +112,7 @@ class Space(NamedTuple):
         unlike = 1 - 1 / np.maximum(schema.label_counts, 1)
         farthest = np.where(nominal, unlike, np.maximum(values, 1 - values))
         values = np.where(missing, np.where(nominal, -1.0, 0.0), values)
-        return Space(values, missing, farthest, np.where(nominal, unlike, 1.0), nominal)
+        return ComparableRows(values, missing, farthest, np.where(nominal, unlike, 1.0), nominal)
 
     def compute_distances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Compute the distances of all rows of `some` from all of `others`: float64 (some, others).
@@ -146,12 +146,14 @@ class Space(NamedTuple):
         return found
 
 
-def relieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int) -> np.ndarray:
+def score_by_relieff(
+    rows: ComparableRows, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int
+) -> np.ndarray:
     """Score columns for a nominal class: float64 (columns,).
 
     Parameters
     ----------
-    space : the rows that count.
+    rows : the rows that count.
     y : int32 (rows,), their classes.
     weights : float64 (rows,).
     drawn : int64 (n,), the numbers of the rows to score by.
@@ -159,18 +161,20 @@ def relieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray,
     """
     share = np.bincount(y, weights) / weights.sum()
     members = [np.flatnonzero(y == label) for label in range(len(share))]
-    scores = np.zeros(len(space.nominal))
+    scores = np.zeros(len(rows.nominal))
     for own in np.flatnonzero(share).tolist():
         queries = drawn[y[drawn] == own]
         for label in np.flatnonzero(share).tolist():
             sign = -1.0 if label == own else share[label] / (1 - share[own])
-            for some, near in _weigh_neighbors(space, queries, members[label], neighbors, weights):
-                scores += sign * _sum_differences(space, some, members[label], near)
+            for some, near in _weigh_neighbors(rows, queries, members[label], neighbors, weights):
+                scores += sign * _sum_differences(rows, some, members[label], near)
     return np.asarray(scores / weights[drawn].sum())
 
 
-def rrelieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int) -> np.ndarray:
-    """Score columns for a numeric class, float64 (columns,); the parameters are those of `relieff`.
+def score_by_rrelieff(
+    rows: ComparableRows, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int
+) -> np.ndarray:
+    """Score columns for a numeric class, float64 (columns,); the parameters are those of `score_by_relieff`.
 
     With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
     score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c).
@@ -179,19 +183,19 @@ def rrelieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray
     y = (y / 2 - low) / (high - low if high > low else np.inf)
     everyone = np.arange(len(y))
     unlike, total = 0.0, 0.0
-    of_unlike, of_all = np.zeros((2, len(space.nominal)))
-    for some, near in _weigh_neighbors(space, drawn, everyone, neighbors, weights):
+    of_unlike, of_all = np.zeros((2, len(rows.nominal)))
+    for some, near in _weigh_neighbors(rows, drawn, everyone, neighbors, weights):
         apart = near * np.abs(y[some][:, None] - y)
         unlike, total = unlike + float(apart.sum()), total + float(near.sum())
-        of_unlike += _sum_differences(space, some, everyone, apart)
-        of_all += _sum_differences(space, some, everyone, near)
+        of_unlike += _sum_differences(rows, some, everyone, apart)
+        of_all += _sum_differences(rows, some, everyone, near)
     if not 0 < unlike < total:  # one side of the comparison is empty
         return np.zeros(len(of_all))
     return of_unlike / unlike - (of_all - of_unlike) / (total - unlike)
 
 
 def _weigh_neighbors(
-    space: Space, queries: np.ndarray, others: np.ndarray, most: int, weights: np.ndarray
+    rows: ComparableRows, queries: np.ndarray, others: np.ndarray, most: int, weights: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield some of the queries, and the share of each of `others` in the `most` nearest rows of each.
 
@@ -201,7 +205,7 @@ def _weigh_neighbors(
     step = max(_AT_ONCE // len(others), 1)
     for first in range(0, len(queries), step):
         some = queries[first : first + step]
-        distances = space.compute_distances(some, others)
+        distances = rows.compute_distances(some, others)
         itself = some[:, None] == others
         distances[itself] = np.inf
         count = min(most, len(others) - int(itself[0].any()))
@@ -215,18 +219,18 @@ def _weigh_neighbors(
         yield some, shares * weights[some][:, None]
 
 
-def _sum_differences(space: Space, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _sum_differences(rows: ComparableRows, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Add up the differences of each column between pairs of rows, times the weights of the pairs: float64 (columns,).
 
     `some` and `others` are row numbers, and `weights` are float64 (some, others).
     """
     one, other = np.nonzero(weights)
-    total = np.zeros(len(space.nominal))
+    total = np.zeros(len(rows.nominal))
     step = max(_AT_ONCE // max(len(total), 1), 1)
     for first in range(0, len(one), step):
         i, j = one[first : first + step], other[first : first + step]
         # Without BLAS, whose last digits depend on the number of threads.
-        total += np.einsum("p,pc->c", weights[i, j], space.compute_differences(some[i], others[j]))
+        total += np.einsum("p,pc->c", weights[i, j], rows.compute_differences(some[i], others[j]))
     return total
 
 

@@ -92,13 +92,13 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
     others = positions
     if others is None:
         entries = batch.in_form(True).csr
-        _add_hashes(found, entries.row_of_entry, entries.indices.astype(np.uint64), _read_bits(entries.data))
+        _add_hashes(found, entries.row_of_entry, entries.indices.astype(np.uint64), _get_number_bits(entries.data))
         others = [*batch.schema.targets, *batch.schema.passthrough_indices]
     for position in others:
         values = attribute_values(batch, position)
         column = np.full(len(batch), position + (1 << 32), np.uint64)
         if isinstance(values, np.ndarray):
-            bits = _read_bits(values)
+            bits = _get_number_bits(values)
         elif batch.schema.attributes[position].kind == "date":
             from filterkit.plugin import read_dates
 
@@ -114,7 +114,7 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
     return found
 
 
-def _read_bits(values: np.ndarray) -> np.ndarray:
+def _get_number_bits(values: np.ndarray) -> np.ndarray:
     """Return the bits of numbers, uint64; 0.0 and -0.0 have the same, and so have all NaNs."""
     return np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
 

@@ -103,7 +103,7 @@ def evaluate(tree: Tree, read: Read) -> Value:
         return compute(tree, parts)
 
 
-def drop_infinite(values: np.ndarray) -> np.ndarray:
+def make_infinite_missing(values: np.ndarray) -> np.ndarray:
     """Return the values of an expression, with NaN, which is missing, for infinite ones."""
     return np.where(np.isfinite(values), values, np.nan)
 
@@ -127,7 +127,7 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
         elif name == "CLASS":
             position = schema.class_index
         elif name.lower() in _WORDS:
-            return _find_constant(name)
+            return _get_constant(name)
     if position is None:
         raise ExpressionError(f"there is no attribute {quoted(name)}{suggestion(name, list(schema.names))}", tree.at)
     attribute = schema.attributes[position]
@@ -150,11 +150,11 @@ def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _WORDS:
-        return _find_constant(tree.value)
+        return _get_constant(tree.value)
     raise ExpressionError(f"{quoted(tree.value)} is unknown here; use {', '.join(values)}", tree.at)
 
 
-def _find_constant(word: str) -> Value:
+def _get_constant(word: str) -> Value:
     """Return the value of one of `_WORDS`, in any case of letters."""
     kind, number = _WORDS[word.lower()]
     return Value(kind, np.array(number))
@@ -193,7 +193,7 @@ def _convert_to_texts(value: Value) -> Value:
     return value if value.kind == TEXT else Value(TEXT, np.full(np.shape(value.data), -1))
 
 
-def _is_missing(value: Value) -> np.ndarray:
+def _find_missing(value: Value) -> np.ndarray:
     return value.data < 0 if value.kind == TEXT else np.isnan(value.data)
 
 
@@ -205,7 +205,7 @@ def _wrap_array_function(function: Callable[..., Any], kind: str = NUMBER) -> Ca
     return lambda tree, parts: Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
 
 
-def _round(tree: Tree, parts: list[Value]) -> Value:
+def _round_numbers(tree: Tree, parts: list[Value]) -> Value:
     """Round numbers; they are missing where the number of digits is not whole."""
     values, digits = parts[0].data, parts[1].data if len(parts) > 1 else np.array(0.0)
     if not digits.ndim and float(digits) % 1 > 0:  # the same digits in all rows
@@ -218,11 +218,11 @@ def _round(tree: Tree, parts: list[Value]) -> Value:
     return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
 
 
-def _and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _compute_and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where((one == 0) | (other == 0), 0.0, one * other)
 
 
-def _or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _compute_or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where((one == 1) | (other == 1), 1.0, one + other)
 
 
@@ -251,13 +251,13 @@ def _compare(tree: Tree, parts: list[Value]) -> Value:
     return Value(TRUTH, np.where(np.isnan(left) | np.isnan(right), np.nan, truth))
 
 
-def _is_in(tree: Tree, parts: list[Value]) -> Value:
+def _compute_in(tree: Tree, parts: list[Value]) -> Value:
     first, *others = tree.parts
     equals = [
         _compare(Tree("call", "=", tree.at, (first, other)), [parts[0], part]).data
         for other, part in zip(others, parts[1:])
     ]
-    return Value(TRUTH, np.asarray(reduce(_or, equals)))
+    return Value(TRUTH, np.asarray(reduce(_compute_or, equals)))
 
 
 # Dates
@@ -293,7 +293,7 @@ def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return year + np.where(is_julian, 4 * cycle + 50, 1970), month + 1, (dates - months).astype(np.int64) + 1
 
 
-def _days_between(tree: Tree, parts: list[Value]) -> Value:
+def _count_days_between(tree: Tree, parts: list[Value]) -> Value:
     first, last = dates = _read_as_dates(tree, parts)
     for number, date in enumerate(dates):
         _check_kind(tree, number, date, DATE)
@@ -303,17 +303,17 @@ def _days_between(tree: Tree, parts: list[Value]) -> Value:
 # Choices
 
 
-def _if(tree: Tree, parts: list[Value]) -> Value:
+def _compute_if(tree: Tree, parts: list[Value]) -> Value:
     _check_kind(tree, 0, parts[0], TRUTH)
     truth, (one, other) = parts[0].data, _unify_kinds(tree, 1, parts[1:])
     missing = -1 if one.kind == TEXT else np.nan
     return one._replace(data=np.where(np.isnan(truth), missing, np.where(truth == 1, one.data, other.data)))
 
 
-def _coalesce(tree: Tree, parts: list[Value]) -> Value:
+def _compute_coalesce(tree: Tree, parts: list[Value]) -> Value:
     *earlier, found = _unify_kinds(tree, 0, parts)
     for part in earlier[::-1]:
-        found = found._replace(data=np.where(_is_missing(part), found.data, part.data))
+        found = found._replace(data=np.where(_find_missing(part), found.data, part.data))
     return found
 
 
@@ -373,7 +373,7 @@ def _make_text_search(test: Callable[[str, str], bool]) -> Function:
     return Function(compute, 2, 2)
 
 
-def _concat(tree: Tree, parts: list[Value]) -> Value:
+def _concatenate_texts(tree: Tree, parts: list[Value]) -> Value:
     """Join texts; each distinct pair is joined once."""
     found, *others = map(_convert_to_texts, parts)
     for other in others:
@@ -414,13 +414,13 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
     "sign-": _make_numpy_function("negative", 1),
     "sign+": _make_numpy_function("positive", 1),
-    "and": Function(_wrap_array_function(_and, TRUTH), 2, 2, (TRUTH,)),
-    "or": Function(_wrap_array_function(_or, TRUTH), 2, 2, (TRUTH,)),
+    "and": Function(_wrap_array_function(_compute_and, TRUTH), 2, 2, (TRUTH,)),
+    "or": Function(_wrap_array_function(_compute_or, TRUTH), 2, 2, (TRUTH,)),
     "not": Function(_wrap_array_function(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
-    "in": Function(_is_in, 2, _MANY),
+    "in": Function(_compute_in, 2, _MANY),
     "min": Function(_wrap_array_function(lambda *values: reduce(np.minimum, values)), 1, _MANY, _NUMBERS),
     "max": Function(_wrap_array_function(lambda *values: reduce(np.maximum, values)), 1, _MANY, _NUMBERS),
-    "round": Function(_round, 1, 2, _NUMBERS),
+    "round": Function(_round_numbers, 1, 2, _NUMBERS),
     **{
         name: _make_numpy_function(name, 1)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
@@ -431,12 +431,12 @@ _FUNCTIONS: dict[str, Function] = {
     "weekday": _make_date_function(lambda milliseconds: (milliseconds // _DAY + 3) % 7 + 1),
     "hour": _make_date_function(lambda milliseconds: milliseconds // 3_600_000 % 24),
     "minute": _make_date_function(lambda milliseconds: milliseconds // 60_000 % 60),
-    "days_between": Function(_days_between, 2, 2),
-    "if": Function(_if, 3, 3),
+    "days_between": Function(_count_days_between, 2, 2),
+    "if": Function(_compute_if, 3, 3),
     **dict.fromkeys(  # the second as in Weka
-        ("is_missing", "ismissing"), Function(lambda tree, parts: Value(TRUTH, _is_missing(parts[0]) * 1.0), 1, 1)
+        ("is_missing", "ismissing"), Function(lambda tree, parts: Value(TRUTH, _find_missing(parts[0]) * 1.0), 1, 1)
     ),
-    "coalesce": Function(_coalesce, 1, _MANY),
+    "coalesce": Function(_compute_coalesce, 1, _MANY),
     "length": Function(_wrap_text_function(len, NUMBER), 1, 1, (TEXT,)),
     "number": Function(_wrap_text_function(lambda text: parse_number(text.strip()), NUMBER), 1, 1, (TEXT,)),
     **{
@@ -446,6 +446,6 @@ _FUNCTIONS: dict[str, Function] = {
     "contains": _make_text_search(str.__contains__),
     "starts_with": _make_text_search(str.startswith),
     "ends_with": _make_text_search(str.endswith),
-    "concat": Function(_concat, 1, _MANY, (TEXT,)),
+    "concat": Function(_concatenate_texts, 1, _MANY, (TEXT,)),
     "text": Function(_format_as_text, 1, 1, _NUMBERS),
 }

@@ -22,11 +22,11 @@ from filterkit import (
 )
 from filterkit.plugin import Edit, Moments, Rows, State, empty, find_attribute
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, drop_infinite, evaluate, read_attribute, read_variable
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate, make_infinite_missing, read_attribute, read_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
 
 
-def _parse(stage: str, text: str, start: int = 0) -> Tree:
+def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
     """Parse the expression ``text[start:]`` of a stage; raise a `UsageError` if it is none."""
     try:
         return parse(text[start:])
@@ -34,7 +34,7 @@ def _parse(stage: str, text: str, start: int = 0) -> Tree:
         raise UsageError(f"{stage}: {describe_error(error, text, start)}") from None
 
 
-def _find_type(stage: str, tree: Tree, schema: Schema, text: str, start: int = 0) -> Value:
+def _infer_type(stage: str, tree: Tree, schema: Schema, text: str, start: int = 0) -> Value:
     """Return the value in no rows of the expression ``text[start:]``; raise a `StageError` if it has none."""
     try:
         return evaluate(tree, partial(read_attribute, empty(schema)))
@@ -48,17 +48,17 @@ class Where(TrainingStage):
     expression: str | None = option(None, "The condition.", bare=True)
 
     def __post_init__(self) -> None:
-        _parse(self.name, self.expression or "")
+        _parse_expression(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         text = self.expression or ""
-        condition = _parse(self.name, text)
-        if _find_type(self.name, condition, rows.schema, text).kind != TRUTH:
+        condition = _parse_expression(self.name, text)
+        if _infer_type(self.name, condition, rows.schema, text).kind != TRUTH:
             raise StageError(self.name, "the result of the expression is not true or false; compare it, as in x > 0")
-        yield from rows.map(partial(_take_true, condition), last=True)
+        yield from rows.map(partial(_keep_true_rows, condition), last=True)
 
 
-def _take_true(condition: Tree, batch: Batch) -> Batch:
+def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:
     """Return the rows for which the condition is true."""
     truth = np.broadcast_to(evaluate(condition, partial(read_attribute, batch)).data, len(batch))
     return batch if (truth == 1).all() else batch.take(np.flatnonzero(truth == 1))
@@ -102,7 +102,7 @@ class Set(Stage):
         name, start = self._split_assignment()
         if not name:
             raise UsageError(f"{self.name}: write NAME=EXPRESSION")
-        _parse(self.name, self.assignment or "", start)
+        _parse_expression(self.name, self.assignment or "", start)
 
     def _split_assignment(self) -> tuple[str, int]:
         """Return the name, and the index where the expression begins; a name of "" means that one is missing."""
@@ -115,8 +115,8 @@ class Set(Stage):
     def build(self, schema: Schema, state: State) -> Built:
         name, start = self._split_assignment()
         text = self.assignment or ""
-        tree = _parse(self.name, text, start)
-        value = _find_type(self.name, tree, schema, text, start)
+        tree = _parse_expression(self.name, text, start)
+        value = _infer_type(self.name, tree, schema, text, start)
         position = find_attribute(schema.attributes, name)
         weight = 1.0 if position is None else schema.attributes[position].weight
         if value.kind == TEXT and value.is_closed:
@@ -129,7 +129,7 @@ class Set(Stage):
             value = evaluate(tree, partial(read_attribute, batch))
             data = np.broadcast_to(value.data, len(batch))
             if attribute.kind == "numeric":
-                return drop_infinite(data)
+                return make_infinite_missing(data)
             if attribute.kind == "nominal":
                 return np.where(data < 0, np.nan, data)
             from filterkit.plugin import make_dates, pick_texts
@@ -168,7 +168,7 @@ class Map(ColumnStage):
 
     def __post_init__(self) -> None:
         text = self.expression or ""
-        tree = _parse(self.name, text)
+        tree = _parse_expression(self.name, text)
         try:
             kind = evaluate(tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
             if kind not in (NUMBER, TRUTH, ""):
@@ -176,14 +176,16 @@ class Map(ColumnStage):
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {describe_error(error, text)}") from None
 
-    def _compute(self, variables: dict[str, np.ndarray]) -> np.ndarray:
+    def _evaluate_expression(self, variables: dict[str, np.ndarray]) -> np.ndarray:
         return evaluate(parse(self.expression or ""), partial(read_variable, variables)).data
 
     def output(self, schema: Schema) -> Schema:
         probes = {
             name: np.array([0.0] if name == "VALUE" else [1.25 + number]) for number, name in enumerate(VARIABLES)
         }
-        return schema if not schema.zero or not np.any(self._compute(probes)) else schema.replace(zero=False)
+        return (
+            schema if not schema.zero or not np.any(self._evaluate_expression(probes)) else schema.replace(zero=False)
+        )
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
@@ -199,6 +201,6 @@ class Map(ColumnStage):
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(drop_infinite(self._compute(variables)), values.shape)
+        image = np.broadcast_to(make_infinite_missing(self._evaluate_expression(variables)), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, image)

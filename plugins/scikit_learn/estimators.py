@@ -40,7 +40,7 @@ _TRUSTED_OF_SKLEARN = re.compile(
 _SHOWN = 300  # characters of a message from outside filterkit
 
 
-def set_option() -> tuple[str, ...]:
+def declare_set_option() -> tuple[str, ...]:
     """Declare the option ``--set``, whose values `make_estimator` takes."""
     return option(
         (),
@@ -49,7 +49,7 @@ def set_option() -> tuple[str, ...]:
     )
 
 
-def check_words(stage: str, class_: str, assignments: tuple[str, ...], flag: str = "--set") -> None:
+def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, ...], flag: str = "--set") -> None:
     """Check the name of a class and assignments to its parameters, without importing anything.
 
     Parameters
@@ -103,7 +103,7 @@ def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
 
     Parameters
     ----------
-    stage, class_ : as for `check_words`.
+    stage, class_ : as for `check_class_and_parameters`.
     values : by parameter; ``estimator__C`` is the parameter C of the estimator ``estimator``.
 
     Raises
@@ -122,15 +122,15 @@ def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
     for name, each in parameters.items():
         value = own.get(name, each.default if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) else ())
         if value is each.empty or (value is None and name in has_nested):
-            raise UsageError(f"{stage}: {made_of.__name__} {explain_missing(name)}")
+            raise UsageError(f"{stage}: {made_of.__name__} {explain_missing_parameter(name)}")
     try:
         estimator = made_of(**own)
         return estimator.set_params(**nested) if nested else estimator
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{stage}: {made_of.__name__}: {shorten(error)}") from None
+        raise UsageError(f"{stage}: {made_of.__name__}: {shorten_message(error)}") from None
 
 
-def explain_missing(name: str) -> str:
+def explain_missing_parameter(name: str) -> str:
     """Say that a class needs a parameter, and how to write it."""
     return f"needs the parameter {name}; write --set {name}=VALUE, which may be a class, such as LinearSVC"
 
@@ -162,7 +162,7 @@ def _list_parameters(given: Mapping[str, str]) -> list[str]:
         return []
 
 
-def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
+def call_estimator(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
     """Call a method of an estimator so that its result depends on no thread count, and signals are handled meanwhile.
 
     One call runs at a time. Its warnings name the stage and the class, and come once, in `evaluate` once for a chain.
@@ -196,21 +196,21 @@ def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments:
     except (FilterkitError, MemoryError, OSError):
         raise
     except Exception as error:  # packages have errors of their own
-        text = shorten(error)
+        text = shorten_message(error)
         if "infs or NaNs" in text or "infinity" in text:  # what comes to it is finite
             text += '; numbers are too large; put before it: standardize, or for a class: set "NAME = NAME / 1e300"'
         raise StageError(stage, f"{class_}: {text}") from None
     for text, category in {str(each.message): each.category for each in found}.items():
-        warn_of_fit(stage, f"{class_}: {shorten(text)}", category)
+        warn_of_fit(stage, f"{class_}: {shorten_message(text)}", category)
     return result
 
 
-def shorten(error: Exception | str) -> str:
+def shorten_message(error: Exception | str) -> str:
     """Return a message from outside filterkit on one line that is not too long."""
     return " ".join(str(error).split())[:_SHOWN]
 
 
-def convert_matrix(X: Any) -> Any:
+def convert_to_csr_matrix(X: Any) -> Any:
     """Return rows as estimators take them: sparse ones as a scipy matrix, as not all packages know scipy's arrays."""
     from scipy.sparse import csr_matrix, issparse
 
@@ -258,7 +258,7 @@ def load_estimator(stage: str, text: str) -> Any:
     """
     skops_io = _import_skops()
     data = base64.b64decode(text, validate=True)
-    _check_size(data)
+    _check_unpacked_size(data)
     trusted = []
     for path in skops_io.get_untrusted_types(data=data):
         if path not in _TRUSTED:
@@ -268,7 +268,7 @@ def load_estimator(stage: str, text: str) -> Any:
     return skops_io.loads(data, trusted=trusted)
 
 
-def _check_size(data: bytes) -> None:
+def _check_unpacked_size(data: bytes) -> None:
     """Raise a `FilterkitError` if data of skops could take more memory than they are long.
 
     That is so if members are compressed, overlap, or stand for several objects.

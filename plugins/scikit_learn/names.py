@@ -182,7 +182,7 @@ transformer sklearn.random_projection.SparseRandomProjection
 """
 
 
-class Known(NamedTuple):
+class KnownClass(NamedTuple):
     """A class of scikit-learn: its kind (classifier, regressor or transformer) and its full path."""
 
     kind: str
@@ -190,13 +190,13 @@ class Known(NamedTuple):
 
 
 @cache
-def list_known_classes() -> dict[str, Known]:
+def list_known_classes() -> dict[str, KnownClass]:
     """Return the classes of scikit-learn by short name."""
-    found = (Known(*line.split()) for line in _TABLE.strip().splitlines())
+    found = (KnownClass(*line.split()) for line in _TABLE.strip().splitlines())
     return {each.path.rpartition(".")[2]: each for each in found}
 
 
-def list_names(kind: str) -> list[str]:
+def list_class_names(kind: str) -> list[str]:
     """Return the short names of a kind, in alphabetical order."""
     return sorted(name for name, known in list_known_classes().items() if known.kind == kind)
 
@@ -204,7 +204,7 @@ def list_names(kind: str) -> list[str]:
 def find_counterpart(name: str, is_regressor: bool) -> str:
     """Return the regressor that is most like a classifier, or the other way round if not `is_regressor`."""
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
-    known = list_names("regressor" if is_regressor else "classifier")
+    known = list_class_names("regressor" if is_regressor else "classifier")
     candidates = [name.replace(*(ends if is_regressor else ends[::-1])) for ends in endings]
     candidates += [name.removesuffix("Classifier"), f"{name}Classifier"]
     return next((each for each in candidates if each in known), "Ridge" if is_regressor else "LogisticRegression")

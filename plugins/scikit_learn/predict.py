@@ -29,18 +29,18 @@ from filterkit.plugin import (
 )
 
 from .estimators import (
-    check_words,
-    convert_matrix,
+    call_estimator,
+    check_class_and_parameters,
+    convert_to_csr_matrix,
+    declare_set_option,
     dump_estimator,
-    explain_missing,
+    explain_missing_parameter,
     load_estimator,
     make_estimator,
     parse_assignments,
     parse_value,
-    run_foreign,
-    set_option,
 )
-from .names import find_counterpart, list_names
+from .names import find_counterpart, list_class_names
 
 _BLOCK = 256  # rows that a model scores together
 
@@ -85,9 +85,9 @@ class Predict(Learner):
         None,
         "Name of the classifier or regressor, as LogisticRegression, or the path of its class.",
         bare=True,
-        completions=lambda given: sorted(list_names("classifier") + list_names("regressor")),
+        completions=lambda given: sorted(list_class_names("classifier") + list_class_names("regressor")),
     )
-    set: tuple[str, ...] = set_option()
+    set: tuple[str, ...] = declare_set_option()
     grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
     criterion: str | None = option(
         None,
@@ -100,20 +100,20 @@ class Predict(Learner):
 
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
-        from .weka_learners import answer_learner  # only mistakes need it
+        from .weka_learners import describe_counterpart  # only mistakes need it
 
-        return answer_learner(name)
+        return describe_counterpart(name)
 
     def __post_init__(self) -> None:
         assert self.estimator is not None
         self.class_name = self.estimator.rpartition(".")[2]
-        check_words(self.name, self.estimator, self.set)
-        check_words(self.name, self.estimator, self.grid, "--grid")
+        check_class_and_parameters(self.name, self.estimator, self.set)
+        check_class_and_parameters(self.name, self.estimator, self.grid, "--grid")
         names = [pair.partition("=")[0] for pair in (*self.set, *self.grid)]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
-        if self.estimator in list_names("transformer"):
+        if self.estimator in list_class_names("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
@@ -143,7 +143,7 @@ class Predict(Learner):
         except AttributeError:  # those of SelfTrainingClassifier are its estimator's, which is None
             if getattr(estimator, "estimator", self) is not None:
                 raise
-            raise UsageError(f"predict: {self.class_name} {explain_missing('estimator')}") from None
+            raise UsageError(f"predict: {self.class_name} {explain_missing_parameter('estimator')}") from None
         if tags.classifier_tags is None and tags.regressor_tags is None:
             raise self._make_interface_error()
         return tags
@@ -152,7 +152,7 @@ class Predict(Learner):
         return UsageError(f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface")
 
     def expect_threshold(self) -> float | None:
-        return _THRESHOLDS.get(_find_method([self.make({})]))
+        return _THRESHOLDS.get(_find_score_method([self.make({})]))
 
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
@@ -166,9 +166,9 @@ class Predict(Learner):
                 )
             raise StageError(self.name, f"{self.class_name} predicts {what}, but {name} is {kind}; {hint}")
         if self.grid:
-            check_measure("predict: --criterion", self._criterion(is_numeric), is_numeric, _CRITERIA)
+            check_measure("predict: --criterion", self._choose_criterion(is_numeric), is_numeric, _CRITERIA)
 
-    def _criterion(self, is_numeric: bool) -> str:
+    def _choose_criterion(self, is_numeric: bool) -> str:
         return self.criterion or ("rmse" if is_numeric else "accuracy")
 
     def check_columns(self, schema: Schema) -> None:
@@ -201,7 +201,7 @@ class Predict(Learner):
         pairs = (pair.partition("=")[::2] for pair in self.grid)
         grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
         combinations = [dict(zip(grid, values)) for values in product(*grid.values())]
-        criterion = self._criterion(training.tasks.is_numeric)
+        criterion = self._choose_criterion(training.tasks.is_numeric)
         found: list[list[float]] = []
         for inner, held_out in inner_splits:
             found.append([])
@@ -254,7 +254,9 @@ class Predict(Learner):
                         "weights",
                     )
                 fit = partial(fit, sample_weight=weights)
-            run_foreign(self.name, self.class_name, fit, convert_matrix(training.X), target, jobs=training.jobs)
+            call_estimator(
+                self.name, self.class_name, fit, convert_to_csr_matrix(training.X), target, jobs=training.jobs
+            )
             fitted.append(estimator)
         return Estimators(self, fitted, tasks, costs)
 
@@ -279,7 +281,7 @@ def _choose_positive_code(tasks: Tasks) -> int:
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
-def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
+def _name_two_values(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     """Return names of the values 0 and 1 of a single task, or the name of a numeric one."""
     name, target = tasks.names[task], schema.class_attribute
     if tasks.is_numeric:
@@ -291,7 +293,7 @@ def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
 _THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
 
 
-def _find_method(estimators: list[Any]) -> str:
+def _find_score_method(estimators: list[Any]) -> str:
     """Return the first of the methods that give scores which all estimators have; "" if there is none."""
     return next((name for name in _THRESHOLDS if all(hasattr(each, name) for each in estimators)), "")
 
@@ -312,7 +314,7 @@ class Estimators:
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: np.ndarray | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
         fitted = [each for each in estimators if not isinstance(each, int)]
-        self._method = _find_method(fitted)
+        self._method = _find_score_method(fitted)
         self.threshold = _THRESHOLDS.get(self._method)
         if costs is not None and self._method != "predict_proba":
             raise StageError(
@@ -340,7 +342,7 @@ class Estimators:
                 chosen = [pair.partition("=")[0] for pair in self._stage.grid]
                 values = [estimator.get_params()[name] for name in chosen]
                 tables.append(make_learned_table(of, chosen, {"value": list(map(str, values))}, of="chosen"))
-            classes = names[first:stop] if stop - first > 1 else _name_both(tasks, first, incoming)
+            classes = names[first:stop] if stop - first > 1 else _name_two_values(tasks, first, incoming)
             tables += describe_estimator(estimator, incoming, classes, top, of)
         return tables
 
@@ -366,8 +368,8 @@ class Estimators:
         together; the last one is filled up with copies of its last row.
         """
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
-        blocks = (self._respond_to_block(convert_matrix(X[some]), method) for some in rows)
-        found = run_foreign(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
+        blocks = (self._respond_to_block(convert_to_csr_matrix(X[some]), method) for some in rows)
+        found = call_estimator(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
         return np.ascontiguousarray(found[: X.shape[0]])
 
     def _respond_to_block(self, X: Any, method: str) -> np.ndarray:

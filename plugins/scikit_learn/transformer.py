@@ -17,16 +17,16 @@ from filterkit.plugin import (
 )
 
 from .estimators import (
-    check_words,
+    call_estimator,
+    check_class_and_parameters,
+    declare_set_option,
     dump_estimator,
     load_estimator,
     make_estimator,
     parse_assignments,
-    run_foreign,
-    set_option,
-    shorten,
+    shorten_message,
 )
-from .names import list_names
+from .names import list_class_names
 
 
 class Sklearn(SelectiveStage):
@@ -50,14 +50,14 @@ class Sklearn(SelectiveStage):
     class_: str = option(
         "",
         "Class of the transformer: its name, as PowerTransformer, or its path.",
-        completions=lambda given: list_names("transformer"),
+        completions=lambda given: list_class_names("transformer"),
     )
-    set: tuple[str, ...] = set_option()
+    set: tuple[str, ...] = declare_set_option()
 
     def __post_init__(self) -> None:
         if not self.class_:
             raise UsageError(f"{self.name}: name the transformer, as in: sklearn --class PowerTransformer")
-        check_words(self.name, self.class_, self.set)
+        check_class_and_parameters(self.name, self.class_, self.set)
 
     def make(self) -> Any:
         """Make the transformer, not fitted."""
@@ -78,20 +78,20 @@ class Sklearn(SelectiveStage):
         training = join_all_rows(self.name, rows(), schema, rows.memory)
         if not len(training):
             raise StageError(self.name, "there are no training rows")
-        run_foreign(self.name, self.class_, _fit_transformer, estimator, training, jobs=rows.jobs)
+        call_estimator(self.name, self.class_, _fit_transformer, estimator, training, jobs=rows.jobs)
         names = None
         if hasattr(estimator, "get_feature_names_out"):
             names = estimator.get_feature_names_out(np.array(list_feature_names(schema), object))
-        return run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
+        return call_estimator(self.name, self.class_, FittedTransformer, self.name, estimator, schema, names)
 
     def from_state(self, state: State, schema: Schema) -> Fitted:
         estimator = load_estimator(self.name, state["estimator"])
         if type(estimator) is not type(self.make()):
             raise FilterkitError(f"the transformer in it is not of the class {self.class_}")
-        return FittedSklearn(self.name, estimator, schema, state["names"])
+        return FittedTransformer(self.name, estimator, schema, state["names"])
 
 
-class FittedSklearn(Fitted):
+class FittedTransformer(Fitted):
     """Transforms rows by a fitted transformer of scikit-learn.
 
     Parameters
@@ -105,7 +105,7 @@ class FittedSklearn(Fitted):
     def __init__(self, stage: str, estimator: Any, schema: Schema, names: list[str] | None) -> None:
         self._stage = stage
         self._estimator = estimator
-        image = estimator.transform(_make_row(schema))
+        image = estimator.transform(_make_zero_row(schema))
         self._sparse = not isinstance(image, np.ndarray)
         width = image.shape[1]
         self._names = [f"{stage}{j}" for j in range(width)] if names is None else list(map(str, names))
@@ -129,15 +129,15 @@ class FittedSklearn(Fitted):
         try:  # a transformer refuses a batch without rows
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 image = call_interruptibly(
-                    self._estimator.transform, batch.X if len(batch) else _make_row(batch.schema)
+                    self._estimator.transform, batch.X if len(batch) else _make_zero_row(batch.schema)
                 )
         except ValueError as error:
-            raise StageError(self._stage, shorten(error), batch.start) from None
+            raise StageError(self._stage, shorten_message(error), batch.start) from None
         n_rows = len(batch)
         X = Csr.from_scipy(image).rows(0, n_rows) if self._sparse else np.ascontiguousarray(image, np.float64)[:n_rows]
         out = batch.replace(schema=self.schema, X=X)
         # A number becomes another thing where squares are too large.
-        for number in np.flatnonzero(_are_numbers(batch) & ~_are_numbers(out))[:1].tolist():
+        for number in np.flatnonzero(_find_finite_rows(batch) & ~_find_finite_rows(out))[:1].tolist():
             row = out.rows(number, number + 1).in_form(False).X[0]
             name = self._names[int(np.flatnonzero(~np.isfinite(row))[0])]
             raise StageError(
@@ -148,7 +148,7 @@ class FittedSklearn(Fitted):
         return out
 
 
-def _are_numbers(batch: Batch) -> np.ndarray:
+def _find_finite_rows(batch: Batch) -> np.ndarray:
     """Return whether all values of a row are known and finite: bool (rows,)."""
     if not batch.sparse:
         return np.asarray(np.isfinite(batch.X).all(axis=1))
@@ -157,7 +157,7 @@ def _are_numbers(batch: Batch) -> np.ndarray:
     return known
 
 
-def _make_row(schema: Schema) -> Any:
+def _make_zero_row(schema: Schema) -> Any:
     """Make X of a single row of zeros."""
     if not schema.sparse:
         return np.zeros((1, schema.width))

@@ -103,7 +103,7 @@ LEARNERS = {name: Counterpart(chain, remark) for name, chain, remark in _ENTRIES
 _BY_LOWER_CASE = {name.lower(): name for name in LEARNERS}
 
 
-def answer_learner(name: str) -> str:
+def describe_counterpart(name: str) -> str:
     """Return the end of a message about a class of Weka, in any case and with or without its package; "" for others."""
     found = _BY_LOWER_CASE.get(name.rpartition(".")[2].lower())
     if found is None:

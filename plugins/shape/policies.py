@@ -12,7 +12,7 @@ _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values
 _LEAST = 1e-12  # share of a class that no training row has
 
 
-def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
+def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
     """Find the columns whose shaped values predict the held-out rows better than two others do: bool (columns,).
 
     These are the column's own values and, by more than chance and the margin, the share of each class.
@@ -26,7 +26,7 @@ def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
     width, tasks = len(table), table.tasks()
     own_losses, shaped_losses, gain, expected_gain, variance = np.zeros((5, width))
     for fold in folds:
-        parts = training, held_out = _Values(fold.training), _Values(fold.held_out)
+        parts = training, held_out = _DistinctValues(fold.training), _DistinctValues(fold.held_out)
         means = training.compute_means()
         known = [np.where(np.isnan(each.values), means[each.columns], each.values) for each in parts]
         own, image = list[Losses](), list[Losses]()
@@ -38,24 +38,24 @@ def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
                     for each, some in zip(parts, values)
                 )
                 found.append(compute_log_losses(width, *rows))
-        losses = _sum_tasks(image, tasks, held_out.counts)
-        own_losses += held_out.add_up(_sum_tasks(own, tasks, held_out.counts))
-        shaped_losses += held_out.add_up(losses)
+        losses = _sum_task_losses(image, tasks, held_out.counts)
+        own_losses += held_out.sum_by_column(_sum_task_losses(own, tasks, held_out.counts))
+        shaped_losses += held_out.sum_by_column(losses)
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said
         # nothing: if the class of each row was drawn by these shares.
         shares = fold.training.totals / max(fold.training.totals.sum(), 1e-300)
         clipped = np.clip(shares[tasks], _LEAST, 1 - _LEAST)[:, None]
         of_shares = [Losses(-np.log(share), -np.log1p(-share)) for share in clipped]
-        gains = _sum_tasks(of_shares, tasks, held_out.counts) - losses
+        gains = _sum_task_losses(of_shares, tasks, held_out.counts) - losses
         expected = sum_over_classes(gains * shares)[:, None]
-        gain += held_out.add_up(gains)
-        expected_gain += held_out.add_up(expected)
-        variance += held_out.add_up(sum_over_classes((gains - expected) ** 2 * shares)[:, None])
+        gain += held_out.sum_by_column(gains)
+        expected_gain += held_out.sum_by_column(expected)
+        variance += held_out.sum_by_column(sum_over_classes((gains - expected) ** 2 * shares)[:, None])
     is_large = (gain - expected_gain > _MARGIN * np.sqrt(variance)) & (gain > shaped_losses * _ROUNDING)
     return (shaped_losses < own_losses * (1 - _ROUNDING)) & is_large
 
 
-def _sum_tasks(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.ndarray:
+def _sum_task_losses(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.ndarray:
     """Add up the losses of all tasks: float64 (values, classes), those of a row of each class with each value.
 
     Parameters
@@ -73,7 +73,7 @@ def _sum_tasks(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np
     return of_class
 
 
-class _Values:
+class _DistinctValues:
     """Holds the distinct values of each column of a table, zero and missing among them.
 
     Attributes
@@ -103,7 +103,7 @@ class _Values:
         sums = np.bincount(self.columns, rows * (values * unit[self.columns]), self._width)
         return divide_or_zero(sums, total) / unit
 
-    def add_up(self, of_rows: np.ndarray) -> np.ndarray:
+    def sum_by_column(self, of_rows: np.ndarray) -> np.ndarray:
         """Add up a number of each row: float64 (columns,).
 
         `of_rows` has the number of a row of each class with each value, float64 (values, classes); (values, 1) if all

@@ -30,7 +30,7 @@ from .estimates import (
     make_smoothing,
     parse_neighbors,
 )
-from .policies import find_better
+from .policies import find_columns_to_shape
 
 
 class Shape(ColumnStage):
@@ -210,7 +210,7 @@ class Shape(ColumnStage):
         return self.auto
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        better = find_better(folds, self._log_odds)
+        better = find_columns_to_shape(folds, self._log_odds)
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:

@@ -5,7 +5,7 @@ import numpy as np
 from filterkit import Learner, StageError, option
 from filterkit.plugin import LinearModel, Model, Training
 
-from .hyperplanes import Hyperplanes
+from .hyperplanes import SvmSolver
 
 _LEAST = 1e-300  # less is no exact square
 
@@ -53,17 +53,19 @@ class AiSvm(Learner):
             raise StageError(self.name, "values are too small for their squares; put range or l2 before it")
         if not mean:
             raise StageError(self.name, "all training rows are zero, which leaves nothing to learn")
-        solver = Hyperplanes(self.name, X, training.weights)
+        solver = SvmSolver(self.name, X, training.weights)
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
         intercepts, costs = np.zeros((2, len(training.tasks.names)))
         for task, positive in enumerate(training.truth.T):
             coefficients[:, task], intercept, costs[task] = self._adapt_cost(solver, training, positive, 1 / mean)
             scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
-            intercepts[task] = -adapt_threshold(scores, positive, -intercept, self.specificity, training.row_weights)
+            intercepts[task] = -find_sensitive_threshold(
+                scores, positive, -intercept, self.specificity, training.row_weights
+            )
         return LinearModel(coefficients, intercepts, chosen={"C": costs})
 
     def _adapt_cost(
-        self, solver: Hyperplanes, training: Training, positive: np.ndarray, unit: float
+        self, solver: SvmSolver, training: Training, positive: np.ndarray, unit: float
     ) -> tuple[np.ndarray, float, float]:
         """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
 
@@ -85,7 +87,7 @@ class AiSvm(Learner):
         return planes[-1]
 
 
-def adapt_threshold(
+def find_sensitive_threshold(
     scores: np.ndarray, positive: np.ndarray, threshold: float, least: float, weights: np.ndarray
 ) -> float:
     """Find the threshold with the largest sensitivity whose specificity is at least `least` (section 2.2).

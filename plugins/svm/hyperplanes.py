@@ -20,7 +20,7 @@ _LIBSVM_WORK = 2_000_000_000  # steps times rows; some ten seconds
 _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
 
 
-class Hyperplanes:
+class SvmSolver:
     """Solves linear SVMs on the same training rows.
 
     Parameters
@@ -92,7 +92,7 @@ class Hyperplanes:
             intercepts[number] = model.intercept_[0]
             if self.weights is not None:
                 signed = multipliers[:, number]
-                middle = _find_middle(self._products @ signed, np.abs(signed), positive, cost * self.weights)
+                middle = _find_middle_intercept(self._products @ signed, np.abs(signed), positive, cost * self.weights)
                 intercepts[number] = intercepts[number] if middle is None else middle
         coefficients = self.X.T @ multipliers
         for number in unsolved:
@@ -146,7 +146,9 @@ class Hyperplanes:
         return None if model.fit_status_ else model
 
 
-def _find_middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray) -> float | None:
+def _find_middle_intercept(
+    scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray
+) -> float | None:
     """Find the middle of the best intercepts if there is more than one; None if there is one.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an

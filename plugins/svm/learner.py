@@ -20,7 +20,7 @@ from filterkit.plugin import (
     quoted,
 )
 
-from .hyperplanes import Hyperplanes
+from .hyperplanes import SvmSolver
 
 
 class Svm(Learner):
@@ -91,9 +91,9 @@ class Svm(Learner):
         return 0.5 if self.calibrate else 0.0
 
     def learn(self, training: Training) -> Model:
-        return self._make_planes(training).solve_all(training.truth, self._costs[0])
+        return self._make_solver(training).solve_all(training.truth, self._costs[0])
 
-    def _make_planes(self, training: Training) -> Hyperplanes:
+    def _make_solver(self, training: Training) -> SvmSolver:
         """Multiply the weights of rows by ``--class-weights``, where balanced gives all classes the same sum.
 
         Raises
@@ -101,7 +101,7 @@ class Svm(Learner):
         StageError : there is no class, or none of a name that the option gives.
         """
         if self.class_weights is None:
-            return Hyperplanes(self.name, training.X, training.weights)
+            return SvmSolver(self.name, training.X, training.weights)
         target, names = training.schema.class_attribute, list(training.tasks.names)
         if target is None:
             raise StageError(self.name, "--class-weights needs a class; labels have none in common")
@@ -117,7 +117,7 @@ class Svm(Learner):
             if unknown:
                 raise StageError(self.name, f"--class-weights: {quoted(unknown[0])} is not one of {', '.join(names)}")
             factor = np.array([self._class_weights.get(name, 1.0) for name in names])
-        return Hyperplanes(self.name, training.X, weights * factor[code])
+        return SvmSolver(self.name, training.X, weights * factor[code])
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         if self.folds is not None and self.folds > (rows := len(training.truth)):
@@ -133,7 +133,7 @@ class Svm(Learner):
             )
         trials = []
         for inner, outer in inner_splits:
-            planes = self._make_planes(inner)
+            planes = self._make_solver(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
@@ -151,7 +151,7 @@ class Svm(Learner):
         ]
         # Of each fold and C, the measure, NaN where it is undefined.
         best = find_best([[measures(o, (criterion,))[criterion] for o in fold] for fold in outcomes], criterion) or 0
-        model = self._make_planes(training).solve_all(training.truth, self._costs[best])
+        model = self._make_solver(training).solve_all(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._calibrate(model, training, trials, best)
@@ -162,9 +162,9 @@ class Svm(Learner):
         scores = np.concatenate([scores[best] for _, scores in trials])
         weights = np.concatenate([held_out.row_weights for held_out, _ in trials])
         if self.threshold is not None:
-            from .threshold import find_threshold
+            from .threshold import find_best_threshold
 
-            thresholds = np.array([find_threshold(s, t, weights) for s, t in zip(scores.T, truth.T)])
+            thresholds = np.array([find_best_threshold(s, t, weights) for s, t in zip(scores.T, truth.T)])
             chosen = model.chosen | {"threshold": thresholds}
             return LinearModel(model.coefficients, model.intercepts - thresholds, chosen=chosen)
         if self.calibrate:

@@ -21,7 +21,7 @@ from filterkit.plugin import (
     read_counted,
 )
 
-from .hyperplanes import Hyperplanes, ignore_convergence_warning
+from .hyperplanes import SvmSolver, ignore_convergence_warning
 
 
 class Normal(Scaling):
@@ -85,7 +85,7 @@ class Normal(Scaling):
                 nominal = nominal[training.csr.indices]
             X: Any = np.where(np.isnan(values) | nominal, 0.0, values)
             X = training.csr._replace(data=X).matrix() if training.sparse else X
-            planes = Hyperplanes(self.name, X, training.row_weights)
+            planes = SvmSolver(self.name, X, training.row_weights)
             for i, task in enumerate(tasks):
                 scores[:, i] = np.abs(self._separate(planes, np.asarray(training.y == task)))
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
@@ -104,7 +104,7 @@ class Normal(Scaling):
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
 
-    def _separate(self, planes: Hyperplanes, positive: np.ndarray) -> np.ndarray:
+    def _separate(self, planes: SvmSolver, positive: np.ndarray) -> np.ndarray:
         """Separate the positive rows from the others, and return w, float64 (columns,)."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")

@@ -83,7 +83,7 @@ class Cfs(ColumnStage):
             assert isinstance(bins, FittedColumns)
             with_class, spread = _round_to_single(bins.state["su"]), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
-            between = Uncertainties(rows, bins)
+            between = UncertaintyCache(rows, bins)
         chosen = search_best_first(with_class, spread, between, self.stale) if schema.width else []
         if self.locally_predictive and schema.width:
             chosen = add_locally_predictive(chosen, with_class, between)
@@ -124,7 +124,7 @@ class _Bins(ColumnStage):
         return np.where(is_code, values, cuts.search(columns, values) - cuts.indptr[columns])
 
 
-class Uncertainties(dict[int, "np.ndarray"]):
+class UncertaintyCache(dict[int, "np.ndarray"]):
     """Holds the symmetrical uncertainties of a column with each, float64 (columns,), computed when first asked for.
 
     They are rounded to single precision, as in Weka. Thus columns that say the same have the same. The rows that count
@@ -166,13 +166,13 @@ class Uncertainties(dict[int, "np.ndarray"]):
         starts = np.cumsum(sizes) - sizes
         width = int(sizes.sum())
         sums = np.zeros((own * width, 1))
-        for codes, weights in self._read_batches():
+        for codes, weights in self._read_codes():
             cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
             parts = None if weights is None else np.repeat(weights, high - low, axis=0)
             sums = add_parts([sums, sum_parts(cell, parts, own * width)])
         return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
-    def _read_batches(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    def _read_codes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Yield uint16 (rows, k) codes, and the weights in exact parts, float64 (rows, parts), or None if all are 1."""
         if self._stored is not None:
             yield from self._stored
@@ -257,7 +257,7 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.
 
 
 # For the number of a column, its uncertainty or correlation with each, float64 (columns,).
-Between = Union["np.ndarray", Uncertainties]
+Between = Union["np.ndarray", UncertaintyCache]
 
 
 def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:

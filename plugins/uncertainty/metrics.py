@@ -16,7 +16,7 @@ from filterkit.plugin import (
 )
 
 
-class Bits(NamedTuple):
+class Entropies(NamedTuple):
     """Holds entropies in bits, float64 (n,).
 
     Attributes
@@ -33,7 +33,7 @@ class Bits(NamedTuple):
 
 def gain_ratio(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The information gain of presence, divided by the entropy of presence."""
-    bits = _compute_bits_of_presence(tp, fp, pos, neg)
+    bits = _compute_presence_entropies(tp, fp, pos, neg)
     return divide_or_zero(bits.gain, bits.values)
 
 
@@ -45,13 +45,13 @@ def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
     as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each value by the share of
     that value. It is what Weka's GainRatioAttributeEval computes.
     """
-    bits = _compute_bits(bin_by_mdl(table))
+    bits = _compute_entropies(bin_by_mdl(table))
     return divide_or_zero(bits.gain, bits.values)
 
 
 def symmetrical_uncertainty(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Twice the information gain of presence, divided by the entropy of presence plus that of the class."""
-    return _compute_uncertainty(_compute_bits_of_presence(tp, fp, pos, neg))
+    return _compute_uncertainty(_compute_presence_entropies(tp, fp, pos, neg))
 
 
 def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -62,17 +62,17 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
     distinct values counts as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each
     value by the share of that value. It is what Weka's SymmetricalUncertAttributeEval computes.
     """
-    return _compute_uncertainty(_compute_bits(bin_by_mdl(table)))
+    return _compute_uncertainty(_compute_entropies(bin_by_mdl(table)))
 
 
-def _compute_uncertainty(bits: Bits) -> np.ndarray:
+def _compute_uncertainty(bits: Entropies) -> np.ndarray:
     certain = (bits.values <= 0) | (bits.classes <= 0)
     return np.where(certain, 0.0, divide_or_zero(2 * bits.gain, bits.values + bits.classes))
 
 
 def mutual_information(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The information gain of presence, in nats."""
-    return np.asarray(np.log(2) * _compute_bits_of_presence(tp, fp, pos, neg).gain)
+    return np.asarray(np.log(2) * _compute_presence_entropies(tp, fp, pos, neg).gain)
 
 
 def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -83,19 +83,19 @@ def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
     (`numpy.quantile` with `inverted_cdf`). Labels stay as they are. The score is that of scikit-learn's
     `mutual_info_score` of these bins. A row whose value is missing counts for each bin by the share of that bin.
     """
-    return np.asarray(np.log(2) * _compute_bits(bin_by_quantiles(table)).gain)
+    return np.asarray(np.log(2) * _compute_entropies(bin_by_quantiles(table)).gain)
 
 
-def _compute_bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:
+def _compute_presence_entropies(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Entropies:
     """Compute the entropies of features that a row has or lacks."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
     values = times_log2(cells[0] + cells[1]) + times_log2(cells[2] + cells[3])
     classes = times_log2(np.array([pos, neg]) / total).sum() + np.zeros(len(tp))
-    return _make_bits(values, classes, sum(map(times_log2, cells), np.zeros(len(tp))))
+    return _make_entropies(values, classes, sum(map(times_log2, cells), np.zeros(len(tp))))
 
 
-def _compute_bits(bins: ContingencyTable) -> Bits:
+def _compute_entropies(bins: ContingencyTable) -> Entropies:
     """Compute the entropies of each column of a table of bins."""
     total = max(float(bins.totals.sum()), 1e-300)
     shares = share_out_missing(bins) / total
@@ -103,16 +103,16 @@ def _compute_bits(bins: ContingencyTable) -> Bits:
     values = np.bincount(column, times_log2(sum_over_classes(shares)), columns)
     joint = sum((np.bincount(column, times_log2(share), columns) for share in shares.T), np.zeros(columns))
     known = np.diff(bins.indptr) > 0
-    return _make_bits(values, np.where(known, times_log2(bins.totals / total).sum(), 0.0), joint)
+    return _make_entropies(values, np.where(known, times_log2(bins.totals / total).sum(), 0.0), joint)
 
 
-def _make_bits(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bits:
-    """Make `Bits` of negated entropies, with 0 for what is 0 but for rounding.
+def _make_entropies(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Entropies:
+    """Make `Entropies` of negated entropies, with 0 for what is 0 but for rounding.
 
     `joint` is that of value and class together.
     """
     negated = (values, classes, values + classes - joint)
-    return Bits(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))
+    return Entropies(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))
 
 
 METRICS = [

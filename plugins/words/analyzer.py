@@ -17,7 +17,7 @@ from filterkit.plugin import Pattern, expand_ranges
 if TYPE_CHECKING:
     from .stage import Words
 
-RUN = r"\b\w\w+\b"
+WORD_PATTERN = r"\b\w\w+\b"
 _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a single text has more
 
 
@@ -63,7 +63,7 @@ class Analyzer:
         number : a function that returns the number of a piece, a word or a part of one between blanks.
         """
         row, code, raw = self._split_texts(texts)
-        least = 2 if self._options.pattern == RUN else 0  # letters
+        least = 2 if self._options.pattern == WORD_PATTERN else 0  # letters
         is_word = np.array([len(word) >= least and word not in self.stop for word in raw], bool)
         stem = self._stemmer.stemWord if self._stemmer is not None else str
         pieces = [[number(piece) for piece in stem(word).split(" ")] if use else [] for word, use in zip(raw, is_word)]
@@ -128,7 +128,7 @@ class Analyzer:
                 if ascii_only
                 else pa.array([text.lower() for text in texts.to_pylist()], pa.string())
             )
-        if self._options.pattern == RUN:
+        if self._options.pattern == WORD_PATTERN:
             lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")
         else:
             pattern = Pattern(self._options.name, "--pattern", self._options.pattern)

@@ -58,7 +58,7 @@ class Counts(NamedTuple):
         """The bytes of the arrays."""
         return sum(array.nbytes for array in self)
 
-    def part(self, start: int, stop: int) -> Counts:
+    def slice_counts(self, start: int, stop: int) -> Counts:
         """Return the counts from position `start` up to `stop`."""
         return Counts(*(array[start:stop] for array in self))
 
@@ -93,7 +93,7 @@ def _merge_counts(parts: list[Counts]) -> Counts:
     )
 
 
-class Counter:
+class SequenceCounter:
     """Adds up counts within a bounded amount of memory; what is beyond it is in a temporary file.
 
     Parameters
@@ -127,7 +127,7 @@ class Counter:
         """Return the number of a piece, which is a new one if the piece is new."""
         return self.numbers.setdefault(piece, len(self.numbers))
 
-    def merge(self) -> Iterator[tuple[int, Counts]]:
+    def merge_counts(self) -> Iterator[tuple[int, Counts]]:
         """Yield the counts of all sequences by their length in pieces and by key, and before them this length.
 
         All classes of a key come in one part.
@@ -143,6 +143,9 @@ class Counter:
             while sources:  # each time, from all sources, up to the least key that ends a block of one
                 end = min(source.key[:block][-1] for source in sources)
                 stops = [int(np.searchsorted(source.key, end, side="right")) for source in sources]
-                yield length, _merge_counts([source.part(0, stop) for source, stop in zip(sources, stops) if stop])
-                rests = [source.part(stop, len(source.key)) for source, stop in zip(sources, stops)]
+                yield (
+                    length,
+                    _merge_counts([source.slice_counts(0, stop) for source, stop in zip(sources, stops) if stop]),
+                )
+                rests = [source.slice_counts(stop, len(source.key)) for source, stop in zip(sources, stops)]
                 sources = [rest for rest in rests if len(rest.key)]

@@ -7,9 +7,9 @@ import numpy as np
 from filterkit import Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, option
 from filterkit.plugin import Attributes, Batches, Csr, Pattern, State, Texts, attribute_values, quoted, suggestion
 
-from .analyzer import RUN, Analyzer, read_stop_words
-from .counts import Counter
-from .vocabulary import Hashed, Vocabulary, choose_words
+from .analyzer import WORD_PATTERN, Analyzer, read_stop_words
+from .counts import SequenceCounter
+from .vocabulary import HashedColumns, Vocabulary, choose_words
 
 _COPIES = 4  # how many times as much memory as the counts themselves takes what merges them
 
@@ -44,7 +44,7 @@ class Words(Stage):
 
     attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.", names="attribute")
     lower: bool = option(True, "Turn text to lower case.")
-    pattern: str = option(RUN, "A regular expression that matches one word.", names="regex")
+    pattern: str = option(WORD_PATTERN, "A regular expression that matches one word.", names="regex")
     stop: str = option(
         "none", "Words to leave out: none, english (scikit-learn's list), or a file of words.", names="file"
     )
@@ -57,7 +57,7 @@ class Words(Stage):
     prefix: str = option("", "Put this before the name of every word.")
 
     def __post_init__(self) -> None:
-        if self.pattern != RUN and Pattern(self.name, "--pattern", self.pattern).groups > 1:
+        if self.pattern != WORD_PATTERN and Pattern(self.name, "--pattern", self.pattern).groups > 1:
             raise UsageError(f"words: --pattern {quoted(self.pattern)}: it has several groups; write (?:…) for a group")
         if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
@@ -70,7 +70,7 @@ class Words(Stage):
             return state
         target = schema.class_attribute
         by_class = self.keep is not None and target is not None and target.kind == "nominal"
-        counters = [Counter(rows.memory // _COPIES // len(chosen)) for _ in chosen]
+        counters = [SequenceCounter(rows.memory // _COPIES // len(chosen)) for _ in chosen]
         for batch in rows():
             label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
             for position, counter in zip(chosen, counters):
@@ -86,10 +86,10 @@ class Words(Stage):
             raise FilterkitError("its vocabulary is damaged")
         analyzer = Analyzer(self, stop)
         words = [Texts.of(each) for each in vocabularies]
-        finders: list[Vocabulary | Hashed] = [Vocabulary(each) for each in words]
+        finders: list[Vocabulary | HashedColumns] = [Vocabulary(each) for each in words]
         if self.hash is not None:
             words = [Texts.of([f"hash{number}" for number in range(1, self.hash + 1)])] * len(chosen)
-            finders = [Hashed(self.hash)] * len(chosen)
+            finders = [HashedColumns(self.hash)] * len(chosen)
         # How many attributes each becomes, how many columns of X that are, and where these begin.
         sizes, columns = np.ones(len(schema.attributes), np.int64), np.zeros(len(schema.attributes), np.int64)
         columns[schema.feature_indices] = 1

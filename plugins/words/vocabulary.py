@@ -8,12 +8,12 @@ import numpy as np
 from filterkit.plugin import Texts, find_run_begins
 
 from .analyzer import Sequences
-from .counts import Counter, make_keys, split_keys
+from .counts import SequenceCounter, make_keys, split_keys
 
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 
 
-def choose_words(counter: Counter, least: int, most: int | None, keep: int | None) -> Texts:
+def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: int | None) -> Texts:
     """Choose the words and sequences within the limits of the stage, and return them in alphabetical order.
 
     Parameters
@@ -25,7 +25,7 @@ def choose_words(counter: Counter, least: int, most: int | None, keep: int | Non
     frequent = None if keep is None else _find_least_counts(counter, keep)
     names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])
     words = [names[:0]]
-    for length, part in counter.merge():
+    for length, part in counter.merge_counts():
         first = np.flatnonzero(find_run_begins(part.key))  # of each key
         rows = np.add.reduceat(part.rows, first)
         is_chosen = rows >= least
@@ -41,10 +41,10 @@ def choose_words(counter: Counter, least: int, most: int | None, keep: int | Non
     return found.take(found.argsort())
 
 
-def _find_least_counts(counter: Counter, keep: int) -> np.ndarray:
+def _find_least_counts(counter: SequenceCounter, keep: int) -> np.ndarray:
     """Return, int64 (classes,), how often a word must occur in each to be among the `keep` most frequent ones."""
     words = collections.Counter[int]()  # how many words have a number of occurrences in a class
-    for _, part in counter.merge():
+    for _, part in counter.merge_counts():
         pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
         words.update(dict(zip(pairs.tolist(), counts.tolist())))
     least = np.zeros((max(words, default=0) >> _OCCURRENCES) + 1, np.int64)
@@ -110,7 +110,7 @@ class Vocabulary:
         return sequences.row[known][found], columns[at[found]].astype(np.int64)
 
 
-class Hashed:
+class HashedColumns:
     """Finds a column for any word or sequence by a hash of it.
 
     Parameters

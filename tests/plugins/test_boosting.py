@@ -5,17 +5,17 @@ from math import fsum, log, sqrt
 import numpy as np
 import pytest
 from agreement import close
-from filterkit_plugins.boosting import boost
+from filterkit_plugins.boosting import boost_stumps
 from scipy.sparse import csr_array
 
 
 def run(X, Y, rounds, multiple_pivots, jobs=1):
     X = csr_array(X)
-    return boost(X, np.asarray(Y, bool), rounds, multiple_pivots, jobs)
+    return boost_stumps(X, np.asarray(Y, bool), rounds, multiple_pivots, jobs)
 
 
 def reference(X, Y, rounds, multiple_pivots):
-    """What `boost` returns."""
+    """What `boost_stumps` returns."""
     (rows, features), labels = X.shape, Y.shape[1]
     eps = 1 / rows if multiple_pivots else 1 / (rows * labels)
     D = np.full((rows, labels), eps)

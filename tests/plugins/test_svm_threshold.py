@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from agreement import make, make_labels, sample, transformed
 from counted import rows_in_memory
-from filterkit_plugins.svm.threshold import find_threshold
+from filterkit_plugins.svm.threshold import find_best_threshold
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import PredefinedSplit
@@ -31,7 +31,7 @@ def shift(text, batch):
     ],
 )
 def test_thresholds_worked_by_hand(scores, positive, threshold):
-    found = find_threshold(np.array(scores, float), np.array(positive, bool), np.ones(len(scores)))
+    found = find_best_threshold(np.array(scores, float), np.array(positive, bool), np.ones(len(scores)))
     assert found == pytest.approx(threshold)
 
 
@@ -52,7 +52,7 @@ def by_loop(scores, positive, weights):
 def test_no_threshold_is_better(rows, weighted):
     scores, positive, weights = (np.array(each) for each in zip(*rows))
     weights = weights if weighted else np.ones(len(scores))
-    found = find_threshold(scores / 2, positive, weights)
+    found = find_best_threshold(scores / 2, positive, weights)
     tried = by_loop(scores / 2, positive, weights)
     best = max(tried.values())
     assert tried[found] == pytest.approx(best, rel=1e-12)
