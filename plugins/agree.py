@@ -1,4 +1,4 @@
-"""Training rows whose class a learner confirms."""
+"""Keep the training rows whose class a learner confirms."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Agree(TrainingStage):
         yield from take_rows(rows, numbers)
 
     def _find_confirmed_rows(self, training: Batch, test: Batch) -> np.ndarray:
-        """Fit the chain on `training`, and return whether it predicts the class of each row of `test`: bool (rows,)."""
+        """Fit the chain on `training`, and find the rows of `test` whose class it predicts right: bool (rows,)."""
         try:
             out = self._parse_chain().fit(training).transform(test)
         except StageError as error:

@@ -1,4 +1,4 @@
-"""Attributes of another type: numbers, strings and dates as nominal values, and the reverse."""
+"""Change the type of attributes: numbers, strings and dates to nominal values, and back."""
 
 from functools import partial
 from typing import Any, ClassVar
@@ -94,7 +94,7 @@ class Nominal(ChoosingStage):
         return edit.build()
 
     def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> np.ndarray:
-        """Return the code of each value of an attribute, float64 (rows,): NaN if it is missing or not among `known`.
+        """Return the index of each value of an attribute among `known`, float64 (rows,); NaN if it is not among them.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class Nominal(ChoosingStage):
 
 
 def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
-    """Return the texts of values of an attribute that are not missing."""
+    """Return the text of each value of an attribute as files have it; the values are numbers, milliseconds or texts."""
     if attribute.kind == "numeric":
         return list(map(format_number, values))
     return list(map(DateFormat(attribute.format or _ISO).format, values)) if attribute.kind == "date" else values
@@ -156,11 +156,11 @@ class Retyping(ChoosingStage):
         raise NotImplementedError
 
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
-        """Return the converted values of an attribute, as `attribute_values` does; `position` is its position."""
+        """Return the values of the attribute at `position` in the new type, in the form of `attribute_values`."""
         raise NotImplementedError
 
     def make_invalid_error(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
-        """Return the error to raise for a text that cannot become a value."""
+        """Make the error to raise for a text that is not a `what`, such as a number; `row` is the number of its row."""
         shown = text if len(text) <= 60 else text[:59] + "…"
         return StageError(
             self.name,
@@ -193,7 +193,7 @@ class Numeric(Retyping):
         return Attribute(attribute.name, weight=attribute.weight)
 
     def _parse_labels(self, attribute: Attribute) -> list[float | None]:
-        """Return the number of each label, None for a missing one; raise a `StageError` if one is not a number."""
+        """Return the number that each label becomes, None for missing; raise a `StageError` if a label is refused."""
         if self.codes:
             return list(range(len(attribute.values)))
         numbers = [parse_number(label) for label in attribute.values]

@@ -1,4 +1,4 @@
-"""Attributes: remove, keep, rename, reorder and number them, and say which is the class."""
+"""Remove, keep, rename and reorder attributes, number rows, and choose the class."""
 
 from collections.abc import Iterator
 
@@ -62,7 +62,7 @@ class Remove(Stage):
         return self._keep_positions(schema, [i for i in range(len(schema.attributes)) if i not in removed])
 
     def _keep_positions(self, schema: Schema, positions: list[int]) -> Built:
-        """Let only the attributes at these ascending positions come out."""
+        """Build the stage that keeps only the attributes at these ascending positions."""
         if not positions:
             raise FilterkitError("no attribute is left; keep at least one")
         edit = Edit(schema)

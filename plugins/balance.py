@@ -1,4 +1,4 @@
-"""Classes of equal size, by weights or by leaving out rows."""
+"""Make classes of equal size, by weights or by leaving out rows."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Values as 0 for absent and 1 for present."""
+"""Turn values into 0 for absent and 1 for present."""
 
 import numpy as np
 

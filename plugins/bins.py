@@ -1,4 +1,4 @@
-"""Numbers as bins: equal width, equal frequency, and the minimum description length of Fayyad and Irani."""
+"""Cut numbers into bins: equal width, equal frequency, and the minimum description length of Fayyad and Irani."""
 
 import itertools
 
@@ -69,7 +69,7 @@ class Bins(ColumnStage):
         }
 
     def _find_equal_width_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
-        """Return the column of each cut, and the cut points between bins of equal width."""
+        """Find the cuts between bins of equal width: the column of each, int64 (n,), and the point, float64 (n,)."""
         columns = np.flatnonzero(np.diff(cells.indptr) > 1)
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
@@ -80,7 +80,7 @@ class Bins(ColumnStage):
         return np.repeat(columns, len(step)), cuts.ravel()
 
     def _find_last_cells(self, cells: ContingencyTable) -> np.ndarray:
-        """Find the last cells of bins with about the same number of rows, but for the last bin: int64 (cuts,)."""
+        """Find the cell that ends each bin but the last, if bins have about equally many rows: int64 (cuts,)."""
         rows = cells.rows
         running = np.cumsum(rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]

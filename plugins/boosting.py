@@ -1,4 +1,4 @@
-"""Boosting of decision stumps for multi-label data: AdaBoost.MH and MP-Boost.
+"""Boost decision stumps for multi-label data: AdaBoost.MH and MP-Boost.
 
 Schapire and Singer, "BoosTexter: A boosting-based system for text categorization", Machine Learning 39, 2000;
 Esuli, Fagni and Sebastiani, "MP-Boost: A multiple-pivot boosting algorithm and its application to text
@@ -110,7 +110,7 @@ def boost_stumps(
 
 
 def _find_best_features(scores: np.ndarray) -> np.ndarray:
-    """Find the first feature with the smallest score of each label: int64 (labels,).
+    """Find the feature with the smallest score for each label, of equal ones the first: int64 (labels,).
 
     `scores` are float64 (features, labels).
     """
@@ -118,7 +118,7 @@ def _find_best_features(scores: np.ndarray) -> np.ndarray:
 
 
 class _LabelBlock:
-    """Holds the weights of all rows for some labels.
+    """Holds the boosting weights of all pairs of a row and one of some labels.
 
     The weights of pairs of a row and a label that it has, which usually are few, are stored apart: `positive` has them
     by label, then by row; `negative`, (rows, labels), is 0 there. So W of the rows that have a feature is a plain sum,
@@ -159,7 +159,10 @@ class _LabelBlock:
         return np.asarray(z)
 
     def sum_weights(self, taken: np.ndarray) -> np.ndarray:
-        """Compute W of the feature `taken` for each label: float64 (2, 2, labels), by sign (+, −) and value (0, 1)."""
+        """Add up the weights of rows by their sign (+, −) and their value (0, 1) of one feature for each label.
+
+        `taken`, int64 (labels,), has these features. The sums, W of `boost_stumps`, are float64 (2, 2, labels).
+        """
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
@@ -224,7 +227,7 @@ class BoostedStumps(LinearModel):
         return super().state | {"pivots": self.pivots}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Describe for each task the features of stumps, how much more rows with them score, and their stumps."""
+        """Describe the features used for each task: what rows with them score more, and how many stumps use them."""
         tables, names = super().describe(incoming, tasks, top)[:1], list_feature_names(incoming)
         for task, (weights, pivots) in zip(tasks.names, zip(self.coefficients.T, self.pivots.T)):
             stumps = np.bincount(pivots, minlength=len(names))

@@ -1,4 +1,4 @@
-"""Columns rescaled to a common range or spread."""
+"""Rescale columns to a common range or spread."""
 
 import numpy as np
 
@@ -88,7 +88,10 @@ class Standardize(ColumnStage):
 
 
 def _describe_scaling(schema: Schema, state: State, subtracted: str, divided: str, divisor: str) -> State:
-    """Describe what is subtracted from each column, unless zero is special, and by what it is divided."""
+    """Describe what is subtracted from each column, unless zero is special, and what it is divided by.
+
+    `subtracted` and `divided` are the headings of the two, and `divisor` is the entry of the state that has the latter.
+    """
     parts = {} if schema.zero else {subtracted: state["offset"]}
     parts[divided] = state[divisor] * state["factor"]  # 0 for a constant
     return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in parts.items()}

@@ -1,4 +1,4 @@
-"""How well a straight line relates a column and the class: Pearson's correlation, and the F test."""
+"""Score columns by how well a straight line relates them to the class: Pearson's correlation, and the F test."""
 
 import numpy as np
 
@@ -71,10 +71,10 @@ def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarr
 
 
 def _center_values(cells: ContingencyTable) -> np.ndarray:
-    """Subtract the mean of its column from each value, and divide by a power of two: float64 (cells,).
+    """Subtract the mean of its column from the value of each cell, and divide by a power of two: float64 (cells,).
 
-    Its size is that of the largest value, so no square overflows. Such a division is exact, so values that are near
-    each other lose no digits. A constant column has none but zeros.
+    The power is about as large as the largest value of the column, so no square overflows. Such a division is exact, so
+    values that are near each other lose no digits. A constant column becomes 0.
     """
     column, columns, rows = cells.column_of_cell, len(cells), cells.rows
     low, high = cells.extremes()
@@ -90,9 +90,10 @@ def _center_values(cells: ContingencyTable) -> np.ndarray:
 
 
 def _count_with_missing_labels(cells: ContingencyTable) -> np.ndarray:
-    """Add missing labels of a nominal column to its first most frequent cell: float64 (cells, classes), the counts.
+    """Return the counts of the cells, with missing labels added to the first most frequent label of their column.
 
-    With a numeric class, float64 (cells, 2): the rows and the sums of the class instead of the counts.
+       They are float64 (cells, classes).
+    With a numeric class they are float64 (cells, 2), the rows and the sums of the class.
     """
     counts, missing = cells.counts.copy(), cells.missing
     if cells.numeric_class:

@@ -1,4 +1,4 @@
-"""Nominal attributes as numbers, and a class of many values as a class of two."""
+"""Turn nominal attributes into numbers, and a class of many values into one of two."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Metrics from exact distributions: Fisher's exact test and bi-binomial separation."""
+"""Score columns by exact distributions: Fisher's exact test and bi-binomial separation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 
 
 class _Draws(NamedTuple):
-    """Draws of rows without replacement; how many of those drawn are positive has a hypergeometric distribution.
+    """Holds draws of rows without replacement; how many of those drawn are positive has a hypergeometric distribution.
 
     Attributes
     ----------
@@ -38,15 +38,15 @@ class _Draws(NamedTuple):
 
     @property
     def slack(self) -> float:
-        """How far an outcome may lie outside the possible ones."""
+        """How far a number of positive rows may lie outside the possible ones, because sums of weights are rounded."""
         return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
     def take(self, at: np.ndarray) -> _Draws:
-        """Take some draws, by their numbers."""
+        """Return the draws with the numbers `at`, int64 (n,)."""
         return self._replace(words=self.words[at])
 
     def compute_log_probability(self, tp: np.ndarray) -> np.ndarray:
-        """Compute ln of the probability that `tp` of the rows are positive."""
+        """Compute ln of the probability that `tp` of the rows of each draw are positive: float64 (n,)."""
         from scipy.special import gammaln
 
         def log_choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
@@ -127,7 +127,7 @@ def bound_fisher(
 def _find_mirror(
     draws: _Draws, tp: np.ndarray, sign: np.ndarray, observed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the outcome beyond the mode that is nearest to it among those no more likely than `tp`.
+    """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
 
     Parameters
     ----------
@@ -181,7 +181,10 @@ def bound_bbs(
 
 
 def _compute_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
-    """Compute the Normal quantile of the position of the count `x` in the Binomial distribution with the rate `p`."""
+    """Compute the Normal quantile of the share of outcomes below the count `x`, in `draws` draws with the rate `p`.
+
+    Half of the outcomes that are `x` count as below. All arrays are float64 (n,).
+    """
     from scipy.special import ndtri
 
     # P(X ≥ x) and P(X ≤ x), by the regularised incomplete beta function.

@@ -1,4 +1,4 @@
-"""Missing values replaced by means and modes."""
+"""Replace missing values by means and modes."""
 
 import numpy as np
 

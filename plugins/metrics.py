@@ -1,4 +1,4 @@
-"""Feature selection metrics (Forman, JMLR 2003, Table 1; Yang and Pedersen, ICML 1997), from counts.
+"""Score columns by metrics for feature selection (Forman, JMLR 2003, Table 1; Yang and Pedersen, ICML 1997).
 
 `tp` and `fp` are the weights of the positive and the negative rows that have the feature, `pos` and `neg` those of all
 positive and all negative rows; tpr = tp / pos and fpr = fp / neg. Metrics that devalue features of the negative class
@@ -21,15 +21,15 @@ from filterkit.plugin import (
 
 
 def _invert_negative_features(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
-    """Invert the features of the negative class, so that tpr ≥ fpr; return tp and fp."""
+    """Return tp and fp, of features of the negative class those of their absence, so that tpr ≥ fpr."""
     negative = fp * pos > tp * neg
     return np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp)
 
 
 def _compute_entropy(counts: np.ndarray) -> np.ndarray:
-    """Compute the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum: float64 (n,).
+    """Compute the entropy in bits of each row of `counts`, float64 (n, classes), times its sum: float64 (n,).
 
-    0 log 0 is 0.
+    0 log 0 counts as 0.
     """
     total = sum_over_classes(counts)
     bits = np.zeros(len(counts))
@@ -128,7 +128,7 @@ def _sum_all_weights(totals: np.ndarray) -> float:
 
 
 def _compute_chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Compute the term that one class adds to the sum of `_compute_chi_from_sums`."""
+    """Compute the term that one class adds to the sum that `_compute_chi_from_sums` needs: float64 (n,)."""
     return np.asarray(counts * counts / totals)
 
 
@@ -188,7 +188,7 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
 
 
 def _compute_ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Compute the term that one class adds to the sum of `_compute_ig_from_sums`."""
+    """Compute the term that one class adds to the sum that `_compute_ig_from_sums` needs: float64 (n,)."""
     return np.asarray(times_log2(counts) + times_log2(totals - counts))
 
 

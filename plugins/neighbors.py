@@ -1,4 +1,4 @@
-"""Prediction by the nearest training rows."""
+"""Predict by the nearest training rows."""
 
 from functools import cached_property
 from typing import Any
@@ -135,7 +135,7 @@ class NeighborModel:
 
     @cached_property
     def _tree(self) -> Any:
-        """A k-d tree of the training rows, for the cosine of unit vectors; None where it would be slower."""
+        """A k-d tree of the training rows, of length 1 for the cosine; None where searching it would be slower."""
         count, columns = self._near.shape
         if self._columns is not None or not columns or count < _TREE_ROWS:
             return None
@@ -148,7 +148,7 @@ class NeighborModel:
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
     def _search_tree(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
-        """Search the tree, write the nearest training rows to `neighbors`, and return the rows left to `_compare_all`.
+        """Write the nearest training rows that the tree finds to `neighbors`; return the rows that it cannot decide.
 
         The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
         row is farther by more than both can be rounded, and never between ties.
@@ -167,7 +167,7 @@ class NeighborModel:
         return np.flatnonzero(is_open)
 
     def _compare_all(self, X: Any) -> np.ndarray:
-        """Find the nearest training rows by the distances from all: int64 (rows, k), ascending in each row."""
+        """Return the numbers of the nearest training rows, by the distances from all: int64 (rows, k), ascending."""
         with np.errstate(over="ignore", invalid="ignore"):
             distances = self._compute_distances(X)
         if not np.isfinite(distances).all():

@@ -1,4 +1,4 @@
-"""Labels changed at random."""
+"""Change labels at random."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -42,7 +42,7 @@ class Noise(ChoosingStage, TrainingStage):
             start += len(batch)
 
     def _change_codes(self, position: int, batch: Batch) -> np.ndarray:
-        """Return the codes of an attribute, some of them changed: float64 (rows,)."""
+        """Return the codes of the attribute at `position`, some of them changed at random: float64 (rows,)."""
         codes, labels = attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:
             return np.asarray(codes)

@@ -1,4 +1,4 @@
-"""OneR: how well a rule on a single column predicts the class (R. C. Holte, Machine Learning 11, 1993)."""
+"""Score columns by OneR: how well a rule on one column predicts the class (R. C. Holte, Machine Learning 11, 1993)."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def one_rule_of_columns(table: ContingencyTable) -> np.ndarray:
 
 
 def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
-    """Find the cells in which a bucket begins, in columns of numbers: bool (cells,).
+    """Find the cells of columns of numbers in which a bucket of `one_rule_of_columns` begins: bool (cells,).
 
     First compute, for each cell, the end of a bucket that begins there. Then follow these ends from the first cell of
     each column.

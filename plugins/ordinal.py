@@ -1,4 +1,4 @@
-"""Ordinal features as binary ones (Esuli and Sebastiani, ECIR 2009)."""
+"""Turn ordinal features into binary ones (Esuli and Sebastiani, ECIR 2009)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Values far from the others: limited to a range, or their rows flagged."""
+"""Limit values that are far from the others, or flag their rows."""
 
 from functools import partial
 
@@ -128,7 +128,7 @@ _TOGETHER = 16  # tables that are merged at once
 
 
 def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray:
-    """Return 1 for rows with an extreme value, or with an outlier, and 0 for others: float64 (rows,).
+    """Return 1 for rows with an extreme value (or else an outlier), and 0 for the others: float64 (rows,).
 
     `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that
     is not extreme; NaN for a column that does not count.

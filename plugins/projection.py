@@ -1,4 +1,4 @@
-"""Many columns as a few, which are sums of them: truncated singular value decomposition, and random projection."""
+"""Replace many columns by a few sums of them: truncated singular value decomposition, and random projection."""
 
 from collections.abc import Callable, Iterator
 
@@ -86,7 +86,7 @@ class Svd(SelectiveStage):
 
 
 def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the leading singular values and axes of the rows, as `Gram.find_axes`; of many columns."""
+    """Compute the leading singular values and axes, as `Gram.find_axes` does, of rows with too many columns for it."""
     import warnings
 
     from scipy.sparse.linalg import LinearOperator, lobpcg
@@ -117,7 +117,7 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.n
         length += float((np.square(block.stored_values * unit) * weights).sum())
 
     def multiply_by_gram(vectors: np.ndarray) -> np.ndarray:
-        """Multiply X'X by some vectors."""
+        """Return X'X times some vectors, float64 (columns, k), where rows count by weight and are scaled by `unit`."""
         total = np.zeros(vectors.shape)
         for block in _read_equal_blocks(stage, rows, schema):
             total += block.X.T @ (rows_times(block.X, vectors) * (unit * block.row_weights[:, None])) * unit

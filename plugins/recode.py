@@ -1,4 +1,4 @@
-"""The labels of nominal attributes: other names, another order, fewer of them."""
+"""Change the labels of nominal attributes: rename, order and merge them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -88,7 +88,7 @@ class Recode(ChoosingStage):
         return edit.build()
 
     def _check_labels(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
-        """Refuse an option that names a label which no attribute has."""
+        """Raise a `StageError` if one of the labels that the option `flag` names is not among the `known` ones."""
         for label in labels:
             if label not in known:
                 hint = suggestion(label, sorted(known))
@@ -104,9 +104,9 @@ class Recode(ChoosingStage):
         return [filled if name is None else name for name in (*names, None)]
 
     def _merge_and_order_labels(self, names: list[str | None], counts: np.ndarray) -> tuple[list[str], list[int]]:
-        """Merge rare labels and sort them.
+        """Merge the rare labels of an attribute, and bring all into the order that the options ask for.
 
-        `names` are what `_list_new_labels` returned, and `counts` the rows of each.
+        `names` are what `_list_new_labels` returned, and `counts`, int64 (names,), are the rows of each.
 
         Returns
         -------
@@ -129,7 +129,10 @@ class Recode(ChoosingStage):
 
 
 def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
-    """Return the new code of each value of an attribute (rows,): `codes` holds those of all labels and of missing."""
+    """Return the new code of each value of the attribute at `position`: (rows,).
+
+    `codes` has that of each old label, and last that of a missing value.
+    """
     return np.asarray(codes[encode_attribute(batch, position)[1]])
 
 

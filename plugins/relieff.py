@@ -85,7 +85,7 @@ def _find_extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class ComparableRows(NamedTuple):
-    """Holds rows in a form in which differences are computed.
+    """Holds rows in a form in which their differences are computed.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class ComparableRows(NamedTuple):
 
     @staticmethod
     def from_rows(X: np.ndarray, schema: Schema) -> ComparableRows:
-        """Scale numeric columns of the rows X, float64 (rows, columns), to [0, 1]; mark missing values."""
+        """Make them of rows X, float64 (rows, columns): scale numeric columns to [0, 1], and mark missing values."""
         nominal, missing = schema.nominal, np.isnan(X)
         halves = X / 2  # of which no range overflows
         low, high = _find_extremes(halves)
@@ -136,7 +136,10 @@ class ComparableRows(NamedTuple):
         return distances
 
     def compute_differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Compute the differences of each row of `some` from the same of `others`: float64 (pairs, columns)."""
+        """Compute the differences between the rows of each pair, by column: float64 (pairs, columns).
+
+        `some` and `others`, int64 (pairs,), have the numbers of the two rows.
+        """
         one, other = self.values[some], self.values[others]
         found: np.ndarray = np.where(self.nominal, one != other, np.abs(one - other))
         if self.missing.any():
@@ -149,7 +152,7 @@ class ComparableRows(NamedTuple):
 def score_by_relieff(
     rows: ComparableRows, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int
 ) -> np.ndarray:
-    """Score columns for a nominal class: float64 (columns,).
+    """Score columns by ReliefF, for a nominal class: float64 (columns,).
 
     Parameters
     ----------
@@ -174,7 +177,7 @@ def score_by_relieff(
 def score_by_rrelieff(
     rows: ComparableRows, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int
 ) -> np.ndarray:
-    """Score columns for a numeric class, float64 (columns,); the parameters are those of `score_by_relieff`.
+    """Score columns by RReliefF, for a numeric class: float64 (columns,). Parameters are as of `score_by_relieff`.
 
     With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
     score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c).

@@ -1,4 +1,4 @@
-"""Training rows by their numbers, and without duplicates."""
+"""Choose training rows by their numbers, or leave out duplicates."""
 
 import re
 from collections.abc import Iterator
@@ -83,10 +83,10 @@ _SALTS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 
 
 def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
-    """Compute two hashes of each row, uint64 (rows, 2), from the attributes at `positions`; None for all.
+    """Compute two hashes of each row, uint64 (rows, 2), from the attributes at `positions`; None for all attributes.
 
-    A hash is the sum of those of the values that are not zero, each with its column, so that it does not matter whether
-    rows are sparse.
+    The hash of a row is the sum of the hashes of its values that are not zero, each together with its column. So sparse
+    and dense rows have the same.
     """
     found = np.zeros((len(batch), 2), np.uint64)
     others = positions
@@ -120,7 +120,10 @@ def _get_number_bits(values: np.ndarray) -> np.ndarray:
 
 
 def _add_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
-    """Add the hashes of values to those of their rows."""
+    """Add the hashes of some values to `found`, the hashes of rows, in place.
+
+    `rows`, `columns` and `bits` have the row, the column and the bits of each value.
+    """
     with np.errstate(over="ignore"):
         for number, salt in enumerate(map(np.uint64, _SALTS)):
             value = mix_bits(mix_bits(columns * salt + salt) ^ bits) * salt

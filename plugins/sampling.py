@@ -1,4 +1,4 @@
-"""Training rows: choose and order them."""
+"""Choose and order training rows."""
 
 from collections.abc import Iterator
 
@@ -92,7 +92,10 @@ class Sample(TrainingStage):
         yield from take_rows(rows, choose_rows(strata, wanted, order))
 
     def _apportion_with_bias(self, rows: Rows, counts: np.ndarray, size: int) -> np.ndarray:
-        """Apportion `size` rows to strata with ``--bias``, int64 (strata,); the first has rows without a class."""
+        """Say how many of `size` rows to draw of each stratum with ``--bias``: int64 (strata,).
+
+        `counts` are the rows of each stratum; the first has the rows without a class, and the others have a class each.
+        """
         target = rows.schema.class_attribute
         if target is None or target.kind != "nominal":
             raise StageError(self.name, f"--bias needs a nominal class; {NAME_A_CLASS}")
@@ -176,7 +179,7 @@ class Shuffle(TrainingStage):
 
 
 def _apportion_remainders(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarray:
-    """Add 1 to the numbers with the largest remainders until their sum is `size`: int64 (strata,)."""
+    """Round shares of `size`: add 1 to the whole numbers with the largest remainders until their sum is `size`."""
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - int(whole.sum())]] += 1
     return whole
@@ -196,10 +199,10 @@ def _draw_with_replacement(strata: np.ndarray, counts: np.ndarray, wanted: np.nd
 
 
 def _order_for_stratifying(classes: np.ndarray) -> np.ndarray:
-    """Order the numbers of the rows as Weka does to stratify them (Instances.stratify).
+    """Order the numbers of rows by class, as Weka does to stratify them (Instances.stratify): int64 (rows,).
 
-    It takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by
-    one.
+    Weka takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by
+    one. `classes`, int (rows,), has the class of each row.
     """
     order = np.arange(len(classes))
     rows = order.data  # swaps single numbers in a tenth of the time that the array takes

@@ -1,4 +1,4 @@
-"""Feature selection: the best columns by a score, limited by number, share, score or sparsity."""
+"""Select the best columns by a score, limited by number, share, score or sparsity."""
 
 import numpy as np
 
@@ -167,7 +167,7 @@ class Select(ColumnStage):
             warn_nothing_learned(self.name, what)
 
     def _read_scores(self, schema: Schema) -> tuple[str, np.ndarray]:
-        """Return the name of the latest score, and its values, float64 (columns,); −∞ where a column has none."""
+        """Return the name of the latest score of the columns, and its values, float64 (columns,); −∞ for none."""
         if not schema.features:
             return "", np.empty(0)
         most = max((a.scores for a in schema.features), key=len)  # some columns may lack scores
@@ -178,7 +178,7 @@ class Select(ColumnStage):
 
 
 def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
-    """Merge rankings of all columns into one: in turn, each adds its best column that is not yet in it."""
+    """Merge rankings of all columns into one: in turn, each ranking adds its best column that is not yet there."""
     order: dict[int, None] = {}
     left = [iter(ranking.tolist()) for ranking in rankings]
     while len(order) < len(rankings[0]):

@@ -1,4 +1,4 @@
-"""Term weights for counts of words."""
+"""Weight counts of words by how rare the words are."""
 
 import numpy as np
 

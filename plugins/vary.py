@@ -1,4 +1,4 @@
-"""Columns that vary."""
+"""Keep the columns that vary."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Training rows written to a file within a chain."""
+"""Write training rows to a file within a chain."""
 
 from collections.abc import Iterator
 

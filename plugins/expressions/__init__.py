@@ -1,4 +1,4 @@
-"""Stages that compute with expressions: `where`, `set` and `map`. `language` says what an expression is."""
+"""Compute with expressions: the stages `where`, `set` and `map`. `language` says what an expression is."""
 
 from filterkit.plugin import offer
 

@@ -56,13 +56,13 @@ Read = Callable[[Tree], Value]
 
 
 class Function(NamedTuple):
-    """A function or an operator of expressions.
+    """Holds a function or an operator of expressions.
 
     Attributes
     ----------
-    compute : from the part of the expression, and the values of its operands.
+    compute : returns the value of a call, from the tree of the call and the values of its operands.
     least, most : how many operands it takes.
-    kinds : of the operands; empty if `compute` checks them.
+    kinds : the kinds that operands may have; empty if `compute` checks them.
     """
 
     compute: Callable[[Tree, list[Value]], Value]
@@ -72,7 +72,7 @@ class Function(NamedTuple):
 
 
 def evaluate(tree: Tree, read: Read) -> Value:
-    """Evaluate an expression; `read` returns the values of names.
+    """Compute the value of an expression; `read` returns the values of the names in it.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def evaluate(tree: Tree, read: Read) -> Value:
 
 
 def make_infinite_missing(values: np.ndarray) -> np.ndarray:
-    """Return the values of an expression, with NaN, which is missing, for infinite ones."""
+    """Return `values`, float64 (n,), with NaN, which means missing, in place of infinite numbers."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -155,7 +155,7 @@ def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
 
 
 def _get_constant(word: str) -> Value:
-    """Return the value of one of `_WORDS`, in any case of letters."""
+    """Return the value of the word ``missing``, ``true`` or ``false``, in any case of letters."""
     kind, number = _WORDS[word.lower()]
     return Value(kind, np.array(number))
 
@@ -167,7 +167,7 @@ _WORDS = {"missing": ("", math.nan), "true": (TRUTH, 1.0), "false": (TRUTH, 0.0)
 
 
 def _check_kind(tree: Tree, number: int, part: Value, *kinds: str) -> None:
-    """Raise an `ExpressionError` if an operand has another kind."""
+    """Raise an `ExpressionError` if the operand `part` of a call, with this number from 0, has none of the `kinds`."""
     if part.kind and part.kind not in kinds:
         name = tree.value.removeprefix("sign")
         raise ExpressionError(
@@ -176,7 +176,7 @@ def _check_kind(tree: Tree, number: int, part: Value, *kinds: str) -> None:
 
 
 def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
-    """Return two values; if one is a date, the other, a text in quotes, becomes a date of the same format."""
+    """Return two operands; if one is a date and the other a text in quotes, read that as a date of the same format."""
     found = []
     for part, this, that in zip(tree.parts, parts, parts[::-1]):
         if that.kind == DATE and part.what == "text":
@@ -206,7 +206,7 @@ def _wrap_array_function(function: Callable[..., Any], kind: str = NUMBER) -> Ca
 
 
 def _round_numbers(tree: Tree, parts: list[Value]) -> Value:
-    """Round numbers; they are missing where the number of digits is not whole."""
+    """Round the first operand to the digits that the second says, 0 without it; missing where that is not whole."""
     values, digits = parts[0].data, parts[1].data if len(parts) > 1 else np.array(0.0)
     if not digits.ndim and float(digits) % 1 > 0:  # the same digits in all rows
         raise ExpressionError("the number of digits must be a whole number", tree.parts[1].at)
@@ -268,7 +268,7 @@ _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long
 
 
 def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Function:
-    """Return a function of a date; `take_part` computes it from milliseconds since 1970-01-01, int64."""
+    """Make a function of a date; `take_part` computes its value from milliseconds since 1970-01-01, int64 (n,)."""
 
     def compute(moments: np.ndarray) -> np.ndarray:
         is_known = ~np.isnan(moments)
@@ -342,7 +342,7 @@ def _unify_kinds(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
 
 
 def _number_texts(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
-    """Return the index of each text among `labels`, int64 (texts + 1,); last, -1 for missing."""
+    """Return the index of each text among `labels`, and a last entry of -1 for missing: int64 (texts + 1,)."""
     code = {label: number for number, label in enumerate(labels)}
     return np.array([*(code[text] for text in texts), -1], np.int64)
 
@@ -393,7 +393,7 @@ def _concatenate_texts(tree: Tree, parts: list[Value]) -> Value:
 
 
 def _format_as_text(tree: Tree, parts: list[Value]) -> Value:
-    """Return the texts of numbers or dates."""
+    """Convert numbers or dates to the texts that files have for them."""
     value = parts[0]
     form = DateFormat(value.format).format if value.kind == DATE else None
     numbers, codes = np.unique(value.data, return_inverse=True)
@@ -403,7 +403,7 @@ def _format_as_text(tree: Tree, parts: list[Value]) -> Value:
 
 
 def _make_numpy_function(name: str, operands: int) -> Function:
-    """Return a function of numpy, which is not imported before it is called."""
+    """Make a function of expressions from the one of numpy with this name, which is looked up when it is called."""
     return Function(_wrap_array_function(lambda *values: getattr(np, name)(*values)), operands, operands, _NUMBERS)
 
 

@@ -54,7 +54,7 @@ What is computed from a missing value is missing, and so is a result that is no 
 
 
 class Tree(NamedTuple):
-    """A part of an expression, or a token of its text.
+    """Holds a part of an expression, or a token of its text.
 
     Attributes
     ----------
@@ -130,11 +130,11 @@ _WORDS = {"or", "and", "not", "in", "is"}
 
 
 def parse(text: str) -> Tree:
-    """Parse an expression.
+    """Parse the text of an expression into its tree.
 
     Raises
     ------
-    ExpressionError : it is no expression.
+    ExpressionError : the text is not an expression.
     """
     if len(text) > LONGEST:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters", LONGEST)

@@ -1,4 +1,4 @@
-"""The stages `where`, `set` and `map`."""
+"""Choose rows, set attributes and map numbers by expressions: the stages `where`, `set` and `map`."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, pars
 
 
 def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
-    """Parse the expression ``text[start:]`` of a stage; raise a `UsageError` if it is none."""
+    """Parse the expression ``text[start:]`` of an option; raise a `UsageError` of the stage if it is not one."""
     try:
         return parse(text[start:])
     except ExpressionError as error:
@@ -35,7 +35,12 @@ def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
 
 
 def _infer_type(stage: str, tree: Tree, schema: Schema, text: str, start: int = 0) -> Value:
-    """Return the value in no rows of the expression ``text[start:]``; raise a `StageError` if it has none."""
+    """Evaluate the parsed expression ``text[start:]`` on no rows, to know its type.
+
+    Raises
+    ------
+    StageError : the expression cannot be evaluated on rows of this schema.
+    """
     try:
         return evaluate(tree, partial(read_attribute, empty(schema)))
     except ExpressionError as error:

@@ -1,4 +1,4 @@
-"""Any transformer and any classifier with scikit-learn's interface as a stage."""
+"""Use any transformer, classifier or regressor with scikit-learn's interface as a stage."""
 
 from filterkit.plugin import offer
 

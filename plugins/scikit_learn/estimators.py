@@ -1,4 +1,4 @@
-"""Estimators: their classes by name, their parameters, and how they are run, stored and loaded."""
+"""Make estimators by the names of their classes, set their parameters, and run, store and load them."""
 
 import ast
 import base64
@@ -93,7 +93,7 @@ def parse_value(stage: str, name: str, text: str) -> Any:
 
 
 def parse_assignments(stage: str, assignments: tuple[str, ...]) -> dict[str, Any]:
-    """Parse the values of ``--set``, by parameter."""
+    """Parse the values of ``--set``, such as ``C=0.1``, and return the value of each parameter by its name."""
     pairs = (pair.partition("=")[::2] for pair in assignments)
     return {name: parse_value(stage, name, text) for name, text in pairs}
 
@@ -131,7 +131,7 @@ def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
 
 
 def explain_missing_parameter(name: str) -> str:
-    """Say that a class needs a parameter, and how to write it."""
+    """Return the end of a message that a class needs a parameter, which says how to write it."""
     return f"needs the parameter {name}; write --set {name}=VALUE, which may be a class, such as LinearSVC"
 
 
@@ -152,7 +152,7 @@ def _import_class(stage: str, class_: str) -> type[Any]:
 
 
 def _list_parameters(given: Mapping[str, str]) -> list[str]:
-    """List the parameters of the class that the words before name, each with ``=``; none without a class."""
+    """List the parameters of the class that is named among the options `given`, each with ``=``; [] without a class."""
     class_ = given.get("estimator") or given.get("class_")
     try:
         return (
@@ -163,7 +163,7 @@ def _list_parameters(given: Mapping[str, str]) -> list[str]:
 
 
 def call_estimator(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
-    """Call a method of an estimator so that its result depends on no thread count, and signals are handled meanwhile.
+    """Call a method of an estimator so that the result is the same for any number of threads, and signals are handled.
 
     One call runs at a time. Its warnings name the stage and the class, and come once, in `evaluate` once for a chain.
 
@@ -218,7 +218,7 @@ def convert_to_csr_matrix(X: Any) -> Any:
 
 
 def dump_estimator(estimator: Any) -> str:
-    """Return a fitted estimator, or a list with estimators, as text.
+    """Encode a fitted estimator, or a list with estimators, as text, which `load_estimator` decodes.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def _count_features(estimator: Any) -> list[Any]:
 
 
 def load_estimator(stage: str, text: str) -> Any:
-    """Load what `dump_estimator` returned, without running code in it.
+    """Decode the estimators that `dump_estimator` encoded, without running code in them.
 
     skops makes objects of the classes of scipy and numpy that it trusts, of classes of scikit-learn, and of those
     packages that the user trusts.

@@ -1,4 +1,4 @@
-"""What fitted estimators have learned, as tables."""
+"""Describe what fitted estimators have learned, as tables."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The classes of scikit-learn by their short names, so that names are known without importing all of scikit-learn."""
+"""List the classes of scikit-learn by their short names, without importing all of scikit-learn."""
 
 from functools import cache
 from typing import NamedTuple
@@ -183,7 +183,7 @@ transformer sklearn.random_projection.SparseRandomProjection
 
 
 class KnownClass(NamedTuple):
-    """A class of scikit-learn: its kind (classifier, regressor or transformer) and its full path."""
+    """Holds a class of scikit-learn: its kind (classifier, regressor or transformer) and its full path."""
 
     kind: str
     path: str
@@ -191,13 +191,13 @@ class KnownClass(NamedTuple):
 
 @cache
 def list_known_classes() -> dict[str, KnownClass]:
-    """Return the classes of scikit-learn by short name."""
+    """Return the classes of scikit-learn, each by its short name such as ``LinearSVC``."""
     found = (KnownClass(*line.split()) for line in _TABLE.strip().splitlines())
     return {each.path.rpartition(".")[2]: each for each in found}
 
 
 def list_class_names(kind: str) -> list[str]:
-    """Return the short names of a kind, in alphabetical order."""
+    """Return the short names of all classifiers, regressors or transformers, as `kind` says, in alphabetical order."""
     return sorted(name for name, known in list_known_classes().items() if known.kind == kind)
 
 

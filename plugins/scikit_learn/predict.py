@@ -1,4 +1,4 @@
-"""The stage `predict`: any classifier or regressor with scikit-learn's interface as a learner."""
+"""Predict by any classifier or regressor with scikit-learn's interface: the stage `predict`."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Predict(Learner):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
 
     def make(self, chosen: dict[str, Any]) -> Any:
-        """Make the estimator, not fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
+        """Make the estimator, not yet fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
         assert self.estimator is not None
         values = {**parse_assignments(self.name, self.set), **chosen}
         estimator = make_estimator(self.name, self.estimator, values)
@@ -215,7 +215,7 @@ class Predict(Learner):
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds")
         return self._fit_estimators(training, combinations[best])
 
-    def _fit_estimators(self, training: Training, chosen: dict[str, Any]) -> Estimators:
+    def _fit_estimators(self, training: Training, chosen: dict[str, Any]) -> EstimatorModel:
         from sklearn.utils.validation import has_fit_parameter
 
         try:
@@ -258,7 +258,7 @@ class Predict(Learner):
                 self.name, self.class_name, fit, convert_to_csr_matrix(training.X), target, jobs=training.jobs
             )
             fitted.append(estimator)
-        return Estimators(self, fitted, tasks, costs)
+        return EstimatorModel(self, fitted, tasks, costs)
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
         estimators = load_estimator(self.name, state["estimators"])
@@ -273,16 +273,16 @@ class Predict(Learner):
         costs = state.get("costs")
         if costs is not None and (costs.ndim != 2 or min(costs.shape) <= max(1, *tasks.codes)):
             raise FilterkitError("its costs do not fit its classes")
-        return Estimators(self, estimators, tasks, costs)
+        return EstimatorModel(self, estimators, tasks, costs)
 
 
 def _choose_positive_code(tasks: Tasks) -> int:
-    """Return the value, 0 or 1, of the positive rows of a single task: 0 if it is the first value of the class."""
+    """Return 0 or 1, the number that stands for the positive class: 0 if it is the first of the two class values."""
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
 def _name_two_values(tasks: Tasks, task: int, schema: Schema) -> list[str]:
-    """Return names of the values 0 and 1 of a single task, or the name of a numeric one."""
+    """Return the names of the values that the numbers 0 and 1 stand for, or only the name of a numeric task."""
     name, target = tasks.names[task], schema.class_attribute
     if tasks.is_numeric:
         return [name]
@@ -294,11 +294,11 @@ _THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
 
 
 def _find_score_method(estimators: list[Any]) -> str:
-    """Return the first of the methods that give scores which all estimators have; "" if there is none."""
+    """Find the first method of `_THRESHOLDS` that all estimators have, which gives scores; "" if there is none."""
     return next((name for name in _THRESHOLDS if all(hasattr(each, name) for each in estimators)), "")
 
 
-class Estimators:
+class EstimatorModel:
     """Scores rows by fitted estimators.
 
     Parameters
@@ -351,7 +351,7 @@ class Estimators:
         return self._compute_response(X, "predict" if self._tasks.is_numeric else self._method)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return `Outcome.predicted` of rows."""
+        """Predict rows: bool (rows, tasks), whether each row is positive; the numbers of numeric tasks."""
         if self._costs is None:
             response = self._compute_response(X, "predict")
             return response if self._tasks.is_numeric else response > 0
@@ -362,7 +362,7 @@ class Estimators:
         return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
     def _compute_response(self, X: Any, method: str) -> np.ndarray:
-        """Return float64 (rows, tasks), what a method gives for each task.
+        """Call a method of the estimators on all rows, and return what it gives for each task: float64 (rows, tasks).
 
         Every block has the same number of rows, so that products of matrices round the same whatever rows come
         together; the last one is filled up with copies of its last row.

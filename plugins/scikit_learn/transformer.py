@@ -1,4 +1,4 @@
-"""The stage `sklearn`: any transformer with scikit-learn's interface."""
+"""Transform rows by any transformer with scikit-learn's interface: the stage `sklearn`."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ class Sklearn(SelectiveStage):
         check_class_and_parameters(self.name, self.class_, self.set)
 
     def make(self) -> Any:
-        """Make the transformer, not fitted."""
+        """Make the transformer that the options name, not yet fitted."""
         estimator = make_estimator(self.name, self.class_, parse_assignments(self.name, self.set))
         if not hasattr(estimator, "transform"):
             hint = f"; write: predict {self.class_}" if hasattr(estimator, "predict") else ""
@@ -149,7 +149,7 @@ class FittedTransformer(Fitted):
 
 
 def _find_finite_rows(batch: Batch) -> np.ndarray:
-    """Return whether all values of a row are known and finite: bool (rows,)."""
+    """Find the rows of which all values are known and finite: bool (rows,)."""
     if not batch.sparse:
         return np.asarray(np.isfinite(batch.X).all(axis=1))
     known = np.ones(len(batch), bool)
@@ -158,7 +158,7 @@ def _find_finite_rows(batch: Batch) -> np.ndarray:
 
 
 def _make_zero_row(schema: Schema) -> Any:
-    """Make X of a single row of zeros."""
+    """Make the X of a batch with a single row of zeros."""
     if not schema.sparse:
         return np.zeros((1, schema.width))
     from scipy.sparse import csr_array

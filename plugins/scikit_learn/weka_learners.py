@@ -1,11 +1,11 @@
-"""Weka's and MEKA's learners: the chain to write for each, for messages and the page for users of Weka."""
+"""List the chain to write for each learner of Weka and MEKA, for messages and the page for users of Weka."""
 
 import re
 from typing import NamedTuple
 
 
 class Counterpart(NamedTuple):
-    """What stands for a learner of Weka.
+    """Holds what stands for a learner of Weka.
 
     Attributes
     ----------
@@ -104,7 +104,10 @@ _BY_LOWER_CASE = {name.lower(): name for name in LEARNERS}
 
 
 def describe_counterpart(name: str) -> str:
-    """Return the end of a message about a class of Weka, in any case and with or without its package; "" for others."""
+    """Return the end of a message that says what to write for a learner of Weka; "" if there is no such learner.
+
+    `name` is that of its class, in any case of letters and with or without its package.
+    """
     found = _BY_LOWER_CASE.get(name.rpartition(".")[2].lower())
     if found is None:
         return ""

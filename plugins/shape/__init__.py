@@ -1,4 +1,4 @@
-"""Feature shaping (Forman, Scholz and Rajaram, KDD 2009)."""
+"""Shape features (Forman, Scholz and Rajaram, KDD 2009)."""
 
 from filterkit.plugin import offer
 

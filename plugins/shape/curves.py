@@ -10,7 +10,7 @@ from .estimates import compute_log_odds
 def shape_values(
     values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
 ) -> np.ndarray:
-    """Return the shaped values, float64 (n,), not yet multiplied by ``--weight``.
+    """Shape some values by the curves of their columns: float64 (n,), not yet multiplied by ``--weight``.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _LEAST, _LARGEST = math.nextafter(0, 1), math.nextafter(1, 0)  # estimates that 
 
 
 def parse_neighbors(neighbors: int | str, rows: float) -> Fraction:
-    """Parse ``--neighbors``, and return the rows of a window on each side of a value, exactly.
+    """Parse ``--neighbors``, and return how many rows a window has on each side of a value, exactly.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Losses(NamedTuple):
 
 
 def compute_log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> Losses:
-    """Return how badly each column alone predicts the class of held-out rows.
+    """Compute how badly each column alone predicts the class of held-out rows.
 
     For each column it fits a logistic regression on the standardised values, with the penalty w²/2 and a free
     intercept: scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``.

@@ -13,9 +13,10 @@ _LEAST = 1e-12  # share of a class that no training row has
 
 
 def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
-    """Find the columns whose shaped values predict the held-out rows better than two others do: bool (columns,).
+    """Find the columns whose shaped values predict the class of held-out rows better: bool (columns,).
 
-    These are the column's own values and, by more than chance and the margin, the share of each class.
+    They must do better than the column's own values and, by more than chance and a margin, than the shares of the
+    classes.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class _DistinctValues:
         return divide_or_zero(sums, total) / unit
 
     def sum_by_column(self, of_rows: np.ndarray) -> np.ndarray:
-        """Add up a number of each row: float64 (columns,).
+        """Add up a number of each row by column: float64 (columns,).
 
         `of_rows` has the number of a row of each class with each value, float64 (values, classes); (values, 1) if all
         classes have the same.

@@ -1,4 +1,4 @@
-"""The stage `shape` (Forman, Scholz and Rajaram, KDD 2009)."""
+"""Replace values by the local probability of the positive class: the stage `shape`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Linear support vector machines: two learners, and a scorer that uses the weights of a hyperplane."""
+"""Learn linear support vector machines: two learners, and a scorer that uses the weights of a hyperplane."""
 
 from filterkit.plugin import offer
 

@@ -1,4 +1,4 @@
-"""The learner `aisvm`: an SVM that adapts C and then its intercept (Anghelescu and Muchnik)."""
+"""Learn an SVM that adapts C and then its intercept (Anghelescu and Muchnik): the learner `aisvm`."""
 
 import numpy as np
 

@@ -100,12 +100,18 @@ class SvmSolver:
         return coefficients, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
-        """Separate the positive rows of each task, given by bool (rows, tasks) `truth`, with the value `cost` of C."""
+        """Separate the positive rows of each task from the others, with one value of C, `cost`.
+
+        `truth`, bool (rows, tasks), says which rows are positive.
+        """
         planes = [self.solve(positive, [cost]) for positive in truth.T]
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
 
     def compute_normal_vector(self, positive: np.ndarray, cost: float) -> np.ndarray:
-        """Return the coefficients of one linear SVM, float64 (features,); parameters and errors as of `solve`."""
+        """Separate the positive rows from the others with one value of C; return coefficients, float64 (features,).
+
+        Errors are those of `solve`.
+        """
         model = self._fit_svc("linear", self.X, positive, cost) if len(positive) <= _LIBSVM_ROWS else None
         if model is None:
             return self._solve_by_newton(positive, cost)[0]
@@ -113,7 +119,7 @@ class SvmSolver:
         return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
 
     def _solve_by_newton(self, positive: np.ndarray, cost: float) -> tuple[np.ndarray, float]:
-        """Return the coefficients, float64 (features,), and the intercept."""
+        """Solve by Newton's method; return the coefficients, float64 (features,), and the intercept."""
         costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
         try:
             with np.errstate(all="ignore"):
@@ -149,7 +155,7 @@ class SvmSolver:
 def _find_middle_intercept(
     scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray
 ) -> float | None:
-    """Find the middle of the best intercepts if there is more than one; None if there is one.
+    """Find the middle of the best intercepts if there are several; return None if there is only one.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an
     interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then a multiplier

@@ -1,4 +1,4 @@
-"""The learner `svm`: a linear support vector machine, tuned and calibrated on held-out training rows."""
+"""Learn a linear support vector machine, tuned and calibrated on held-out training rows: the learner `svm`."""
 
 from __future__ import annotations
 
@@ -94,7 +94,9 @@ class Svm(Learner):
         return self._make_solver(training).solve_all(training.truth, self._costs[0])
 
     def _make_solver(self, training: Training) -> SvmSolver:
-        """Multiply the weights of rows by ``--class-weights``, where balanced gives all classes the same sum.
+        """Make the solver for training rows, whose weights are multiplied by ``--class-weights`` first.
+
+        With ``balanced``, all classes get the same sum of weights.
 
         Raises
         ------
@@ -157,7 +159,10 @@ class Svm(Learner):
         return self._calibrate(model, training, trials, best)
 
     def _calibrate(self, model: LinearModel, training: Training, trials: list[Trial], best: int) -> LinearModel:
-        """Move the threshold, or fit the sigmoids, by the scores of all held-out rows; `best` is the number of C."""
+        """Return the model with its threshold moved, or with sigmoids fitted, by the scores of all held-out rows.
+
+        `best` is the number of the chosen C among those tried. Without either option the model stays as it is.
+        """
         truth = np.concatenate([held_out.truth for held_out, _ in trials])
         scores = np.concatenate([scores[best] for _, scores in trials])
         weights = np.concatenate([held_out.row_weights for held_out, _ in trials])

@@ -125,10 +125,10 @@ class _Bins(ColumnStage):
 
 
 class UncertaintyCache(dict[int, "np.ndarray"]):
-    """Holds the symmetrical uncertainties of a column with each, float64 (columns,), computed when first asked for.
+    """Maps the number of a column to its symmetrical uncertainties with all columns, float64 (columns,).
 
-    They are rounded to single precision, as in Weka. Thus columns that say the same have the same. The rows that count
-    are read as codes, the numbers of bins and labels.
+    They are computed when they are first asked for, and rounded to single precision, as in Weka, so that columns that
+    say the same have equal ones. The rows that count are read as codes, the numbers of bins and labels.
     """
 
     def __init__(self, rows: Batches, bins: FittedColumns) -> None:
@@ -161,7 +161,10 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
         return self[column]
 
     def _compare(self, number: int, low: int, high: int) -> np.ndarray:
-        """Compute the uncertainties of the column `number` with those from `low` up to `high`, in one pass."""
+        """Compute the uncertainties of a column with those from `low` up to `high`, in one pass over the rows.
+
+        All are counted among the columns with two values at least.
+        """
         sizes, own = self._sizes[low:high], int(self._sizes[number])
         starts = np.cumsum(sizes) - sizes
         width = int(sizes.sum())
@@ -173,7 +176,7 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
         return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
     def _read_codes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """Yield uint16 (rows, k) codes, and the weights in exact parts, float64 (rows, parts), or None if all are 1."""
+        """Yield the codes of some rows, uint16 (rows, columns), and their weights in exact parts; None if all are 1."""
         if self._stored is not None:
             yield from self._stored
             return
@@ -199,7 +202,7 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
 
 
 def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the correlations between columns, and with a numeric class, as Weka's CfsSubsetEval does.
+    """Compute the correlations of columns with each other and with a numeric class, as Weka's CfsSubsetEval does.
 
     Returns
     -------
@@ -327,8 +330,8 @@ def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Betwe
     ----------
     with_class : float64 (columns,), the uncertainty of each column with the class, or its correlation.
     spread : float64 (columns,), how much each column weighs.
-    between : those between columns.
-    stale : after how many sets in a row that led to nothing better to end, and how many sets to remember.
+    between : for the number of a column, its uncertainty or correlation with each column.
+    stale : the search ends after so many sets in a row that led to nothing better; as many sets wait to be tried.
     """
     best, vain = ColumnSet((), 0.0, 0.0, 0.0), 0
     waiting = [best]

@@ -1,4 +1,4 @@
-"""Score a whole column by its entropy and that of the class."""
+"""Score columns by their entropy and that of the class."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from filterkit.plugin import (
 
 
 class Entropies(NamedTuple):
-    """Holds entropies in bits, float64 (n,).
+    """Holds the entropies of n features in bits, float64 (n,) each.
 
     Attributes
     ----------
@@ -107,9 +107,9 @@ def _compute_entropies(bins: ContingencyTable) -> Entropies:
 
 
 def _make_entropies(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Entropies:
-    """Make `Entropies` of negated entropies, with 0 for what is 0 but for rounding.
+    """Make `Entropies` from negated entropies of values, classes, and both together; what is about 0 becomes 0.
 
-    `joint` is that of value and class together.
+    `joint` is that of both.
     """
     negated = (values, classes, values + classes - joint)
     return Entropies(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))

@@ -1,4 +1,4 @@
-"""Texts as counts of words."""
+"""Turn texts into counts of words."""
 
 from filterkit.plugin import offer
 

@@ -109,7 +109,9 @@ class Analyzer:
         yield from map(_concatenate_sequences, waiting.values())
 
     def _split_texts(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Split an Arrow array of strings into tokens: row and code of each, int64 (n,), and the distinct tokens.
+        """Split an Arrow array of strings into tokens.
+
+        Returns the row of each token and its index among the distinct ones, int64 (n,) each, and the distinct tokens.
 
         Tokens of the default pattern may be shorter than words.
         """

@@ -1,4 +1,4 @@
-"""Counting words and sequences of words within a bounded amount of memory.
+"""Count words and sequences of words within a bounded amount of memory.
 
 Counts are sorted arrays. When they take too much memory, they are written to a temporary file as a sorted *run*, and in
 the end all runs are merged block by block.
@@ -19,7 +19,10 @@ _ITEM = 32  # bytes that the counts of a pair of words take
 
 
 def make_keys(pieces: np.ndarray) -> np.ndarray:
-    """Make a key of each row of `pieces`, int64 (n, length): int64 (n,), or bytes (n,) of more than two pieces."""
+    """Make a key for each row of `pieces`, int64 (n, length), by which sequences are compared and sorted.
+
+    The keys are int64 (n,), or bytes (n,) if there are more than two pieces.
+    """
     length = pieces.shape[1]
     if length == 1:
         return pieces[:, 0]
@@ -29,7 +32,7 @@ def make_keys(pieces: np.ndarray) -> np.ndarray:
 
 
 def split_keys(key: np.ndarray, length: int) -> np.ndarray:
-    """Return the pieces that `make_keys` made these keys of, int64 (n, length)."""
+    """Return the pieces that `make_keys` made these keys from: int64 (n, length)."""
     if length == 1:
         return key[:, None]
     if length == 2:
@@ -128,9 +131,9 @@ class SequenceCounter:
         return self.numbers.setdefault(piece, len(self.numbers))
 
     def merge_counts(self) -> Iterator[tuple[int, Counts]]:
-        """Yield the counts of all sequences by their length in pieces and by key, and before them this length.
+        """Yield the counts of all sequences in parts, each after the number of pieces that its sequences have.
 
-        All classes of a key come in one part.
+        The parts come in the order of this number, then of the keys. All classes of a key are in one part.
         """
         for length in sorted(self._held.keys() | self._runs.keys()):
             held = [_merge_counts(self._held[length])] if length in self._held else []

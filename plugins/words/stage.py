@@ -1,4 +1,4 @@
-"""String attributes as counts of words."""
+"""Turn string attributes into counts of words: the stage `words`."""
 
 from collections.abc import Sequence
 
@@ -142,7 +142,7 @@ class Words(Stage):
 
 
 def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Texts], prefix: str) -> Attributes:
-    """Return the attributes of `schema` with one for each word instead of the string attributes at `positions`.
+    """Replace the string attributes at `positions` by one attribute for each word, and return all attributes.
 
     The name of the string attribute stands before a word that is the name of another attribute.
     """
@@ -163,7 +163,7 @@ def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Te
 
 
 def _find_clashes(names: Texts, used: Texts, before: str) -> np.ndarray:
-    """Return bool (n,), which names need the prefix `before`, because another attribute has or gets the name."""
+    """Find the names that need the prefix `before`, because another attribute has or gets the name: bool (n,)."""
     clashes = names.isin(used)
     while clashes.any():
         renamed = {before + names[number]: number for number in np.flatnonzero(clashes).tolist()}

@@ -19,7 +19,7 @@ def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: i
     Parameters
     ----------
     counter : the counts of the training rows.
-    least, most : the numbers of rows that a word must be in.
+    least, most : the fewest and the most rows that a word may be in; None for no limit.
     keep : how many words of each class to keep, besides all that are as frequent as the last of them; None for all.
     """
     frequent = None if keep is None else _find_least_counts(counter, keep)
@@ -42,7 +42,7 @@ def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: i
 
 
 def _find_least_counts(counter: SequenceCounter, keep: int) -> np.ndarray:
-    """Return, int64 (classes,), how often a word must occur in each to be among the `keep` most frequent ones."""
+    """Find how often a word must occur in each class to be among its `keep` most frequent words: int64 (classes,)."""
     words = collections.Counter[int]()  # how many words have a number of occurrences in a class
     for _, part in counter.merge_counts():
         pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
@@ -58,7 +58,7 @@ def _find_least_counts(counter: SequenceCounter, keep: int) -> np.ndarray:
 
 
 class Vocabulary:
-    """Finds the columns of words and sequences.
+    """Finds the columns of the words and sequences of a vocabulary.
 
     Parameters
     ----------
