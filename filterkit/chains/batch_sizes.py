@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 import numpy as np
 
@@ -18,23 +19,20 @@ def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Itera
 
     A row belongs to the batch in whose range of `size` bytes it begins. No batch is empty.
     """
-    waiting: list[Batch] = []
-    begin = last = 0  # the byte at which the next row begins, and the number of the batch of the row before it
+    for _, pieces in groupby(_number_pieces(batches, size), itemgetter(0)):
+        yield concatenate([piece for _, piece in pieces], schema)
+
+
+def _number_pieces(batches: Iterable[Batch], size: int) -> Iterator[tuple[int, Batch]]:
+    """Cut some batches so that each piece belongs to one batch of `resize_batches`; yield the number of that with it."""
+    begin = 0  # the byte at which the next row begins
     for batch in batches:
-        if not len(batch):
-            continue
-        ends = begin + np.cumsum(estimate_row_bytes(batch))
-        number = np.concatenate([[begin], ends[:-1]]) // size
-        cuts = np.flatnonzero(np.diff(number, prepend=last))
-        for first, stop in pairwise([0, *cuts.tolist(), len(batch)]):
-            if first in cuts and waiting:
-                yield concatenate(waiting, schema)
-                waiting = []
-            if stop > first:
-                waiting.append(batch.rows(first, stop))
-        begin, last = int(ends[-1]), int(number[-1])
-    if waiting:
-        yield concatenate(waiting, schema)
+        n_bytes = estimate_row_bytes(batch)
+        number = (begin + np.cumsum(n_bytes) - n_bytes) // size
+        begins = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
+        for first, stop in pairwise([*begins, len(batch)]):
+            yield int(number[first]), batch.rows(first, stop)
+        begin += int(n_bytes.sum())
 
 
 def estimate_row_bytes(batch: Batch) -> np.ndarray:

@@ -366,9 +366,8 @@ def _split_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> lis
     """
     count = max(1, -(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)))
     wanted = np.arange(1, min(count, len(statistic))) / min(count, max(len(statistic), 1))
+    upto = np.arange(len(statistic) + 1)
     if isinstance(statistic, ContingencyTable):
-        upto = statistic.indptr + np.arange(len(statistic) + 1)
-        cuts = np.searchsorted(upto, wanted * int(upto[-1])).tolist()
-    else:
-        cuts = (wanted * len(statistic)).astype(np.int64).tolist()
+        upto += statistic.indptr
+    cuts = np.searchsorted(upto, wanted * int(upto[-1])).tolist()
     return list(pairwise(sorted({0, *cuts, len(statistic)}))) or [(0, 0)]

@@ -157,18 +157,20 @@ class Learner(Stage):
             tasks = make_numeric_tasks(schema, means)
             if means.shape != tasks.codes.shape:
                 raise FilterkitError("what it predicts is not the numeric class or targets")
-            return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
-        names, codes = state["names"], np.asarray(state["codes"])
-        target = schema.class_attribute
-        known = schema.label_values.names if target is None else target.values
-        if not len(names) or min(codes.tolist(), default=0) < 0 or [known[code] for code in codes.tolist()] != names:
-            raise FilterkitError("what it predicts is not one of the classes or labels")
-        tasks = Tasks(tuple(names), codes, True) if target is not None else make_label_tasks(schema, codes.tolist())
-        if target is None and (
-            not (np.diff(codes) > 0).all()
-            or not np.array_equal(np.unique(schema.label_values.labels[codes]), np.arange(len(schema.labels)))
-        ):
-            raise FilterkitError("what it predicts is not every label once")
+        else:
+            names, codes = state["names"], np.asarray(state["codes"])
+            target, labels = schema.class_attribute, schema.label_values
+            known = labels.names if target is None else target.values
+            if not len(names) or min(codes.tolist(), default=0) < 0 or [known[c] for c in codes.tolist()] != names:
+                raise FilterkitError("what it predicts is not one of the classes or labels")
+            if target is not None:
+                tasks = Tasks(tuple(names), codes, True)
+            elif (np.diff(codes) > 0).all() and np.array_equal(
+                np.unique(labels.labels[codes]), np.arange(len(schema.labels))
+            ):
+                tasks = make_label_tasks(schema, codes.tolist())
+            else:
+                raise FilterkitError("what it predicts is not every label once")
         return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
 
     def _check_schema(self, schema: Schema) -> None:
@@ -216,10 +218,8 @@ class Learner(Stage):
         StageError : a value of these rows is one that `check_values` refuses, or a weight cannot be counted.
         """
         check_weights(self.name, batch)
-        counts = counted_rows(batch)
-        self.check_values(batch, counts)
-        batch = batch.replace(passthrough=None)
-        batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+        self.check_values(batch, counted_rows(batch))
+        batch = take_counted(batch.replace(passthrough=None))
         if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
             name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
             raise StageError(
@@ -233,6 +233,12 @@ def counted_rows(batch: Batch) -> np.ndarray:
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
 
+def take_counted(batch: Batch) -> Batch:
+    """Return the rows of a batch that learners use, see `counted_rows`."""
+    counts = counted_rows(batch)
+    return batch if counts.all() else batch.take(np.flatnonzero(counts))
+
+
 def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
     """Yield the rows of each batch that learners use, see `counted_rows`.
 
@@ -243,8 +249,7 @@ def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
     weights, rows = 0.0, 0
     for batch in batches:
         check_weights(stage, batch)
-        counts = counted_rows(batch)
-        batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+        batch = take_counted(batch)
         weights, rows = weights + float(batch.row_weights.sum()), rows + len(batch)
         yield batch
     check_sum(stage, weights, rows)
@@ -331,7 +336,7 @@ class FittedLearner(Fitted):
 
         It has no rows if the class or labels of none are known.
         """
-        batch = batch.take(np.flatnonzero(counted_rows(batch)))
+        batch = take_counted(batch)
         codes, scores = self.read_predictions(batch)
         if self.tasks.is_numeric:
             chosen = scores = codes
