@@ -47,7 +47,7 @@ def _about(kind: Any) -> list[str]:
     lines += ["", "| option | default | |", "| --- | --- | --- |"]
     for field in dataclasses.fields(kind):
         choices = "\\|".join(map(_shown, field.metadata["choices"] or ()))
-        option = f"`{kind.shown(field)}={choices or 'VALUE'}`"
+        option = f"`{kind.name_option(field)}={choices or 'VALUE'}`"
         several = " Several values are separated by commas." if isinstance(field.default, tuple) else ""
         lines.append(f"| {option} | {_shown(field.default)} | {field.metadata['help']}{several} |")
     return lines

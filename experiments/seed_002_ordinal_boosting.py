@@ -55,7 +55,7 @@ def main() -> None:
         fitted = filterkit.chain(chain).fit(train, jobs=given.jobs)
         seconds = time.perf_counter() - began
         widths[key[1]] = len(fitted.stages[0].schema.features)
-        outcome = fitted.stages[-1].outcome(transform(fitted.stages[:-1], test))
+        outcome = fitted.stages[-1].predict_outcome(transform(fitted.stages[:-1], test))
         values = averages(outcome.truth, outcome.predicted)
         for place, error in zip((2, 5), spreads(outcome.truth, outcome.predicted)):
             values[place] = with_error((values[place], error))

@@ -12,7 +12,7 @@ from command import run_python
 
 import filterkit
 from filterkit import FilterkitError, UsageError, testing
-from filterkit.chains.saved import summarize_file
+from filterkit.chains.saved import summarize_saved_chain
 from filterkit.evaluation.results import read_results_file
 from filterkit.plugin.parsing import read_stages
 from filterkit.plugin.registry import registry
@@ -202,7 +202,7 @@ USES = {
     "save": lambda path: filterkit.save(filterkit.chain("l2").fit(filterkit.read(IRIS)), path / "my.chain"),
     "results": lambda path: read_results_file(str(path)),
     "chain": lambda path: read_stages(str(path), registry()),
-    "describe": lambda path: summarize_file(str(path)),
+    "describe": lambda path: summarize_saved_chain(str(path)),
 }
 
 

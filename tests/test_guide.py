@@ -250,7 +250,7 @@ def test_every_format_and_its_options_are_documented():
     assert set(documented) == set(kinds)
     for name, kind in kinds.items():
         for field in dataclasses.fields(kind) if isinstance(kind, type) else ():
-            assert f"| `{kind.shown(field)}=" in documented[name], f"{name} {field.name}"
+            assert f"| `{kind.name_option(field)}=" in documented[name], f"{name} {field.name}"
 
 
 def test_every_error_and_warning_is_documented_and_mistakes_end_in_one_line():

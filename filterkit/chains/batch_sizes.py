@@ -24,7 +24,7 @@ def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Itera
 
 
 def _number_pieces(batches: Iterable[Batch], size: int) -> Iterator[tuple[int, Batch]]:
-    """Cut some batches so that each piece belongs to one batch of `resize_batches`; yield the number of that with it."""
+    """Cut some batches into the pieces that `resize_batches` joins, and yield each with the number of its new batch."""
     begin = 0  # the byte at which the next row begins
     for batch in batches:
         n_bytes = estimate_row_bytes(batch)

@@ -31,7 +31,7 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
-from filterkit.stages.learned import format_learned
+from filterkit.stages.learned import format_learned_value
 
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
@@ -327,6 +327,6 @@ def describe_learned(fitted: Fitted, before: Schema) -> str:
     before : the schema of the batches that come into it.
     """
     for table in filter(lambda table: table.rows, fitted.describe(before, _MOST_SHOWN)):
-        rows = [" ".join([str(row[0]), *map(format_learned, row[1:2])]) for row in table.rows]
+        rows = [" ".join([str(row[0]), *map(format_learned_value, row[1:2])]) for row in table.rows]
         return f"{(table.head[1:] or table.head)[0]}: {', '.join(rows)}{', …' if table.more else ''}"
     return "nothing"

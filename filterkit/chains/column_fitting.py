@@ -74,14 +74,14 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
             values = (yield from count_numeric_class(rows, stage.name)) if stage.needs_class else None
             numeric = None if values is None else NumericClass.of(values)
             counting = Counting(stage.learns_from, stage.needs_class, stage.name, numeric)
-            learning = Learning(partial(_learn, stage, counting))
+            learning = Learning(partial(_learn_columns, stage, counting))
             strip = yield from learn_in_strips(counting, stage, rows, memory, learning)
         else:
-            learning = Learning(partial(_learn, stage, strip.counting))
-            strip.teach(learning)
-        fitted, _ = learning.finish(stage, rows.schema)
+            learning = Learning(partial(_learn_columns, stage, strip.counting))
+            strip.let_learn(learning)
+        fitted, _ = learning.make_fitted(stage, rows.schema)
         all_fitted.append(fitted)
-        rows = rows.through(fitted)
+        rows = rows.transform_by(fitted)
         strip = None if strip is None else strip.push_through(fitted, following)
     return all_fitted
 
@@ -107,11 +107,11 @@ def learn_in_strips(
     high = width = rows.schema.width
     while True:
         strip = Strip(counting, stage, rows, low, high, statistic_share(memory))
-        yield from strip.count()
-        strip.teach(learning)
+        yield from strip.take_statistic()
+        strip.let_learn(learning)
         if strip.high == width:
             return strip if strip.low == 0 else None
-        low, high = strip.high, min(strip.high + strip.n_columns_that_fit(), width)
+        low, high = strip.high, min(strip.high + strip.estimate_columns_that_fit(), width)
 
 
 class Counting(NamedTuple):
@@ -130,7 +130,7 @@ class Counting(NamedTuple):
     reader: str
     numeric: NumericClass | None = None
 
-    def can_fit(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
+    def can_serve(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
         """Return whether `stage` can learn from this statistic once it is pushed through the stages before `stage`.
 
         `n_unlabelled` rows have no class, and `n_weighted` another weight than 1.
@@ -142,8 +142,8 @@ class Counting(NamedTuple):
             return same_rows
         return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
 
-    def view_table(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
-        """Return the statistic that a later stage learns from, made of one that `can_fit` it."""
+    def make_statistic_for(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
+        """Return the statistic that a later stage learns from, made of one that `can_serve` it."""
         if not isinstance(statistic, ContingencyTable):
             return statistic
         table = statistic.without_classes() if self.supervised and not stage.needs_class else statistic
@@ -183,26 +183,32 @@ class Strip:
         self._rows = rows
         self._engine = rows.engine
         self._budget = budget
-        self._count = self._engine.keep(partial(_count, counting, low, high))
+        self._take_statistic = self._engine.keep(partial(_take_statistic, counting, low, high))
         self._held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
-        self._counts = np.zeros(4)  # see `_count_batch`
+        self._counts = np.zeros(4)  # see `_take_statistic_and_counts`
 
-    def count(self) -> Passes[None]:
+    def take_statistic(self) -> Passes[None]:
         """Yield the query of the pass, and merge what waits after it; without any batch, take the statistic of no rows.
 
         Raises
         ------
         StageError : the sum of all weights cannot be counted exactly.
         """
-        yield [Query(self._rows, partial(_count_batch, self._count, self.counting.supervised), self._add)]
+        yield [
+            Query(
+                self._rows,
+                partial(_take_statistic_and_counts, self._take_statistic, self.counting.supervised),
+                self._add,
+            )
+        ]
         weights, n_rows = self._counts[:2].tolist()
         check_sum(self.counting.reader, weights, n_rows)
         if not self._held:
-            self._held = list(map_checked(self._engine, self._count, [empty(self._rows.schema)]))
+            self._held = list(map_checked(self._engine, self._take_statistic, [empty(self._rows.schema)]))
         self._merge()
 
     def _add(self, result: tuple[Any, np.ndarray]) -> None:
-        """Append the result of `_count_batch`; merge the waiting statistics if they are many or large."""
+        """Append the result of `_take_statistic_and_counts`; merge the waiting statistics if they are many or large."""
         statistic, counts = result
         self._counts += counts
         self._held.append(statistic)
@@ -220,12 +226,12 @@ class Strip:
                 return
             self.high = (self.low + self.high) // 2
 
-    def n_columns_that_fit(self) -> int:
+    def estimate_columns_that_fit(self) -> int:
         """Estimate how many columns fit, if they are like those of this strip; at least two, to find out."""
         n_bytes: int = self._held[0].nbytes
         return max(2, (self.high - self.low) * self._budget * 7 // 16 // max(n_bytes, 1))
 
-    def teach(self, learning: Learning) -> None:
+    def let_learn(self, learning: Learning) -> None:
         """Let the stage learn from ranges of columns, in order, each small enough for it."""
         (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), self._held)
         for begin, end in cuts:
@@ -237,10 +243,10 @@ class Strip:
         Returns None if there is no following stage, if it cannot learn from the strip, or if that takes too much
         memory.
         """
-        if following is None or not self.counting.can_fit(following, *self._counts[2:]):
+        if following is None or not self.counting.can_serve(following, *self._counts[2:]):
             return None
         pushed = copy(self)
-        push = self._engine.keep(partial(_push, fitted, self._budget))
+        push = self._engine.keep(partial(_push_table, fitted, self._budget))
         pushed._held = list(map_checked(self._engine, push, self._held))
         pushed._stage, pushed.high = following, fitted.schema.width
         return pushed if pushed._held[0].nbytes <= self._budget else None
@@ -276,7 +282,7 @@ class Learning:
     def _store(self, value: np.ndarray | Ragged) -> list[Stored]:
         return self._scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
 
-    def finish(self, stage: ColumnStage, schema: Schema) -> tuple[FittedColumns, list[State]]:
+    def make_fitted(self, stage: ColumnStage, schema: Schema) -> tuple[FittedColumns, list[State]]:
         """Return the fitted stage of the first state, and the other states; `schema` is that of the incoming rows."""
         if self._held:
             (states,) = self._held
@@ -303,7 +309,7 @@ class Learning:
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
+def _take_statistic(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
     """Take the statistic of the columns of a batch from `low` up to, but not including, `high`."""
     columns = np.arange(low, high)
     if counting.numeric is not None:
@@ -311,7 +317,7 @@ def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
     return counting.kind.of(batch, columns, counting.supervised, counting.reader)
 
 
-def _count_batch(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
+def _take_statistic_and_counts(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
     """Return the statistic of a batch, or a handle of it if `count` leaves it with the engine; and four numbers.
 
     These are both of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many do not have the
@@ -327,13 +333,13 @@ def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Stati
     return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
 
 
-def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> Learned:
+def _learn_columns(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> Learned:
     """Learn the state of a range of columns; see `Learning`."""
-    view = counting.view_table(stage, cut_columns(*item))
+    view = counting.make_statistic_for(stage, cut_columns(*item))
     return [learn_state(stage, view)], view.totals
 
 
-def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
+def _push_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Push a table of all columns through a fitted stage, one range of columns after the other.
 
     A result of more bytes than the budget has only the first columns, since nobody learns from it.

@@ -67,9 +67,9 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds))
-    paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))
+    paired = rows.transform_by(_PairedWithFold(rows.schema, fold, n_folds))
     run_passes(learn_in_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
-    fitted, by_fold = learning.finish(stage, rows.schema)
+    fitted, by_fold = learning.make_fitted(stage, rows.schema)
     return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 
@@ -119,7 +119,7 @@ def _get_counted_classes(batch: Batch) -> np.ndarray:
     return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
 
 
-class Chosen(Fitted):
+class ChosenRows(Fitted):
     """Passes on some of the training rows, numbered anew from 0; `chosen`, bool (rows,), says which."""
 
     def __init__(self, schema: Schema, chosen: np.ndarray) -> None:

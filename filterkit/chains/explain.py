@@ -90,7 +90,7 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
             return
         # A statistic also serves the stages that follow. This is right if all rows have a class and the weight 1.
         counting, count = Counting(statistic, stage.needs_class, stage.name), 1
-        while count < len(group) and counting.can_fit(cast(ColumnStage, group[count])):
+        while count < len(group) and counting.can_serve(cast(ColumnStage, group[count])):
             count += 1
         how, passes = title + (" by class" if stage.needs_class else ""), 1
         if stage.needs_class and is_numeric:

@@ -28,7 +28,7 @@ from filterkit.stages.base import (
     transform,
 )
 from filterkit.stages.columns import learns_from_statistic
-from filterkit.stages.selective import FittedOnSome, SelectiveStage, choose_columns
+from filterkit.stages.selective import FittedOnSomeColumns, SelectiveStage, choose_columns
 
 if TYPE_CHECKING:
     from filterkit.data.schema import Schema
@@ -38,12 +38,12 @@ Tell = Callable[[int, Rows], None]
 
 def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
     """Group the column stages that follow each other and are fitted together; any other stage is a group by itself."""
-    for is_together, several in groupby(stages, _shares_passes):
+    for is_together, several in groupby(stages, _can_share_passes):
         group = list(several)
         yield from [group] if is_together else zip(group)
 
 
-def _shares_passes(stage: Stage) -> bool:
+def _can_share_passes(stage: Stage) -> bool:
     return learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
 
 
@@ -108,14 +108,14 @@ class Fitting:
     def fit(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
         """Fit the next stages; `tell` is as in `fit_stages`."""
         for group in group_stages(stages):
-            if _shares_passes(group[0]):
+            if _can_share_passes(group[0]):
                 from filterkit.chains.column_fitting import fit_column_stages  # chains of row stages need none
 
                 fitted: Sequence[Fitted] = fit_column_stages(group, self.rows, self._memory)  # type: ignore[arg-type]
             else:
                 fitted = [self._fit_alone(group[0])]
             for stage, each in zip(group, fitted, strict=True):
-                self._add(stage, each)
+                self._append(stage, each)
             if tell is not None:
                 tell(len(self.steps), self.rows)
 
@@ -126,7 +126,7 @@ class Fitting:
 
     def fork(self) -> Fitting:
         """Return a copy that goes on by itself. Rows in memory pass the stages so far once for all copies."""
-        rows = self.rows.in_memory()
+        rows = self.rows.transform_in_memory()
         if self._trial_rows is self.rows:
             self._trial_rows = rows
         self.rows = rows
@@ -147,9 +147,9 @@ class Fitting:
         check_class(stage, rows.schema)
         if isinstance(stage, SelectiveStage) and stage.chooses_attributes:
             choice = choose_columns(stage, rows.schema)
-            rows = rows.through(choice)
+            rows = rows.transform_by(choice)
             if not len(choice.columns):
-                return FittedOnSome(choice, choice)
+                return FittedOnSomeColumns(choice, choice)
         if learns_from_statistic(stage) and stage.folds():
             from filterkit.chains.crossfit import cross_fit  # few chains need it
 
@@ -164,17 +164,17 @@ class Fitting:
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
             with blame_errors(stage):
                 fitted = stage.fit(batches, rows.schema)
-        return fitted if choice is None else FittedOnSome(check_fitted(stage, fitted), choice)
+        return fitted if choice is None else FittedOnSomeColumns(check_fitted(stage, fitted), choice)
 
-    def _add(self, stage: Stage, fitted: Fitted) -> None:
+    def _append(self, stage: Stage, fitted: Fitted) -> None:
         """Let the rows pass a fitted stage, and start trials after it if they can share that."""
         check_fitted(stage, fitted)
         before = self.rows
-        self.rows = before.arranged_by(stage) if isinstance(stage, TrainingStage) else before.through(fitted)
+        self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
         if self._has_trials:
             does_same = learns_nothing(stage) and not stage.numbers_rows  # trials number their rows anew
             if does_same and self._trial_rows is before and before.source.in_memory:
-                self.rows = self.rows.in_memory()
+                self.rows = self.rows.transform_in_memory()
                 self._trial_rows, self._n_skipped = self.rows, self._n_skipped + 1
             if _changes_targets(stage, before.schema, self.rows.schema):
                 self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
@@ -197,7 +197,7 @@ def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory:
 
     Both come out of the stages `before` the learner, fitted on the rows of the other folds alone.
     """
-    from filterkit.chains.crossfit import Chosen, draw_folds, read_counted_classes  # few chains need it
+    from filterkit.chains.crossfit import ChosenRows, draw_folds, read_counted_classes  # few chains need it
 
     classes = read_counted_classes(rows)
     count = min(learner.inner_folds(), max(int(np.count_nonzero(classes >= 0)), 2))  # no fold is empty
@@ -207,7 +207,8 @@ def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory:
     for number in range(count):
         own = fold == number
         others, held_out = (
-            rows.through(chosen).in_memory() for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
+            rows.transform_by(chosen).transform_in_memory()
+            for chosen in (ChosenRows(rows.schema, ~own), ChosenRows(rows.schema, own))
         )
         fitting = fit_stages(again, others, memory)
         training = fitting.rows

@@ -73,7 +73,7 @@ class BatchSource:
     all_read: Callable[[], bool] = lambda: True
     in_memory: bool = False
     n_arranged: int | None = field(default=None, init=False)
-    _stored: list[_Stored] | None = field(default=None, init=False)  # after the first pass, unless it reads again
+    _stored: list[_StoredBatch] | None = field(default=None, init=False)  # after the first pass, unless it reads again
     _reads_again: bool = field(default=False, init=False)
     _closing: ExitStack = field(default_factory=ExitStack, init=False)
 
@@ -91,7 +91,7 @@ class BatchSource:
         each value. If there are many, it gets a batch in pieces.
         """
         if self._stored is not None:
-            items = [(each, *cut) for each in self._stored for cut in _cut(each.n_rows, each.n_values, growth)]
+            items = [(each, *cut) for each in self._stored for cut in _cut_rows(each.n_rows, each.n_values, growth)]
             return self._map_stored(function, items)
         if not (last or self.in_memory or self._reads_again):
             return self._map_and_store(function)
@@ -100,18 +100,18 @@ class BatchSource:
         pieces = (
             batch.rows(*cut)
             for batch in self.read(itself)
-            for cut in _cut(len(batch), batch.stored_values.size, growth)
+            for cut in _cut_rows(len(batch), batch.stored_values.size, growth)
         )
         return map_checked(self.engine, function, pieces)
 
-    def map_undone(self, function: Callable[[Batch], T], done: Done) -> Iterator[T]:
+    def map_unless_done(self, function: Callable[[Batch], T], done: Done) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; None for those that are `done`. It is the last pass."""
         if self._stored is None:
             return self.read(function, done)
         return self._map_stored(function, [(each, 0, each.n_rows) for each in self._stored], done)
 
     def _map_stored(
-        self, function: Callable[[Batch], T], items: list[tuple[_Stored, int, int]], done: Done = NOTHING_DONE
+        self, function: Callable[[Batch], T], items: list[tuple[_StoredBatch, int, int]], done: Done = NOTHING_DONE
     ) -> Iterator[T]:
         results = map_unless_done(self.engine, items, partial(_call_on_stored, self.schema, function), done)
         return self.watch(results, [stop - first for _, first, stop in items])
@@ -126,7 +126,7 @@ class BatchSource:
         for packed, n_rows, n_values, result in self.read(partial(_pack_and_call, pack, function)):
             if isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere
                 spool.add(packed)
-            stored.append(_Stored(packed, n_rows, n_values, start))
+            stored.append(_StoredBatch(packed, n_rows, n_values, start))
             start += n_rows
             n_bytes += packed.nbytes
             if self.rereads and n_bytes > self.memory * self.engine.jobs:
@@ -190,17 +190,17 @@ class Rows:
 
         The function gets a batch in pieces, so that not all values that stages make of it need be held at once.
         """
-        return self.source.map_undone(partial(_call_on_pieces, self.stages, self.training, function), done)
+        return self.source.map_unless_done(partial(_call_on_pieces, self.stages, self.training, function), done)
 
     def all_read(self) -> bool:
         """Return whether the input had been read to its end when the latest result was computed."""
         return self.source.all_read()
 
-    def through(self, stage: Fitted) -> Rows:
+    def transform_by(self, stage: Fitted) -> Rows:
         """Return these rows as they come out of one more fitted stage; it transforms them when they are mapped over."""
         return replace(self, stages=[*self.stages, stage])
 
-    def in_memory(self) -> Rows:
+    def transform_in_memory(self) -> Rows:
         """Return these rows, transformed at once, if their source is in memory; otherwise return self."""
         if not self.source.in_memory or not self.stages:
             return self
@@ -208,7 +208,7 @@ class Rows:
         source._closing = self.source._closing
         return Rows(source)
 
-    def arranged_by(self, stage: TrainingStage) -> Rows:
+    def arrange_by(self, stage: TrainingStage) -> Rows:
         """Return these rows as a training stage chooses or orders them, each time that they are mapped over at first.
 
         They are closed together with the source of these rows.
@@ -298,7 +298,7 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-class _Stored(NamedTuple):
+class _StoredBatch(NamedTuple):
     """A spooled batch, which later passes read.
 
     Attributes
@@ -314,7 +314,7 @@ class _Stored(NamedTuple):
     start: int
 
 
-def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_Stored, int, int]) -> T:
+def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_StoredBatch, int, int]) -> T:
     """Call ``function`` with the rows of a stored batch from `first` up to, but not including, `stop`."""
     stored, first, stop = piece
     batch = stored.batch.load(schema).replace(start=stored.start)
@@ -327,7 +327,7 @@ def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Cal
 
 def _call_on_pieces(stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], batch: Batch) -> T:
     """Call a function with an iterator over pieces of a batch, transformed, each of about `_MOST_VALUES` values."""
-    cuts = _divide(len(batch), int(batch.stored_values.size * compute_peak_growth(stages)))
+    cuts = _divide_rows(len(batch), int(batch.stored_values.size * compute_peak_growth(stages)))
     return function(transform(stages, batch.rows(*cut), training) for cut in cuts)
 
 
@@ -338,12 +338,12 @@ def _pack_and_call(
     return pack(batch), len(batch), batch.stored_values.size, function(batch)
 
 
-def _cut(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
-    """Cut the rows of a batch into ranges (first, stop), as `_divide` does; one range if `growth` is 1."""
-    return _divide(n_rows, int(n_values * growth) if growth > 1 else 0)
+def _cut_rows(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
+    """Cut the rows of a batch into ranges (first, stop), as `_divide_rows` does; one range if `growth` is 1."""
+    return _divide_rows(n_rows, int(n_values * growth) if growth > 1 else 0)
 
 
-def _divide(n_rows: int, n_values: int) -> list[tuple[int, int]]:
+def _divide_rows(n_rows: int, n_values: int) -> list[tuple[int, int]]:
     """Divide rows into equal ranges (first, stop), in order, of about `_MOST_VALUES` values each, or of one row."""
     count = min(n_values // _MOST_VALUES + 1, max(n_rows, 1))
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))

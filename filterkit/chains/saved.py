@@ -34,7 +34,7 @@ from filterkit.files.paths import AnyPath, path_as_text
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Fitted, Stage, check_fitted
-from filterkit.stages.selective import rebuild
+from filterkit.stages.selective import rebuild_fitted
 from filterkit.stages.trust import trust_packages
 
 FORMAT = "filterkit chain"
@@ -125,14 +125,14 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
             fitted_stages: list[Fitted] = []
             for stage, note in zip(stages, header["stages"], strict=True):
                 state = {str(key): _decode(value, archive) for key, value in note["kept"].items()}
-                fitted_stages.append(check_fitted(stage, rebuild(stage, state, schema)))
+                fitted_stages.append(check_fitted(stage, rebuild_fitted(stage, state, schema)))
                 schema = fitted_stages[-1].schema
         fitted = FittedChain(Chain(stages), incoming, fitted_stages)
         if fitted.schema != schema_from_json(header["outgoing"]):
             raise _DamageError("its stages make other attributes than its header declares")
         _transform_samples(fitted)
     except Exception as error:  # a damaged file can lead to any exception
-        raise _make_error(path, error) from None
+        raise _make_load_error(path, error) from None
     return fitted
 
 
@@ -148,7 +148,7 @@ def _open_pipe(path: Any) -> Any:
         return io.BytesIO(begin + pipe.read() if begin == _ZIP_SIGNATURE else begin)
 
 
-def summarize_file(path: str) -> dict[str, Any]:
+def summarize_saved_chain(path: str) -> dict[str, Any]:
     """Describe a file that `save` wrote, in mappings, lists, texts and numbers; its plugins need not be installed.
 
     Raises
@@ -165,10 +165,10 @@ def summarize_file(path: str) -> dict[str, Any]:
                 stages.append({"words": list(note["words"]), "plugin": note["plugin"], "bytes": size})
             return {"file": path, "filterkit": header["filterkit"], **schemas, "stages": stages}
     except Exception as error:
-        raise _make_error(path, error) from None
+        raise _make_load_error(path, error) from None
 
 
-def _make_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
+def _make_load_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
     """Make the error to raise, which names the file, when `error` came up while a saved chain was read."""
     name = path_as_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
     if isinstance(error, UsageError):

@@ -21,7 +21,7 @@ from filterkit.formats.base import FileFormat
 from filterkit.formats.reader import Reader, map_numbered
 from filterkit.plugin.formats import Formats
 from filterkit.progress import ReadingProgress
-from filterkit.stages.base import needs_numbers
+from filterkit.stages.base import need_row_numbers
 
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
@@ -130,7 +130,7 @@ def transform_later_rows(
     numbered : whether batches must say the numbers of their rows, even if no stage needs them.
     """
     shown = ReadingProgress(options.progress)
-    mapping = partial(map_numbered, reader) if numbered or needs_numbers(fitted.chain.stages) else reader.map
+    mapping = partial(map_numbered, reader) if numbered or need_row_numbers(fitted.chain.stages) else reader.map
 
     def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
         return shown.watch(mapping(partial(_call_on_aligned, alignment, function), engine, done), reader)

@@ -24,7 +24,7 @@ from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage, needs_numbers
+from filterkit.stages.base import Stage, need_row_numbers
 
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
@@ -162,7 +162,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     training, loaded = None, None
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects, job.part_size)
-        rows = open_rows_to_fit(reader, job.engine, options, job.part_size, needs_numbers(job.stages))
+        rows = open_rows_to_fit(reader, job.engine, options, job.part_size, need_row_numbers(job.stages))
         training, incoming, stages = opened.enter_context(rows), reader.schema, job.stages
         transfers.append(Opened(job.transfers[0], reader, None))
     else:

@@ -104,7 +104,7 @@ class ProcessEngine(Engine):
                 _dump(self._preparations, os.path.join(self._folder.path, "preparations"))
                 with hold_back_signals():
                     context = multiprocessing.get_context("spawn")
-                    self._pool = process.ProcessPoolExecutor(self.jobs, context, _start_worker, (self._folder.path,))
+                    self._pool = process.ProcessPoolExecutor(self.jobs, context, _prepare_worker, (self._folder.path,))
             except BaseException:
                 self._folder.remove()
                 raise
@@ -199,7 +199,7 @@ def _load_and_remove(path: str) -> Any:
     return thing
 
 
-def _start_worker(folder: str) -> None:
+def _prepare_worker(folder: str) -> None:
     """Prepare this process to work for the pool whose temporary files are in `folder`."""
     from threadpoolctl import threadpool_limits
 

@@ -138,7 +138,7 @@ class _Branch(NamedTuple):
         learner = self.fitting.steps[-1].fitted
         assert isinstance(learner, FittedLearner)
         with collect_warnings() as messages:
-            outcome = learner.outcome(self.test)
+            outcome = learner.predict_outcome(self.test)
         if not len(outcome.truth):
             raise StageError(name, "all rows to test on have the weight 0, so there is nothing to measure")
         if costs is not None:

@@ -41,7 +41,7 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
     """
     low, high = (each[columns] for each in overview.moments.extremes())
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
-    chosen = rows.through(OnlyColumns(rows.schema, columns))
+    chosen = rows.transform_by(OnlyColumns(rows.schema, columns))
     merger = RecordMerger(_Blocks(low, high, complete, float(overview.largest_weight)).multiply, chosen.schema)
     yield [Query(chosen, merger.compute, merger.add)]
     gram = merger.merge()

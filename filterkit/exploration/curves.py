@@ -91,7 +91,7 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     ------
     StageError : the stage cannot be fitted.
     """
-    chosen = rows.through(OnlyColumns(rows.schema, columns))
+    chosen = rows.transform_by(OnlyColumns(rows.schema, columns))
     thinned, fitted = yield from fit_in_passes([_ThinValues(needs_class=True), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     columns = fitted.columns
@@ -110,7 +110,9 @@ def compute_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memor
     rows, columns, memory : as for `compute_curves`.
     class_ : what `describe_numbers` says of the class.
     """
-    (thinned,) = yield from fit_in_passes([_ThinValues(True)], rows.through(OnlyColumns(rows.schema, columns)), memory)
+    (thinned,) = yield from fit_in_passes(
+        [_ThinValues(True)], rows.transform_by(OnlyColumns(rows.schema, columns)), memory
+    )
     state = thinned.state
     means = class_["mean"] + class_["deviation"] * _pad_rows(
         state["values"], state["sums"].values / state["rows"].values

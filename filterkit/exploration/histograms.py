@@ -80,7 +80,7 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     ------
     StageError : a value is infinite.
     """
-    chosen = rows.through(OnlyColumns(rows.schema, columns))
+    chosen = rows.transform_by(OnlyColumns(rows.schema, columns))
     schema = chosen.schema
     group, names = _group_classes(schema, extents.totals)
     bins = _Bins(schema, extents.take(columns), group)

@@ -357,7 +357,7 @@ class FileFormat(Configured):
         return cls.writer is not FileFormat.writer
 
     @staticmethod
-    def shown(field: dataclasses.Field[Any]) -> str:
+    def name_option(field: dataclasses.Field[Any]) -> str:
         """Return how messages and users call an option: by its name."""
         return field.name.removesuffix("_")
 
@@ -376,7 +376,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     ------
     UsageError : there is no such option, or it does not take the value.
     """
-    fields = {kind.shown(field): field for field in dataclasses.fields(kind)}
+    fields = {kind.name_option(field): field for field in dataclasses.fields(kind)}
     types = get_option_types(kind)
     found: dict[str, Any] = {}
     last = ""

@@ -536,6 +536,6 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
     return batch
 
 
-def needs_numbers(stages: Iterable[Stage]) -> bool:
+def need_row_numbers(stages: Iterable[Stage]) -> bool:
     """Return whether one of the stages has `Stage.numbers_rows`; one thread then transforms all rows."""
     return any(stage.numbers_rows for stage in stages)

@@ -54,26 +54,26 @@ def make_learned_table(
     first = next(iter(columns.values()), None)
     order = np.arange(len(names))
     if isinstance(first, Ragged) or (isinstance(first, list) and any(isinstance(each, list) for each in first)):
-        learned = [i for i in order.tolist() if any(each == each for each in _take_value(first, i))]
+        learned = [i for i in order.tolist() if any(each == each for each in _get_value(first, i))]
         order = np.array(learned, np.int64)
     elif isinstance(first, np.ndarray) and first.dtype.kind == "f":
         order = order[~np.isnan(first)]
         if ranked:
             order = order[np.argsort(-np.abs(first[order]), kind="stable")]
-    rows = [[names[i], *(_take_value(values, i) for values in columns.values())] for i in order[:top].tolist()]
+    rows = [[names[i], *(_get_value(values, i) for values in columns.values())] for i in order[:top].tolist()]
     return LearnedTable(title, [of, *columns], rows, len(order) - len(rows))
 
 
-def _take_value(values: Any, i: int) -> Any:
+def _get_value(values: Any, i: int) -> Any:
     if isinstance(values, Ragged):
         return values.values[values.indptr[i] : values.indptr[i + 1]].tolist()
     return values[i].tolist() if isinstance(values, np.ndarray) else values[i]
 
 
-def format_learned(value: Any) -> str:
+def format_learned_value(value: Any) -> str:
     """Format a value of a table in short."""
     if isinstance(value, list):
-        return " ".join(map(format_learned, value[:_NUMBERS])) + " …" * (len(value) > _NUMBERS)
+        return " ".join(map(format_learned_value, value[:_NUMBERS])) + " …" * (len(value) > _NUMBERS)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

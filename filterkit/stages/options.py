@@ -108,7 +108,7 @@ class Configured:
         for field in dataclasses.fields(self):
             value = field.default
             if field.name in options:
-                value = _convert(type(self), field, options.pop(field.name))
+                value = _convert_value(type(self), field, options.pop(field.name))
             setattr(self, field.name, value)
         if options:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
@@ -125,7 +125,7 @@ class Configured:
         return partial(type(self), **get_option_values(self)), ()
 
     @staticmethod
-    def shown(field: dataclasses.Field[Any]) -> str:
+    def name_option(field: dataclasses.Field[Any]) -> str:
         """Return the name of an option in messages: by default, its flag."""
         return field.name.upper() if field.metadata["bare"] else make_flag(field)
 
@@ -181,7 +181,7 @@ def _parse_annotation(stage: type[Any], field: dataclasses.Field[Any], hint: Any
             "declare int, float, str, bool, int | str, tuple[str, ...], or one of these | None"
         )
     default = field.default
-    if default is not None and _convert_to(type_, default) != default:
+    if default is not None and _convert_to_type(type_, default) != default:
         raise TypeError(f"{stage.__name__}.{field.name}: the default {default!r} is not {_MEANING[type_]}")
     return type_
 
@@ -198,7 +198,7 @@ _MEANING = {
 }
 
 
-def _convert(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
+def _convert_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
     """Convert a value to the option's own type.
 
     Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
@@ -211,15 +211,15 @@ def _convert(kind: type[Configured], field: dataclasses.Field[Any], value: Any) 
     if value is None and field.default is None:
         return None
     type_ = get_option_types(kind)[field.name]
-    converted = _convert_to(type_, value)
+    converted = _convert_to_type(type_, value)
     if converted is None:
         shown = value if isinstance(value, str) else repr(value)
-        raise UsageError(f"{kind.name}: {kind.shown(field)} must be {_MEANING[type_]}, not {quoted(shown)}")
+        raise UsageError(f"{kind.name}: {kind.name_option(field)} must be {_MEANING[type_]}, not {quoted(shown)}")
     return converted
 
 
-def _convert_to(type_: Any, value: Any) -> Any:
-    """Convert a value to a type of `get_option_types` as `_convert` does; return None if the option does not accept it.
+def _convert_to_type(type_: Any, value: Any) -> Any:
+    """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept it.
 
     A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int.
     """
@@ -229,7 +229,7 @@ def _convert_to(type_: Any, value: Any) -> Any:
         return tuple(map(str, values)) if all(isinstance(each, str) for each in values) else None
     if type_ is INT_OR_TEXT:
         if not isinstance(value, str):
-            return _convert_to(int, value)
+            return _convert_to_type(int, value)
         is_number = value.isascii() and value.removeprefix("-").isdigit() and len(value) < _MOST_DIGITS
         return int(value) if is_number else value
     if type_ is bool:
@@ -255,7 +255,7 @@ def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: An
 
     Numbers must be finite unless they are the default. None is refused only for a positional option.
     """
-    name, shown = kind.name, kind.shown(field)
+    name, shown = kind.name, kind.name_option(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if field.metadata["bare"] and value is None:
         raise UsageError(f"{name}: {shown} is missing")
@@ -285,7 +285,7 @@ def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
     types = get_option_types(kind)
     return [
         {
-            "option": kind.shown(field),
+            "option": kind.name_option(field),
             "type": _NAMES[types[field.name]],
             "repeatable": types[field.name] is tuple,
             "default": list(field.default) if isinstance(field.default, tuple) else field.default,

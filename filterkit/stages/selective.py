@@ -114,7 +114,7 @@ def choose_columns(stage: SelectiveStage, schema: Schema) -> OnlyColumns:
     return OnlyColumns(schema, np.searchsorted(features, np.array(chosen, np.int64)))
 
 
-class FittedOnSome(Fitted):
+class FittedOnSomeColumns(Fitted):
     """A stage that was fitted on some columns of X.
 
     Parameters
@@ -181,7 +181,7 @@ class FittedOnSome(Fitted):
         return batch.replace(schema=self.schema, X=X)
 
 
-def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
+def rebuild_fitted(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
     """Rebuild a fitted stage, confined or not, from its `Fitted.state`.
 
     Raises
@@ -194,6 +194,6 @@ def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
     if not np.array_equal(state[_COLUMNS], choice.columns):
         raise FilterkitError(f"{stage.name} has been fitted on other columns than it chooses")
     if not len(choice.columns):
-        return FittedOnSome(choice, choice)
+        return FittedOnSomeColumns(choice, choice)
     own = {key: value for key, value in state.items() if key != _COLUMNS}
-    return FittedOnSome(check_fitted(stage, stage.from_state(own, choice.schema)), choice)
+    return FittedOnSomeColumns(check_fitted(stage, stage.from_state(own, choice.schema)), choice)

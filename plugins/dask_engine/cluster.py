@@ -97,10 +97,12 @@ class Cluster:
         except BaseException as error:  # also a signal
             self._end_own()
             if isinstance(error, (OSError, RuntimeError, TimeoutError)):
-                raise FilterkitError(f"--engine dask: the workers cannot be started ({_explain(error)})") from None
+                raise FilterkitError(
+                    f"--engine dask: the workers cannot be started ({_describe_cause(error)})"
+                ) from None
             raise
 
-    def threads(self) -> int:
+    def count_threads(self) -> int:
         """Return the number of tasks that run at once, at least 1."""
         return max(1, sum(map(int, self.client.nthreads().values())))
 
@@ -111,7 +113,7 @@ class Cluster:
         """
         return self.client.submit(function, *arguments, pure=False, priority=priority)
 
-    def result(self, future: Any) -> Any:
+    def wait_for_result(self, future: Any) -> Any:
         """Wait for the result of a future, or raise what its task raised.
 
         Raises
@@ -216,7 +218,7 @@ def _connect(options: str) -> Client:
             f"--engine dask: {name} needs certificates; Dask's settings distributed.comm.tls name their files"
         ) from None
     except (OSError, TimeoutError, ValueError) as error:
-        raise FilterkitError(f"--engine dask: no scheduler answers at {name} ({_explain(error)})") from None
+        raise FilterkitError(f"--engine dask: no scheduler answers at {name} ({_describe_cause(error)})") from None
     try:
         client.wait_for_workers(1, timeout=30)
     except TimeoutError:
@@ -242,7 +244,7 @@ def _read_address(path: str) -> str:
         raise ValueError("it has no address") from None
 
 
-def _explain(error: BaseException) -> str:
+def _describe_cause(error: BaseException) -> str:
     """Return the message of the first cause of an error of Dask, on one line; its type if it has no message."""
     while error.__cause__ is not None:
         error = error.__cause__

@@ -16,7 +16,7 @@ from .work import (
     Failure,
     Kept,
     OnWorker,
-    compute_large,
+    compute_large_result,
     get_large_part,
     get_result,
     pickle_without,
@@ -97,7 +97,7 @@ class DaskEngine(Engine):
     @property
     def jobs(self) -> int:  # type: ignore[override]
         """The number of threads of the cluster; before workers are started, the number asked for."""
-        return self._wanted if self._cluster is None and self._client is None else self._connect().threads()
+        return self._wanted if self._cluster is None and self._client is None else self._connect().count_threads()
 
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Implement `Engine.prepare`; workers that already run call the function, too."""
@@ -109,7 +109,7 @@ class DaskEngine(Engine):
         """Implement `Engine.map`."""
         cluster = self._connect()
         submit = self._send_function(cluster, function)
-        yield from map_ahead(submit, items, self._wait_for, _AHEAD * cluster.threads())
+        yield from map_ahead(submit, items, self._wait_for, _AHEAD * cluster.count_threads())
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `Engine.map_as_done`."""
@@ -127,7 +127,7 @@ class DaskEngine(Engine):
 
         Results of items of more than 64 KB come to this process nevertheless, see `_submit`.
         """
-        return partial(compute_large, function)
+        return partial(compute_large_result, function)
 
     def close(self) -> None:
         """Implement `Engine.close`; a cluster that this engine has started ends."""
@@ -181,7 +181,7 @@ class DaskEngine(Engine):
         """
         cluster = self._connect()
         with _convert_dask_errors(task.item):
-            pickled, sizes = cluster.result(task.small)
+            pickled, sizes = cluster.wait_for_result(task.small)
         kept = [
             Kept(cluster.submit(get_large_part, task.done, number, priority=_FIRST), size)
             for number, size in enumerate(sizes)

@@ -1,6 +1,6 @@
 """Work on items in the workers, and carry items and results to them and back.
 
-The result of a task is a Dask future of a `Done`, which stays on its worker. Parts that `compute_large` marks as
+The result of a task is a Dask future of a `Done`, which stays on its worker. Parts that `compute_large_result` marks as
 `Large` stay there. The rest comes back, with a `Kept` instead of each of these parts. An item may hold a `Kept`: the
 future goes with the item, and on the worker the part itself replaces it.
 """
@@ -55,7 +55,7 @@ class Large:
         return itself, (self.value,)
 
 
-def compute_large(function: Callable[[Any], Any], item: Any) -> Large:
+def compute_large_result(function: Callable[[Any], Any], item: Any) -> Large:
     """Call a function, and mark its result as one that is to stay on the worker."""
     return Large(function(item))
 

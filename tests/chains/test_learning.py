@@ -28,7 +28,7 @@ def learned(*states):
 
 def joined(*states):
     learning, schema = learned(*states)
-    fitted, others = learning.finish(Copy(), schema)
+    fitted, others = learning.make_fitted(Copy(), schema)
     assert len(others) == 1 and others[0].keys() == fitted.state.keys()
     return fitted.state
 
@@ -58,7 +58,7 @@ def test_what_is_ragged_is_mapped_and_can_be_pickled():
 def test_the_file_is_closed_when_it_is_forgotten_and_what_is_mapped_stays():
     one = {"r": Ragged(np.array([0, 1]), np.ones(1))}
     learning, schema = learned(one, one)
-    found, file = learning.finish(Copy(), schema)[0].state["r"], learning._scratch._file
+    found, file = learning.make_fitted(Copy(), schema)[0].state["r"], learning._scratch._file
     assert not file.closed
     del learning
     assert file.closed and found.values.tolist() == [1, 1]

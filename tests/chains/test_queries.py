@@ -51,8 +51,8 @@ def starts(batch):
 def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_called_once_a_batch():
     rows = counted(made())
     double, triple, fivefold = (Times(rows.schema, factor) for factor in (2, 3, 5))
-    once = rows.through(double)
-    wanted = [rows, once.through(triple), once, once.through(fivefold), rows.through(triple), once]
+    once = rows.transform_by(double)
+    wanted = [rows, once.transform_by(triple), once, once.transform_by(fivefold), rows.transform_by(triple), once]
     found = [[] for _ in wanted]
     run_pass([Query(each, total, own.append) for each, own in zip(wanted, found)])
     assert rows.source.passes == 1
@@ -71,14 +71,14 @@ def test_no_batch_is_held_that_no_stage_needs_any_longer():
 
     rows = counted(made(), parts=1)
     for _ in range(4):
-        rows = rows.through(Watched(rows.schema, 2))
+        rows = rows.transform_by(Watched(rows.schema, 2))
     run_pass([Query(rows, lambda _: alive.append([ref() is not None for ref in refs]), lambda _: None)])
     assert alive == [[False, False, False, True]]
 
 
 def test_what_was_found_is_taken_in_the_order_of_the_batches():
     rows, taken = counted(made(), LocalEngine(2), parts=10), []
-    run_pass([Query(rows, starts, taken.append), Query(rows.through(Times(rows.schema, 2)), len, taken.append)])
+    run_pass([Query(rows, starts, taken.append), Query(rows.transform_by(Times(rows.schema, 2)), len, taken.append)])
     assert taken == [each for start in range(10) for each in (start, 1)]
 
 

@@ -77,18 +77,18 @@ def fitted(stage):
 
 def test_mapped_rows_pass_all_stages_in_order():
     rows = rows_in_memory(batches([1], [2]), 7)
-    twice = rows.through(fitted(Double())).through(fitted(Double()))
+    twice = rows.transform_by(fitted(Double())).transform_by(fitted(Double()))
     assert list(twice.map(values)) == [(0, [4]), (1, [8])]
     assert (twice.schema, twice.jobs, twice.memory, twice.to_the_end) == (SCHEMA, 1, 7, False)
-    assert list(rows.through(fitted(Double())).in_memory().map(values)) == [(0, [2]), (1, [4])]
+    assert list(rows.transform_by(fitted(Double())).transform_in_memory().map(values)) == [(0, [2]), (1, [4])]
 
 
 def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
     rows = rows_in_memory(batches([1, 2], [3, 4, 6]), 0)
-    arranged = rows.through(fitted(Double())).arranged_by(Evens())
+    arranged = rows.transform_by(fitted(Double())).arrange_by(Evens())
     assert [v for _, v in arranged.map(values)] == [[2, 4], [6, 8, 12]]
     assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
-    own = rows.arranged_by(Evens())
+    own = rows.arrange_by(Evens())
     assert [v for _, v in own.map(values)] == [[2], [4, 6]]
     closed = []
     for each in (arranged, own):
@@ -128,11 +128,11 @@ def test_a_stage_that_makes_many_values_gets_few_rows_at_once(in_memory, monkeyp
     rows = rows_in_memory(parts, 0) if in_memory else spooled(parts)[0]
     fan = Fan()
     list(rows.map(len))
-    found = list(rows.through(fan).map(values, last=True))
+    found = list(rows.transform_by(fan).map(values, last=True))
     assert max(fan.lengths) <= 2 < len(parts[0])
     assert [start for start, _ in found] == np.cumsum([0, *(len(X) for _, X in found)])[:-1].tolist()
     assert [x for _, X in found for x in X] == [x for _, X in expected for x in X]
-    assert list(rows.through(fitted(Double())).map(values)) == expected
+    assert list(rows.transform_by(fitted(Double())).map(values)) == expected
 
 
 @pytest.mark.parametrize("is_stored", [True, False])
@@ -143,7 +143,7 @@ def test_what_is_made_of_a_piece_is_given_out_before_the_next_is_made(is_stored,
     if is_stored:
         list(rows.map(len))
     fan = Fan()
-    results = rows.through(fan).map(values, last=True)
+    results = rows.transform_by(fan).map(values, last=True)
     next(results)
     assert len(fan.lengths) == 1
     assert 1 + len(list(results)) == len(fan.lengths) >= 20

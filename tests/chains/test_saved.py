@@ -56,7 +56,9 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tm
     earlier = {f"stages {number} plugin": f"{name} of filterkit 0.1.0" for number, name in enumerate(NAMES)}
     path = rewritten(data, earlier, tmp_path / "chain")
     assert testing.same(saved.load(path).transform(batch), expected)
-    assert "select of arff-filterkit 0.1.0" in [stage["plugin"] for stage in saved.summarize_file(path)["stages"]]
+    assert "select of arff-filterkit 0.1.0" in [
+        stage["plugin"] for stage in saved.summarize_saved_chain(path)["stages"]
+    ]
     path = rewritten(data, earlier | {"stages 0 words": ["stage-of-old"]}, tmp_path / "removed")
     with pytest.raises(FilterkitError, match=r"the stage 'stage-of-old'; install shape of arff-filterkit 0\.1\.0"):
         saved.load(path)
@@ -200,7 +202,7 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
             archive.filelist.append(copy.copy(one))
             archive.filelist[-1].filename = f"{number}.npy"
         archive.writestr("more", b"")
-    for way in (saved.load, saved.summarize_file):
+    for way in (saved.load, saved.summarize_saved_chain):
         with pytest.raises(FilterkitError, match="its members are longer than the file"):
             way(path)
 
@@ -212,7 +214,7 @@ def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
     (tmp_path / "half").write_bytes(kept[1][: len(kept[1]) // 2])
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     for name in ("bomb", "empty", "half", "other.npz", str(SAMPLES / "iris.arff")):
-        for read in (saved.load, saved.summarize_file):
+        for read in (saved.load, saved.summarize_saved_chain):
             with pytest.raises(FilterkitError, match="is not a chain that --save wrote, or it is damaged"):
                 read(str(tmp_path / name))
 

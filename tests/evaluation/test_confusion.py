@@ -22,7 +22,7 @@ def test_values_are_in_the_order_of_the_header(classes, positive, train, names, 
     y = np.array([0, 1, 2, 2])
     batch = make(np.column_stack([np.cos(y), np.sin(y)]), y, classes, positive=positive)
     learner = filterkit.chain("neighbors --k 1").fit(batch.take(np.array(train))).stages[-1]
-    assert list_confusion_matrices(learner, learner.outcome(batch), batch.schema) == [["", names, cells]]
+    assert list_confusion_matrices(learner, learner.predict_outcome(batch), batch.schema) == [["", names, cells]]
 
 
 def test_sums_name_the_values_that_occur_in_order():

@@ -191,7 +191,7 @@ def test_a_model_may_predict_labels_alone():
     out = fitted.transform(batch)
     assert dense(out)[:, 1].tolist() == [0, 1, 0, 1]
     learned = fitted.stages[0]
-    for outcome in (learned.outcome(batch), learned.read_outcome(out)):
+    for outcome in (learned.predict_outcome(batch), learned.read_outcome(out)):
         assert outcome.predicted.tolist() == [[False], [True], [False], [True]]
         assert outcome.scores is None and not outcome.probabilities
     assert learned.read_outcome(out.rows(0, 0)).predicted.shape == (0, 1)
@@ -217,12 +217,12 @@ def test_rows_without_class_or_weight_are_left_out():
 def test_the_outcome_covers_the_rows_whose_class_is_known():
     batch = make([[0], [2], [99], [5], [4]], [0, 0, -1, 1, 0])
     learned = fit(Means(), batch.rows(0, 4)).stages[0]
-    outcome = learned.outcome(batch)
+    outcome = learned.predict_outcome(batch)
     assert outcome.truth.tolist() == [[False], [False], [True], [False]]
     assert outcome.predicted.tolist() == [[False], [False], [True], [True]]
     assert outcome.scores.tolist() == [[-12], [-4], [8], [4]]
     assert outcome.exclusive
-    none = learned.outcome(batch.take(np.array([2])))
+    none = learned.predict_outcome(batch.take(np.array([2])))
     assert none.truth.shape == none.predicted.shape == none.scores.shape == (0, 1)
 
 

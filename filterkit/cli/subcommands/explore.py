@@ -17,7 +17,7 @@ from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, refuse_repeated_options
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import needs_numbers
+from filterkit.stages.base import need_row_numbers
 
 _BEST = 50
 _FLAGS = ("-o", "--output")
@@ -83,7 +83,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     from filterkit.exploration.plain import render_without_scripts
     from filterkit.pages.page import make_page
 
-    numbered = needs_numbers(stages)
+    numbered = need_row_numbers(stages)
     reader = open_input(path, options, formats)
     with (
         send_prints_to_stderr(),

@@ -22,7 +22,7 @@ from filterkit.plugin.lookup import find_stage
 from filterkit.plugin.parsing import make_stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-from filterkit.stages.learned import format_learned
+from filterkit.stages.learned import format_learned_value
 from filterkit.stages.options import describe_options
 
 _TOP = 10  # rows of a table
@@ -76,9 +76,9 @@ def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, A
 def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
     """Describe the chain in a file, with what its stages have learned; if they cannot be loaded, warn and leave that
     out."""
-    from filterkit.chains.saved import load, summarize_file
+    from filterkit.chains.saved import load, summarize_saved_chain
 
-    document = summarize_file(path)
+    document = summarize_saved_chain(path)
     try:
         described = load(path, known, trust=trust).describe(top)
     except FilterkitError as error:
@@ -125,7 +125,8 @@ def _explain_chain(chain: dict[str, Any]) -> Iterator[str]:
             if table["title"]:
                 yield f"  {table['title']}"
             rows = [
-                [shorten(format_learned(value), _WIDTH) for value in row] for row in [table["head"], *table["rows"]]
+                [shorten(format_learned_value(value), _WIDTH) for value in row]
+                for row in [table["head"], *table["rows"]]
             ]
             yield from (f"  {line}" for line in align_rows(rows, left=(0,)))
             if table["more"]:
