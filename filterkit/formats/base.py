@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import IO, Any, ClassVar, NamedTuple
@@ -29,6 +30,9 @@ from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows
 from filterkit.stages.options import INT_OR_TEXT, Configured, get_option_types
 from filterkit.temporary import name_temporary_errors
+
+_OPTION = re.compile(r"(?:\A|,)((?:\\.?|[^\\,=])*)(?:(=)((?:\\.?|[^\\,])*))?", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
 LOSSES = ("names", "kinds", "labels", "weights", "columns")
@@ -402,19 +406,8 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
 
 def _split_options(text: str) -> Iterator[tuple[str, bool, str]]:
     """Yield each option in a text: the text before ``=``, whether there is ``=``, and the text after it."""
-    sides, equals, escaped = [""], False, False
-    for character in text:
-        if escaped or character not in "\\,=" or (character == "=" and equals):
-            sides[-1] += character
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        elif character == "=":
-            sides, equals = [sides[0], ""], True
-        else:
-            yield sides[0], equals, sides[-1]
-            sides, equals = [""], False
-    yield sides[0], equals, sides[-1]
+    for name, equals, value in _OPTION.findall(text):
+        yield _ESCAPED.sub(r"\1", name), bool(equals), _ESCAPED.sub(r"\1", value)
 
 
 _WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}

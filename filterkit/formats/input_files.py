@@ -43,6 +43,7 @@ class InputFiles:
     paths : of all files.
     first, table : the first file, and the one that is open.
     lines : counts the lines of finished stretches.
+    n_finished : how many bytes of files other than the open one have been read.
 
     Raises
     ------
@@ -58,7 +59,7 @@ class InputFiles:
         sizes = [size for size in self._sizes.values() if size is not None]
         self._total = sum(sizes) if len(sizes) == len(self.paths) else None
         self._number = 0  # of the file that is open
-        self._n_finished = 0  # bytes of other files
+        self.n_finished = 0
         self.lines = LineCounts()
         with name_format_errors(kind, self.name):
             self.first = self.table = kind.open(self._opening)
@@ -80,7 +81,7 @@ class InputFiles:
 
     def rewind(self) -> None:
         """Begin again with the first file."""
-        self._n_finished = 0
+        self.n_finished = 0
         if self._number:
             self.open(0)
 
@@ -98,11 +99,7 @@ class InputFiles:
     def position(self) -> int:
         """Return how many of the `size` bytes have been read."""
         position = max(self.lines.ends.get(self.paths[self._number], 0), self.table.position())
-        return position if self._total is None else self._n_finished + position
-
-    def add_finished(self, n_bytes: int) -> None:
-        """Count the bytes of files that workers have read, and that were never open here."""
-        self._n_finished += n_bytes
+        return position if self._total is None else self.n_finished + position
 
     def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
         """Yield the parts of all files, in order. Workers that see files read what they can.
@@ -126,7 +123,7 @@ class InputFiles:
                 small = {}
             if path is not None and size is None:
                 if number != self._number:
-                    self._n_finished += self._sizes[self.paths[self._number]] or 0
+                    self.n_finished += self._sizes[self.paths[self._number]] or 0
                     self.open(number)
                     begin_file(self.table)
                 yield from self._open_parts(engine, restart if number == first else None)
@@ -152,7 +149,7 @@ class InputFiles:
             elif self._part_size is not None or engine.reads_files:
                 parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
                 if parts is not None and isinstance(table, TextTable):
-                    self.lines.begin(name, table.line - 1)
+                    self.lines.counted[name] = table.line - 1
             yield from table.parts() if parts is None else parts
 
 
@@ -162,16 +159,13 @@ class LineCounts:
     Attributes
     ----------
     ends : where the last finished stretch of each file ends, in bytes.
+    counted : how many lines come before the next stretch of each file, as far as they have been counted.
     """
 
     def __init__(self) -> None:
         self.ends: dict[str, int] = {}
-        self._lines: dict[str, int] = {}  # before the next stretch of each file
+        self.counted: dict[str, int] = {}
         self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
-
-    def begin(self, name: str, n_lines: int) -> None:
-        """Start to count the lines of a file; `n_lines` come before its first stretch."""
-        self._lines[name] = n_lines
 
     def add(self, stretch: Stretch, n_lines: int | None) -> None:
         """Add the next stretch of a file; `n_lines` is None if its lines have not been counted."""
@@ -179,17 +173,9 @@ class LineCounts:
         if n_lines is None:
             self._uncounted.setdefault(stretch.name, []).append(stretch)
         else:
-            self._lines[stretch.name] += n_lines
-
-    def end(self, name: str) -> int:
-        """Return the number of lines before the next stretch of a file, which has no further one."""
-        return self._lines.pop(name)
-
-    def known(self) -> dict[str, int]:
-        """Return the number of lines before the next stretch of each file, as far as they have been counted."""
-        return dict(self._lines)
+            self.counted[stretch.name] += n_lines
 
     def count_before(self, name: str) -> int:
         """Return the number of lines before the next stretch of a file; reads what nobody has read yet."""
         unread = self._uncounted.pop(name, ())
-        return self._lines.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)
+        return self.counted.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)

@@ -39,6 +39,10 @@ class RowLosses:
     ----------
     schema : of the rows, with labels of multi-label data as ordinary attributes.
     are_numbers : whether the format reads texts, which are some, as numbers; None if it tells texts from numbers.
+
+    Attributes
+    ----------
+    used : which labels the rows noted so far have, as `find_used` returns it.
     """
 
     def __init__(self, schema: Schema, are_numbers: Callable[[Sequence[str]], bool] | None = None) -> None:
@@ -53,14 +57,14 @@ class RowLosses:
             self._attributes.append(target)
         self._first = np.cumsum([0, *(len(a.values) for a in self._attributes)])
         self._labels = int(self._first[-1])
-        self._used = np.zeros(self._labels + 2 * len(self._strings), bool)
+        self.used = np.zeros(self._labels + 2 * len(self._strings), bool)
 
     def find_used(self, batch: Batch) -> np.ndarray:
         """Find which labels the rows of a batch have: bool (labels of all attributes + 2 × string attributes,).
 
         The two flags of a string attribute say whether there are texts, and whether one of them is no number.
         """
-        used = np.zeros_like(self._used)
+        used = np.zeros_like(self.used)
         for number, name in enumerate(self._strings):
             assert batch.passthrough is not None and self._are_numbers is not None
             column = batch.passthrough.column(name)
@@ -82,23 +86,19 @@ class RowLosses:
 
     def note(self, used: np.ndarray) -> np.ndarray:
         """Add the labels that rows have, from `find_used`; return the numbers of new ones, int64."""
-        new = np.flatnonzero(used & ~self._used)
-        self._used |= used
+        new = np.flatnonzero(used & ~self.used)
+        self.used |= used
         return new
-
-    def note_numbers(self, numbers: Iterable[int]) -> None:
-        """Add labels that rows have, by their numbers."""
-        self._used[np.fromiter(numbers, np.int64)] = True
 
     def describe(self, title: str, word: str) -> Iterable[str]:
         """Yield at most two texts: of string attributes whose texts are all numbers, and of labels that no row has."""
-        has_texts, has_others = self._used[self._labels :: 2], self._used[self._labels + 1 :: 2]
+        has_texts, has_others = self.used[self._labels :: 2], self.used[self._labels + 1 :: 2]
         numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
         if numbers:
             yield tell_numbers(title, word, "texts", "string", numbers)
-        if self._used[: self._labels].all():
+        lost = np.flatnonzero(~self.used[: self._labels]).tolist()
+        if not lost:
             return
-        lost = np.flatnonzero(~self._used[: self._labels]).tolist()
         number = int(np.searchsorted(self._first, lost[0], "right")) - 1
         attribute = self._attributes[number]
         label = attribute.values[lost[0] - int(self._first[number])]
@@ -123,26 +123,36 @@ class Losses:
     lost : a text for each loss that does not depend on the rows.
     advice : what the user can do if the weights of rows are lost; None if they are not.
     rows : finds what only rows tell; None if that is nothing.
+
+    Attributes
+    ----------
+    rows : as passed.
+    is_quiet : whether no warning is given, as where each worker writes a part.
+    has_weights : whether rows noted so far have weights.
     """
 
     def __init__(self, title: str, word: str, lost: list[str], advice: str | None, rows: RowLosses | None) -> None:
         self._title, self._word, self._lost, self._advice, self.rows = title, word, lost, advice, rows
+        self.is_quiet = self.has_weights = False
+
+    def _warn(self, text: str) -> None:
+        if not self.is_quiet:
+            say(f"filterkit: warning: {text}")
 
     def begin(self) -> None:
         """Warn of the losses that do not depend on the rows; does nothing when called again."""
         for lost in self._lost:
-            say(f"filterkit: warning: {lost}")
+            self._warn(lost)
         self._lost = []
 
     def note(self, weighted: bool, used: np.ndarray | None) -> list[int]:
         """Warn once if rows have weights that get lost; note the labels `used`, and return the indices of new ones."""
-        if weighted and self._advice is not None:
-            advice = f"; {self._advice}" if self._advice else ""
-            say(f"filterkit: warning: the weights of rows are not written{advice}")
-            self._advice = None
+        if weighted and not self.has_weights and self._advice is not None:
+            self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")
+        self.has_weights |= weighted
         return [] if self.rows is None or used is None else self.rows.note(used).tolist()
 
     def end(self) -> None:
         """Warn after the last row."""
         for lost in self.rows.describe(self._title, self._word) if self.rows is not None else ():
-            say(f"filterkit: warning: {lost}")
+            self._warn(lost)

@@ -45,7 +45,7 @@ class RowWriter:
 
     Attributes
     ----------
-    losses : warns of what the format loses, and may be replaced before rows are written.
+    losses : warns of what the format loses.
 
     Raises
     ------
@@ -76,9 +76,19 @@ class RowWriter:
         count_rows_read : called with the number of rows written, after the last one; returns how many rows the input
             had, for the last line of formats with comments. None, as its result or itself, for no such line.
         """
-        if self._writer.write_all is not None:
-            return self._write_all(self._writer.write_all, out, rows)
         count = 0
+        if self._writer.write_all is not None:
+
+            def count_batches() -> Iterator[Batch]:
+                nonlocal count
+                for batch in rows(itself):
+                    count += len(batch)
+                    yield batch
+                if not count:
+                    yield empty(self._schema)
+
+            self._writer.write_all(count_batches(), out)
+            return count
         for size, _ in self._write_batches(out, rows, False):
             if isinstance(out, BufferedWriter):  # a reader may be waiting; but compressed text would grow longer
                 out.flush()
@@ -91,7 +101,7 @@ class RowWriter:
     def tee(self, out: IO[bytes], rows: Rows) -> Iterator[Batch]:
         """Yield the batches of `rows`, and write each before it is yielded."""
         if self._writer.write_all is not None:  # it asks for batches, so it gets them in a pass of its own
-            self._write_all(self._writer.write_all, out, rows.map)
+            self.write(out, rows.map)
             yield from rows.map(itself, last=True)
             return
         for _, batch in self._write_batches(out, partial(rows.map, last=True), True):
@@ -110,20 +120,6 @@ class RowWriter:
             yield size, batch
         writer.end(out)
         losses.end()
-
-    def _write_all(self, write: Callable[[Iterator[Batch], IO[bytes]], None], out: IO[bytes], rows: Mapping) -> int:
-        count = 0
-
-        def counted() -> Iterator[Batch]:
-            nonlocal count
-            for batch in rows(itself):
-                count += len(batch)
-                yield batch
-            if not count:
-                yield empty(self._schema)
-
-        write(counted(), out)
-        return count
 
 
 def _convert(

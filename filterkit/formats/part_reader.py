@@ -118,19 +118,16 @@ class PartReader:
         ------
         UnclosedRecord : the last record of a stretch goes on in the next one.
         """
-        part, found = item.part, Read(item.n_done or 0)
+        part, n_lines = item.part, None
+        stretch = part if isinstance(part, Stretch) else None
         is_parsed = item.n_done is None or self.notes
-        if isinstance(part, Stretch):
-            found = found._replace(stretch=part)
-            if self.last is None and not is_parsed:
-                return found
-            block, begin = part.read()
-            if self.last is not None and part.end < part.size and self.last(block.text) != len(block.text):
-                raise UnclosedRecord(part.name, begin)
-            found = found._replace(n_lines=count_lines(block.text))
-            part = block
-        if isinstance(part, Files):
-            found = found._replace(nbytes=part.nbytes)
+        if stretch is not None and (is_parsed or self.last is not None):
+            part, begin = stretch.read()
+            if self.last is not None and stretch.end < stretch.size and self.last(part.text) != len(part.text):
+                raise UnclosedRecord(stretch.name, begin)
+            n_lines = count_lines(part.text)
+        nbytes = part.nbytes if isinstance(part, Files) else 0
+        found = Read(item.n_done or 0, stretch=stretch, n_lines=n_lines, nbytes=nbytes)
         if not is_parsed:
             return found
         parsed = self.parse(part)

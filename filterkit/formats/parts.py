@@ -16,7 +16,6 @@ from filterkit.files.folders import measure_file
 from filterkit.files.output import open_new_file
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import Entry, Parts, Work
-from filterkit.formats.losses import Losses, RowLosses
 from filterkit.formats.output import Form, RowWriter
 
 
@@ -27,7 +26,7 @@ class WrittenPart(NamedTuple):
     ----------
     path : of the file.
     rows, bytes : how many there are.
-    weighted : whether rows have weights that the format loses.
+    weighted : whether rows have weights.
     used : bool (labels,): which labels rows have, of a format that loses the others; else None.
     """
 
@@ -64,28 +63,13 @@ class PartWriter:
             what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
             raise FilterkitError(f"{self.name}: {what}")
         writer = RowWriter(self.form)
-        writer.losses = noted = _NotedLosses(writer.losses.rows)
+        losses = writer.losses
+        losses.is_quiet = True
         path = f"{self.folder}/{uuid4().hex}"
         with open_new_file(path, self.name) as out:
             count = writer.write(out, lambda function: map(function, pieces), int)
-        return WrittenPart(path, count, measure_file(path, self.name), noted.weighted, noted.used)
-
-
-class _NotedLosses(Losses):
-    """Notes what is lost, for `WrittenPart`, and does not warn."""
-
-    def __init__(self, rows: RowLosses | None) -> None:
-        super().__init__("", "", [], None, rows)
-        self.weighted = False
-        self.used: np.ndarray | None = None
-
-    def note(self, weighted: bool, used: np.ndarray | None) -> list[int]:
-        self.weighted |= weighted
-        self.used = used if self.used is None or used is None else self.used | used
-        return []
-
-    def end(self) -> None:
-        pass
+        used = None if losses.rows is None else losses.rows.used
+        return WrittenPart(path, count, measure_file(path, self.name), losses.has_weights, used)
 
 
 def write_parts(
@@ -112,7 +96,7 @@ def write_parts(
     """
     losses = RowWriter(form).losses
     if losses.rows is not None:
-        losses.rows.note_numbers(label for number in done for label in parts.entries[number].labels)
+        losses.rows.used[[label for number in done for label in parts.entries[number].labels]] = True
 
     def add(number: int, each: WrittenPart) -> None:
         labels = losses.note(each.weighted, each.used)

@@ -58,6 +58,8 @@ class Reader:
     Attributes
     ----------
     path, name : as passed, and what messages call the input.
+    named_class : the number of the attribute that the file names as the class, from 1; ``none`` if none is, None if
+        unsaid.
     schema : of the batches.
     history : the comments that tell what filterkit did to the data before.
     count : the number of rows; None until all have been read.
@@ -105,7 +107,8 @@ class Reader:
         self.name, self._first = self._files.name, self._files.first
         self.history = self._first.history
         try:
-            self._flat, self.schema = _find_schemas(self._first, opening)
+            self.named_class = _find_named_class(self._first)
+            self._flat, self.schema = _find_schemas(self._first, opening, self.named_class)
             with name_format_errors(kind, self.name):
                 self._parser = self._first.parser(self._flat)
         except FilterkitError as error:
@@ -117,11 +120,6 @@ class Reader:
         self._known_starts: list[int] = []  # the same of a pass before; empty in the first
         self.count: int | None = None
         self.may_be_cut = False
-
-    @property
-    def named_class(self) -> int | str | None:
-        """The number of the attribute that the file names as the class, from 1; ``none`` if none is, None if unsaid."""
-        return _find_named_class(self._first)
 
     @property
     def live(self) -> bool:
@@ -186,7 +184,7 @@ class Reader:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
             except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
-                restart = Restart(found.name, found.begin, self._files.lines.end(found.name) + 1)
+                restart = Restart(found.name, found.begin, self._files.lines.counted.pop(found.name) + 1)
                 self._files.open(self._files.paths.index(found.name))
         if not self._known_starts:
             self._notes.warn()
@@ -263,9 +261,9 @@ class Reader:
 
     def _record_part(self, read: Read) -> None:
         """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the reader."""
-        rows_before, lines_before = self.rows, self._files.lines.known()
+        rows_before, lines_before = self.rows, dict(self._files.lines.counted)
         self._starts.append(rows_before + read.rows)
-        self._files.add_finished(read.nbytes)
+        self._files.n_finished += read.nbytes
         if read.stretch is not None:
             self._files.lines.add(read.stretch, read.n_lines)
         if self._known_starts:
@@ -281,7 +279,7 @@ class Reader:
         self._held.note_texts(read.first_texts)
 
 
-def _find_schemas(table: Table, opening: Opening) -> tuple[Schema, Schema]:
+def _find_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:
     """Return the schema of what the parser of a table gives, without labels, and that of the batches."""
     class_, positive, labels, like = opening.class_, opening.positive, opening.labels, opening.like
     if table.schema is not None:
@@ -292,7 +290,7 @@ def _find_schemas(table: Table, opening: Opening) -> tuple[Schema, Schema]:
     else:
         is_open = like is None and class_ is None and labels is None  # so what the file notes counts
         if is_open and table.class_ is not None:
-            class_ = _find_named_class(table)
+            class_ = named_class
             positive = table.positive if positive is None else positive
         index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
         if is_open and table.classless:

@@ -178,40 +178,30 @@ class TextParser:
         ------
         RowError : a record cannot be read, and rows are not rejected.
         """
-        try:
-            return Parsed(self.parse(block.text))
-        except Exception as error:
-            self._reraise_mistake(error)
-        bounds = np.concatenate([[0], self.ends(block.text)])
-        if bounds[-1] < len(block.text):
-            bounds = np.append(bounds, len(block.text))
         batches: list[Batch] = []
         rejected: list[Rejected] = []
-        waiting, line = [(0, len(bounds) - 1, True)], block.line
-        while waiting:
-            first, stop, failed = waiting.pop()
-            part = Block(block.text[int(bounds[first]) : int(bounds[stop])], line, block.name)
-            if failed and stop - first > 1:
-                middle = (first + stop) // 2
-                waiting += [(middle, stop, False), (first, middle, False)]
-                continue
-            try:
-                batches.append(self.parse(part.text))
-            except Exception as error:
-                self._reraise_mistake(error)
-                if stop - first > 1:
-                    waiting.append((first, stop, True))
-                    continue
-                fault = self.explain(part.text, error)
+        self._parse_part(block, batches, rejected)
+        return Parsed(concatenate(batches, self.schema), tuple(rejected))
+
+    def _parse_part(self, part: Block, batches: list[Batch], rejected: list[Rejected]) -> None:
+        """Parse some rows of a block, the halves of them if that fails; append the batches and the rejected rows."""
+        text, line = part.text, part.line
+        try:
+            batches.append(self.parse(text))
+            return
+        except Exception as error:
+            is_own = isinstance(error, AttributeError) and error.obj is self
+            if is_own or isinstance(error, (MemoryError, NameError, ImportError)):
+                raise
+            starts = self.ends(text)
+            starts = starts[starts < len(text)]  # of all records but the first
+            if not len(starts):
+                fault = self.explain(text, error)
                 fault.source, fault.line = part.name, line + (fault.line or 1) - 1
                 if not self.rejects:
                     raise fault from (None if fault is error else error)
-                rejected.append(Rejected(part.text, part.name, line, fault))
-            line += count_lines(part.text)
-        return Parsed(concatenate(batches, self.schema), tuple(rejected))
-
-    def _reraise_mistake(self, error: Exception) -> None:
-        """Raise an error again if it is one of the parser's code or of memory, whatever the text is."""
-        is_own = isinstance(error, AttributeError) and error.obj is self
-        if is_own or isinstance(error, (MemoryError, NameError, ImportError)):
-            raise error
+                rejected.append(Rejected(text, part.name, line, fault))
+                return
+        middle = int(starts[len(starts) // 2])
+        self._parse_part(Block(text[:middle], line, part.name), batches, rejected)
+        self._parse_part(Block(text[middle:], line + count_lines(text[:middle]), part.name), batches, rejected)
