@@ -134,26 +134,6 @@ def test_bounds_leave_out_most_tests_of_many_distinct_numbers(name):
     assert sum(sizes) < 0.2 * len(found.column)
 
 
-def test_metrics_agree_with_scipy():
-    from scipy.stats import chi2_contingency, fisher_exact, norm
-
-    random = np.random.default_rng(5)
-    pos, neg = 37, 210
-    tp, fp = random.integers(0, pos, 60) + 1, random.integers(0, neg, 60) + 1
-    tables = [[[t, f], [pos - t, neg - f]] for t, f in zip(tp, fp, strict=True)]
-    keep = [min(np.sum(t, axis=1)) > 0 for t in tables]
-    chi = [chi2_contingency(t, correction=False)[0] for t, k in zip(tables, keep, strict=True) if k]
-    assert score("chi", tp, fp, pos, neg)[keep].tolist() == pytest.approx(chi, rel=1e-9, abs=1e-12)
-    exact = [-math.log(fisher_exact(t)[1]) for t in tables]
-    assert score("fisher", tp, fp, pos, neg).tolist() == pytest.approx(exact, rel=1e-9, abs=1e-9)
-    rates = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
-    expected = np.abs(norm.ppf(rates[0]) - norm.ppf(rates[1]))
-    assert score("bns", tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    counts, totals = np.array([[3.0, 0, 7, 1], [1, 1, 1, 1]]), np.array([9.0, 20, 8, 30])
-    chi = [chi2_contingency([c, totals - c], correction=False)[0] for c in counts]
-    assert METRICS["chi"].classes(counts, totals).tolist() == pytest.approx(chi, rel=1e-12)
-
-
 # ---- columns -------------------------------------------------------------------------------------
 
 

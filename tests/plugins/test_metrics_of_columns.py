@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_columns as ref
-from agreement import FRACTIONS, batches, close, columns, cut, make, sample, scored, shared
+from agreement import FRACTIONS, batches, close, columns, cut, make, scored, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from weka import weka_scores
@@ -36,24 +36,6 @@ def test_a_numeric_class_agrees_with_the_plain_reference(batch, name):
 
 
 CPU = "weka/cpu.with.vendor.arff"
-
-
-def test_a_numeric_class_agrees_with_scikit_learn():
-    from sklearn.feature_selection import f_classif, f_regression
-    from sklearn.metrics import mutual_info_score
-
-    def bins(values):
-        return np.searchsorted(np.quantile(values, [0.2, 0.4, 0.6, 0.8], method="inverted_cdf"), values)
-
-    cpu, iris = shared(CPU, class_="class"), sample("iris")
-    numbers = cpu.X[:, 1:]  # behind the vendor
-    np.testing.assert_allclose(scored(cpu, "ftest")[1:], f_regression(numbers, cpu.y)[0], rtol=1e-12)
-    np.testing.assert_allclose(scored(iris, "ftest"), f_classif(iris.X, iris.y)[0], rtol=1e-12)
-    columns = [cpu.X[:, 0], *map(bins, numbers.T)]
-    expected = [mutual_info_score(column, bins(cpu.y)) for column in columns]
-    np.testing.assert_allclose(scored(cpu, "mi"), expected, rtol=0, atol=1e-14)
-    expected = [mutual_info_score(bins(column), iris.y) for column in iris.X.T]
-    np.testing.assert_allclose(scored(iris, "mi"), expected, rtol=0, atol=1e-14)
 
 
 def test_the_correlation_with_a_numeric_class_equals_that_of_weka(weka39, tmp_path):
