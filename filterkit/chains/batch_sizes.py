@@ -15,7 +15,7 @@ _VALUE_BYTES = 8
 
 
 def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
-    """Divide the rows of some batches into batches of about `size` bytes, whatever the old batches were.
+    """Yield the rows of some batches in new batches of about `size` bytes, which do not depend on the old batches.
 
     A row belongs to the batch in whose range of `size` bytes it begins. No batch is empty.
     """

@@ -1,4 +1,4 @@
-"""The shares of `--memory`, which bounds what is held between passes over the rows.
+"""Compute the shares of `--memory`, which bounds what is held between passes over the rows.
 
 The batches in work, two for each thread, come on top, and so does what stages have learned.
 """
@@ -9,15 +9,15 @@ DEFAULT_MEMORY = 1 << 30  # bytes
 
 
 def spool_share(memory: int) -> int:
-    """Return the bytes of batches that a spool holds in memory; later batches go to a temporary file."""
+    """Return how many bytes of batches a spool holds in memory, before later batches go to a temporary file."""
     return memory // 8
 
 
 def statistic_share(memory: int) -> int:
-    """Return the bytes of the statistic of one strip of columns; the columns beyond it need another pass."""
+    """Return how many bytes the statistic of columns may take in one pass; columns beyond that need another pass."""
     return memory // 8
 
 
 def stage_share(memory: int) -> int:
-    """Return the bytes that a stage may hold that reads the batches itself."""
+    """Return how many bytes a stage may hold that reads the batches itself, such as a learner."""
     return memory // 4

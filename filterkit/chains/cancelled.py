@@ -10,9 +10,9 @@ from filterkit.stages.selective import SelectiveStage
 
 
 def find_cancelled_weights(stages: Sequence[Stage]) -> list[str]:
-    """Return a message for each stage of a chain that gives columns weights which the next stage cancels.
+    """Find the stages of a chain that give columns weights which the next stage cancels; return a message for each.
 
-    A next stage that is confined to some columns does not count, because the weights of other columns may last.
+    If the next stage is confined to some columns, there is no message, because the weights of others may last.
     """
     from filterkit.stages.metric_scaling import ScalingOptions
 

@@ -1,4 +1,4 @@
-"""Chains: fit stages in order, in few passes over the rows, and transform batches by the fitted stages.
+"""Fit stages in order, in few passes over the rows, and transform batches by the fitted stages.
 
     training rows ── first pass ──> table ──> fit stage 1 ── push ──> table ──> fit stage 2 ── …
           │                                                                          │
@@ -43,7 +43,7 @@ _MOST_SHOWN = 3  # rows of a table that `describe_learned` shows
 
 
 class Chain:
-    """Stages in order.
+    """Holds stages in order, and fits them on training rows.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Chain:
 
     @classmethod
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
-        """Parse a chain, written as on the command line, or as a list of its words.
+        """Make a chain of a text as on the command line, or of a list of its words.
 
         Raises
         ------
@@ -154,10 +154,10 @@ class Chain:
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
     def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY, tell: Tell | None = None) -> tuple[FittedChain, Rows]:
-        """Fit every stage, and return the fitted chain and the transformed training rows, which `rows.close` closes.
+        """Fit every stage, and return the fitted chain, and the training rows as they come out of it.
 
-        `tell` is called with the number of stages that are fitted, and the rows that come out of them. Parameters and
-        errors are otherwise those of `fit`.
+        These rows can be mapped over until the source of `rows` is closed. `tell` is called with the number of stages
+        fitted so far and the rows that come out of them. Parameters and errors are otherwise those of `fit`.
 
         Raises
         ------
@@ -178,9 +178,9 @@ class Chain:
 
 @contextmanager
 def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterator[Rows]:
-    """Open what `Chain.fit` accepts as training rows, as a context that closes them and an engine that it makes.
+    """Make training rows of whatever `Chain.fit` accepts, as a context, which closes them and an engine that it made.
 
-    `Rows` and an engine of the caller stay open. The parameters are those of `Chain.fit`, and so are the errors.
+    `Rows` and an engine that the caller passes stay open. Parameters and errors are those of `Chain.fit`.
     """
     if isinstance(rows, Rows):
         yield rows
@@ -196,7 +196,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
 
 @contextmanager
 def add_remedies() -> Iterator[None]:
-    """Add the names of stages that help to the message of a `StageError` that is raised inside."""
+    """Name stages that help in the message of a `StageError` that is raised inside this context."""
     try:
         yield
     except StageError as error:
@@ -301,9 +301,9 @@ class FittedChain:
         return batch
 
     def _align(self, incoming: Schema, unseen: str) -> Alignment:
-        """Return the alignment of batches of the schema `incoming`; that of the latest schema is cached.
+        """Return the alignment that brings batches of the schema `incoming` to that of the training rows.
 
-        A new one warns of the nominal values that become missing.
+        It is the same object for the same schema as last time. A new one warns of nominal values that become missing.
         """
         from filterkit.data.alignment import Alignment
         from filterkit.data.losses import named, warn_of_losses
@@ -319,7 +319,7 @@ class FittedChain:
 
 
 def describe_learned(fitted: Fitted, before: Schema) -> str:
-    """Describe in a few words what a fitted stage has learned: how its first table begins, or ``nothing``.
+    """Describe in a few words what a fitted stage has learned: the first rows of its first table, or ``nothing``.
 
     Parameters
     ----------

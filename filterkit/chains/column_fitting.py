@@ -1,4 +1,4 @@
-"""Fitting column stages that follow each other, in as few passes over the training rows as possible.
+"""Fit column stages that follow each other, in as few passes over the training rows as possible.
 
     rows ── pass ──> strip ──> fit stage 1 ── push ──> strip ──> fit stage 2 ── push ──> …
 
@@ -48,7 +48,7 @@ _FEW = 8  # statistics of batches that wait before they are merged, unless they 
 
 
 def fit_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> list[FittedColumns]:
-    """Fit column stages that follow each other.
+    """Fit column stages that follow each other, and return them fitted, in order.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def fit_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) ->
 
 
 def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
-    """Yield the queries of each pass that fitting needs, and return what `fit_column_stages` returns."""
+    """Fit column stages as `fit_column_stages` does, but yield the queries of each pass, for `run_passes` to answer."""
     all_fitted: list[FittedColumns] = []
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
@@ -89,19 +89,21 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
 def learn_in_strips(
     counting: Counting, stage: ColumnStage, rows: Rows, memory: int, learning: Learning
 ) -> Passes[Strip | None]:
-    """Yield the queries of each pass: take a statistic, in as many strips as the budget needs, and learn from each.
+    """Take a statistic of all columns, one strip in each pass, and let a stage learn from each strip.
+
+    The queries of each pass are yielded, for `run_passes` to answer.
 
     Parameters
     ----------
-    counting : what to take.
+    counting : which statistic to take.
     stage : learns from it.
     rows : the training rows as they come to the stage.
-    memory : bytes, as for `Chain.fit`.
-    learning : gets the strips.
+    memory : bytes, as for `Chain.fit`; they bound a strip.
+    learning : collects what the stage learns.
 
     Returns
     -------
-    The strip, if there is only one; None if there were several.
+    The strip, if it has all columns; None if there were several.
     """
     low = 0
     high = width = rows.schema.width
@@ -115,13 +117,13 @@ def learn_in_strips(
 
 
 class Counting(NamedTuple):
-    """What a pass takes of the rows: arguments of `Statistic.of`.
+    """Says which statistic a pass takes of the rows, as arguments of `Statistic.of`.
 
     Attributes
     ----------
-    kind : the statistic.
-    supervised : whether only rows of a known class count, by class.
-    reader : the name of the stage that needs it, for messages.
+    kind : the class of the statistic.
+    supervised : whether to count only rows of a known class, each class by itself.
+    reader : the name of the stage that needs the statistic, for messages.
     numeric : how to count by a numeric class; None without one, or if classes are not counted.
     """
 
@@ -131,9 +133,9 @@ class Counting(NamedTuple):
     numeric: NumericClass | None = None
 
     def can_serve(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
-        """Return whether `stage` can learn from this statistic once it is pushed through the stages before `stage`.
+        """Return whether a later stage can learn from this statistic, pushed through the stages before that stage.
 
-        `n_unlabelled` rows have no class, and `n_weighted` another weight than 1.
+        `n_unlabelled` is the number of rows without a class, and `n_weighted` of those with another weight than 1.
         """
         if not issubclass(self.kind, ContingencyTable):
             return False
@@ -143,7 +145,7 @@ class Counting(NamedTuple):
         return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
 
     def make_statistic_for(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
-        """Return the statistic that a later stage learns from, made of one that `can_serve` it."""
+        """Make the statistic that a stage learns from out of one that `can_serve` it, and return it."""
         if not isinstance(statistic, ContingencyTable):
             return statistic
         table = statistic.without_classes() if self.supervised and not stage.needs_class else statistic
@@ -151,7 +153,10 @@ class Counting(NamedTuple):
 
 
 def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | None]:
-    """Count the values of a numeric class in one pass, see `count_class`; return None without such a class."""
+    """Count the values of a numeric class in one pass, as `count_class` does; return None without a numeric class.
+
+    The query of the pass is yielded, for `run_passes` to answer.
+    """
     target = rows.schema.class_attribute
     if target is None or target.kind != "numeric":
         return None
@@ -161,14 +166,14 @@ def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | No
 
 
 class Strip:
-    """The statistic of a range of columns over all training rows, taken in one pass.
+    """Takes the statistic of a range of columns over all training rows, in one pass.
 
-    Columns are cut away while it takes too much memory. The statistics of batches wait until together they take as much
-    memory as what has been merged, so that each cell of a table takes part in few merges.
+    If it takes too much memory, the last columns are cut away. The statistics of batches wait until together they take
+    as much memory as what has been merged, so that each cell of a table takes part in few merges.
 
     Parameters
     ----------
-    counting : what to take.
+    counting : which statistic to take.
     stage : learns from it next.
     rows : the training rows as they come to the stage.
     low, high : the range of columns; the pass may lower `high`.
@@ -188,7 +193,7 @@ class Strip:
         self._counts = np.zeros(4)  # see `_take_statistic_and_counts`
 
     def take_statistic(self) -> Passes[None]:
-        """Yield the query of the pass, and merge what waits after it; without any batch, take the statistic of no rows.
+        """Yield the query of the pass, and merge the statistics of all batches; without a batch, take that of no rows.
 
         Raises
         ------
@@ -208,7 +213,7 @@ class Strip:
         self._merge()
 
     def _add(self, result: tuple[Any, np.ndarray]) -> None:
-        """Append the result of `_take_statistic_and_counts`; merge the waiting statistics if they are many or large."""
+        """Add the statistic and the counts of a batch; merge the statistics that wait if they are many or large."""
         statistic, counts = result
         self._counts += counts
         self._held.append(statistic)
@@ -218,7 +223,7 @@ class Strip:
             self._merge()
 
     def _merge(self) -> None:
-        """Merge what waits, and halve the range of columns until it takes half the budget; one column may take more."""
+        """Merge all statistics into one, and halve its columns until it takes half the budget, or only one is left."""
         while True:
             merge = partial(_merge_columns, self.high - self.low, self._engine.jobs)
             self._held = [self._engine.reduce(merge, self._held)]
@@ -227,20 +232,20 @@ class Strip:
             self.high = (self.low + self.high) // 2
 
     def estimate_columns_that_fit(self) -> int:
-        """Estimate how many columns fit, if they are like those of this strip; at least two, to find out."""
+        """Estimate how many further columns fit into the budget, if they are like those of this strip; at least two."""
         n_bytes: int = self._held[0].nbytes
         return max(2, (self.high - self.low) * self._budget * 7 // 16 // max(n_bytes, 1))
 
     def let_learn(self, learning: Learning) -> None:
-        """Let the stage learn from ranges of columns, in order, each small enough for it."""
+        """Let the stage learn from one range of columns after the other, each small enough to work on in the budget."""
         (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), self._held)
         for begin, end in cuts:
             learning.add(map_checked(self._engine, learning.learn, [(self._held[0], begin, end)]))
 
     def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
-        """Return the strip of the rows that come out of a fitted stage.
+        """Return the strip of the rows that come out of a fitted stage, computed without reading rows.
 
-        Returns None if there is no following stage, if it cannot learn from the strip, or if that takes too much
+        Returns None if there is no following stage, if that cannot learn from the strip, or if the strip takes too much
         memory.
         """
         if following is None or not self.counting.can_serve(following, *self._counts[2:]):
@@ -253,14 +258,14 @@ class Strip:
 
 
 class Learning:
-    """Collects the states that a stage learns from one range of columns after the other.
+    """Collects what a stage learns from one range of columns after the other, and makes the fitted stage of that.
 
     The states of a single range stay in memory. Those of several wait in a scratch file, because joining them in memory
-    would take them twice; what is ragged, and may be large, is mapped from there.
+    would take them twice. Ragged arrays, which may be large, are mapped from there.
 
     Parameters
     ----------
-    learn : a function for the engine, which learns from a statistic and the ends of a range of its columns.
+    learn : a function for the engine, which learns from ``(statistic, first column, stop)``.
     """
 
     def __init__(self, learn: Callable[[tuple[Any, int, int]], Learned]) -> None:
@@ -271,7 +276,7 @@ class Learning:
         self._scratch = Scratch()
 
     def add(self, results: Iterable[Learned]) -> None:
-        """Add what `learn` returns of the next ranges of columns, in order."""
+        """Add the results of `learn` for the next ranges of columns, in order."""
         for states, self._totals in results:
             self._held.append(states)
             if self._stored or len(self._held) > 1:
@@ -295,7 +300,7 @@ class Learning:
         return fitted, states[1:]
 
     def _join(self, parts: tuple[dict[str, list[Stored]], ...]) -> State:
-        """Join the stored parts of a state."""
+        """Join the stored parts of a state, and return it."""
         joined: State = {}
         for key in parts[0]:
             arrays, *values = zip(*(part[key] for part in parts))  # arrays; or the lengths and the values of `Ragged`s
@@ -318,10 +323,10 @@ def _take_statistic(counting: Counting, low: int, high: int, batch: Batch) -> St
 
 
 def _take_statistic_and_counts(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
-    """Return the statistic of a batch, or a handle of it if `count` leaves it with the engine; and four numbers.
+    """Call `count`, which takes the statistic of a batch, and return its result with four numbers, float64 (4,).
 
-    These are both of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many do not have the
-    weight 1: float64 (4,).
+    These are the two of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many do not have
+    the weight 1.
     """
     n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
     n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)
@@ -329,20 +334,21 @@ def _take_statistic_and_counts(count: Callable[[Batch], Any], supervised: bool, 
 
 
 def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
-    """Merge several statistics, at least one, cut to their first `n_columns`."""
+    """Cut several statistics, at least one, to their first `n_columns`, and merge them."""
     return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
 
 
 def _learn_columns(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> Learned:
-    """Learn the state of a range of columns; see `Learning`."""
+    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; see `Learning`."""
     view = counting.make_statistic_for(stage, cut_columns(*item))
     return [learn_state(stage, view)], view.totals
 
 
 def _push_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
-    """Push a table of all columns through a fitted stage, one range of columns after the other.
+    """Compute the table of the rows that come out of a fitted stage from that of the rows that come in.
 
-    A result of more bytes than the budget has only the first columns, since nobody learns from it.
+    One range of columns is worked on after the other. If the result exceeds the budget, it has only the first columns,
+    because nobody learns from it.
     """
     pushed: list[ContingencyTable] = []
     n_bytes = 0
@@ -358,7 +364,7 @@ def _push_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> 
 
 
 def cut_columns(statistic: T, begin: int, end: int) -> T:
-    """Return the statistic of a range of columns, with a schema that has no others; itself if that is all."""
+    """Return the statistic of a range of its columns, with a schema of these alone; itself if these are all columns."""
     assert isinstance(statistic, Statistic)
     if end - begin == statistic.schema.width:
         return statistic
@@ -366,9 +372,11 @@ def cut_columns(statistic: T, begin: int, end: int) -> T:
 
 
 def _split_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
-    """Split the columns of a statistic into ranges that a stage can work on within the budget, of about equal bytes.
+    """Split the columns of a statistic into ranges of about equal bytes, on which a stage can work within the budget.
 
-    Ranges are (begin, end) within the statistic. One column may exceed the budget. Without columns there is (0, 0).
+    Returns
+    -------
+    Ranges (begin, end) within the statistic, in order; (0, 0) without columns. A range of one column may take more.
     """
     count = max(1, -(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)))
     wanted = np.arange(1, min(count, len(statistic))) / min(count, max(len(statistic), 1))

@@ -51,13 +51,19 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
 
 
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
-    """Fit `stage` on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`.
+    """Fit a stage on all rows and, for each of its folds, on the rows of the other folds.
 
-    The result is a `CrossFitted`, or a plain fitted stage if the stage only compares folds.
+    Return a `CrossFitted`, or a plain fitted stage if the stage only compares the folds.
+
+    Parameters
+    ----------
+    stage : has `ColumnStage.folds`.
+    rows : the training rows as they come to the stage.
+    memory : bytes, as for `Chain.fit`.
 
     Raises
     ------
-    StageError : a cross-fitting stage has more folds than rows count, or it cannot be fitted on these rows.
+    StageError : a cross-fitting stage has more folds than there are rows that count, or it cannot be fitted on these.
     """
     classes = read_counted_classes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
@@ -76,9 +82,9 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
 def _learn_by_fold(
     stage: ColumnStage, schema: Schema, n_folds: int, item: tuple[ContingencyTable, int, int]
 ) -> Learned:
-    """Learn from a range of columns, ``(table, first, stop)``, of a table that counts pairs of class and fold.
+    """Let a stage learn from the columns of an item, ``(table of pairs of class and fold, first column, stop)``.
 
-    The first state is that of all rows, the others are those of the rows outside each fold.
+    Return the state of all rows, followed, if the stage cross-fits, by those of the rows outside each fold.
     """
     table = cut_columns(*item)
     target, attributes = schema.class_attribute, list(table.schema.attributes)
@@ -105,9 +111,9 @@ def _learn_by_fold(
 
 
 def read_counted_classes(rows: Rows) -> np.ndarray:
-    """Return the class of every row, int32 (rows,), from a pass over them.
+    """Read the class of every row in one pass, and return it, int32 (rows,); -1 for rows that do not count.
 
-    It is -1 for rows of an unknown class or without weight. With labels or numbers to predict, it is 0 for all others.
+    These have an unknown class or labels, or no weight. If labels or numbers are predicted, all other rows have 0.
     """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_counted_classes)])
 
@@ -120,7 +126,7 @@ def _get_counted_classes(batch: Batch) -> np.ndarray:
 
 
 class ChosenRows(Fitted):
-    """Passes on some of the training rows, numbered anew from 0; `chosen`, bool (rows,), says which."""
+    """Passes on some training rows, numbered anew from 0, and leaves out others; `chosen` is bool (training rows,)."""
 
     def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
         self.schema = schema
@@ -133,7 +139,14 @@ class ChosenRows(Fitted):
 
 
 class _PairedWithFold(Fitted):
-    """Replaces the class of training rows by the pair of class and fold: class · (folds + 1) + fold."""
+    """Replaces the class of training rows by a number for the pair of class and fold: class · (folds + 1) + fold.
+
+    Parameters
+    ----------
+    schema : of the rows.
+    fold : int32 (training rows,), the fold of each row; `count` for none.
+    count : the number of folds.
+    """
 
     def __init__(self, schema: Schema, fold: np.ndarray, count: int) -> None:
         target = schema.class_attribute
@@ -152,7 +165,7 @@ class _PairedWithFold(Fitted):
 
 
 class _PairTable(ContingencyTable):
-    """Counts pairs of class and fold, in little memory: a value that few rows have goes with few of the pairs."""
+    """Counts pairs of class and fold, in little memory, because a value that few rows have occurs with few pairs."""
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
@@ -163,9 +176,13 @@ class _PairTable(ContingencyTable):
 
 
 def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
-    """Return the table, by class, of the rows of the `chosen` folds, from one that counts pairs of class and fold.
+    """Make the table that counts the classes of the rows of some folds, from one that counts pairs of class and fold.
 
-    `chosen` is bool (folds + 1,), last for rows in no fold. `schema` is that of the result.
+    Parameters
+    ----------
+    table : counts the pairs.
+    schema : of the result.
+    chosen : bool (folds + 1,), whether to count the rows of each fold; last, those in no fold.
     """
     classes = len(table.total_parts) // len(chosen)
     group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
@@ -180,11 +197,11 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
 
 
 class CrossFitted(FittedColumns):
-    """A column stage fitted on all rows, and on all but those of each fold, to transform the training rows of the fold.
+    """Transforms each training row as its column stage has learned from other folds, and later rows as from all rows.
 
     Parameters
     ----------
-    whole : fitted on all rows; transforms later rows, and training rows in no fold.
+    whole : the stage, fitted on all rows; transforms later rows, and training rows in no fold.
     states : what the stage has learned from the rows outside each fold.
     fold : int32 (rows,), the fold of each training row; ``len(states)`` for none.
     """

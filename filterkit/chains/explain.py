@@ -18,7 +18,7 @@ from filterkit.stages.selective import SelectiveStage
 
 
 class Step(NamedTuple):
-    """A step of fitting a chain: one pass over the rows, several, or none.
+    """Describes a step of fitting a chain, which takes one pass over the rows, several, or none.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """The steps in which a chain would be fitted, and the columns that would come out.
+    """Describes the steps in which a chain would be fitted, and the columns that would come out.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Explanation(NamedTuple):
 
 
 def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
-    """Explain how `stages` would be fitted on rows of the schema `incoming`, as far as that is known without rows."""
+    """Explain how stages would be fitted on rows of the schema `incoming`, as far as that is known without the rows."""
     schema: Schema | None = incoming
     most: int | None = incoming.width
     steps, is_numeric = list[Step](), incoming.has_numeric_target

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class _ColumnScorer(ColumnStage):
-    """Learns the scores of every column by several metrics, and the counts of its best test by one of them.
+    """Learns the scores of every column by several metrics, and its best test by one of them, with the counts of that.
 
     That is the first metric that needs a class, or the first if none does. With a numeric class there are no tests.
     """

@@ -37,7 +37,7 @@ Tell = Callable[[int, Rows], None]
 
 
 def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
-    """Group the column stages that follow each other and are fitted together; any other stage is a group by itself."""
+    """Yield stages in groups: column stages that follow each other and are fitted together; any other stage alone."""
     for is_together, several in groupby(stages, _can_share_passes):
         group = list(several)
         yield from [group] if is_together else zip(group)
@@ -48,7 +48,7 @@ def _can_share_passes(stage: Stage) -> bool:
 
 
 class FittedStep(NamedTuple):
-    """A stage as it was given and as it was fitted, and the training rows as they come out of it."""
+    """Holds a stage, the fitted stage that was made of it, and the training rows that come out of that."""
 
     stage: Stage
     fitted: Fitted
@@ -56,7 +56,7 @@ class FittedStep(NamedTuple):
 
 
 def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> Fitting:
-    """Fit stages, one after the other, and return them as the `steps` of a `Fitting`.
+    """Fit stages, one after the other, and return the `Fitting` that has the fitted stages as its `steps`.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | No
 
 
 class Fitting:
-    """Fits a chain, some stages at a time, so that chains that begin alike can share the beginning.
+    """Fits the stages of a chain, some at a time, so that chains that begin with the same stages fit these once.
 
     A learner may try itself on training rows that are held out. Each trial then fits all stages before the learner
     again, except those that do the same in every trial: the stages at the head of the chain that treat each row by
@@ -106,7 +106,7 @@ class Fitting:
                 pass
 
     def fit(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
-        """Fit the next stages; `tell` is as in `fit_stages`."""
+        """Fit the next stages, and append them to `steps`; `tell` is as for `fit_stages`."""
         for group in group_stages(stages):
             if _can_share_passes(group[0]):
                 from filterkit.chains.column_fitting import fit_column_stages  # chains of row stages need none
@@ -125,7 +125,7 @@ class Fitting:
         return [step.fitted for step in self.steps]
 
     def fork(self) -> Fitting:
-        """Return a copy that goes on by itself. Rows in memory pass the stages so far once for all copies."""
+        """Return a copy, to fit other stages with. Rows in memory are transformed now, once for all copies."""
         rows = self.rows.transform_in_memory()
         if self._trial_rows is self.rows:
             self._trial_rows = rows
@@ -135,9 +135,9 @@ class Fitting:
         return other
 
     def _fit_alone(self, stage: Stage) -> Fitted:
-        """Fit a stage on the rows so far, or on the columns to which it is confined.
+        """Fit one stage on the rows that come to it, or on those columns of them to which it is confined; return it.
 
-        Its trials on held-out rows fit the stages before it again.
+        If it tries itself on held-out rows, the stages before it are fitted again for each trial.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class Fitting:
         return fitted if choice is None else FittedOnSomeColumns(check_fitted(stage, fitted), choice)
 
     def _append(self, stage: Stage, fitted: Fitted) -> None:
-        """Let the rows pass a fitted stage, and start trials after it if they can share that."""
+        """Append a fitted stage to the steps, which rows pass from now on; start trials after it if they share it."""
         check_fitted(stage, fitted)
         before = self.rows
         self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
@@ -182,9 +182,9 @@ class Fitting:
 
 
 def _changes_targets(stage: Stage, before: Schema, after: Schema) -> bool:
-    """Return whether a stage makes other attributes the class or labels, or learns their kind or values from rows.
+    """Return whether a stage makes other attributes the class or labels, or learns their kinds or values from rows.
 
-    False for a stage that learns nothing and only changes kinds or values.
+    A stage that learns nothing may change kinds and values.
     """
     old, new = ([schema.attributes[i] for i in schema.targets] for schema in (before, after))
     if [a.name for a in old] != [a.name for a in new]:
@@ -193,9 +193,14 @@ def _changes_targets(stage: Stage, before: Schema, after: Schema) -> bool:
 
 
 def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:
-    """Yield for each inner fold of `learner` the training rows of the other folds and those of the fold itself.
+    """Yield for each inner fold of a learner two batches: the rows of the other folds, and those of the fold itself.
 
-    Both come out of the stages `before` the learner, fitted on the rows of the other folds alone.
+    Parameters
+    ----------
+    before : the stages before the learner, which are fitted on the other folds, and transform both batches.
+    rows : the training rows as they come to the first of these.
+    learner : says how many folds, and how to draw them.
+    memory : bytes; see `Chain.fit`.
     """
     from filterkit.chains.crossfit import ChosenRows, draw_folds, read_counted_classes  # few chains need it
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Query(NamedTuple):
-    """What is computed in one pass over some rows.
+    """Says what to compute of each batch in one pass over some rows, and who gets the results.
 
     Attributes
     ----------
@@ -42,9 +42,10 @@ Passes = Generator[list[Query], None, T]
 
 
 def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
-    """Run iterators of queries side by side, in shared passes, and return what each generator among them returns.
+    """Run iterators of queries side by side in shared passes, and return a list of what each generator returns.
 
-    In each pass they go on in the order of the arguments, so one may use what those before it have just collected.
+    In each pass they go on in the order of the arguments, so one may use what those before it have just collected. For
+    an iterator that is no generator, the list has None.
     """
     results: list[Any] = [None] * len(several)
     waiting: dict[int, list[Query]] = {number: [] for number in range(len(several))}

@@ -49,7 +49,7 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
 
 
 def _measure_packed(batch: Batch) -> int:
-    """Return the bytes that a batch takes in a spool."""
+    """Return how many bytes a batch takes in a spool."""
     return SpooledBatch(batch).nbytes
 
 
@@ -62,7 +62,7 @@ def _take_numbered(batch: Batch, numbers: np.ndarray) -> Batch:
 def _split_into_runs(
     batch: Batch, position: np.ndarray, bounds: np.ndarray
 ) -> list[tuple[int, np.ndarray, SpooledBatch]]:
-    """Split the rows of a batch by the runs that they belong to.
+    """Split the rows of a batch by the runs of `take_rows` that they belong to.
 
     Parameters
     ----------

@@ -40,17 +40,18 @@ class BatchSource:
     Parameters
     ----------
     schema : of the batches.
-    read : ``read(function, done)`` maps a function over the batches, in order; None for the numbers of batches that are
-        `done`. It is called for the first pass, and again only if it `rereads`.
+    read : ``read(function, done)`` yields ``function(batch)`` for every batch, in order, and None for the batches whose
+        numbers are in `done`. It is called for the first pass, and again only if it `rereads`.
     engine : maps over the batches in later passes.
     memory : bytes of batches that the spool holds in memory, or each worker of an engine that keeps them.
     rereads : whether `read` can be called again, and then gives the same batches with the numbers of their rows. Rows
         that do not fit into memory are then read again; otherwise they wait in a temporary file.
     live : whether rows may arrive one by one, so that each must be passed on before the next is asked for.
-    to_the_end : whether even a stage that needs only the first rows must read them to the end.
-    part_size : bytes of the rows of a batch, if the batches that a training stage makes must depend on nothing but the
-        rows; None if they may be as the stage makes them.
-    watch : yields the results of a later pass, to show progress; it also gets the number of rows of each result.
+    to_the_end : whether even a stage that needs only the first rows must read all rows.
+    part_size : the bytes of rows that a batch has after a training stage, so that batches depend on nothing but the
+        rows; None if batches may be as the stage makes them.
+    watch : ``watch(results, n_rows)`` yields the results of a later pass, and shows progress meanwhile; `n_rows` is a
+        list of the number of rows of each result.
     all_read : returns whether the input had been read to its end when the latest result was computed. What
         an engine reads ahead does not count.
     in_memory : whether `read` takes the batches from memory, again and again, so that they need not be spooled.
@@ -79,7 +80,7 @@ class BatchSource:
 
     @classmethod
     def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> BatchSource:
-        """Make a source of batches that are in memory, and stay there."""
+        """Make a source of some batches in memory, which are never spooled."""
         starts = accumulate(map(len, batches), initial=0)
         numbered = [batch.replace(start=start) for batch, start in zip(batches, starts)]
         return cls(schema, partial(map_unless_done, engine, numbered), engine, memory, in_memory=True)
@@ -88,7 +89,7 @@ class BatchSource:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
 
         The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
-        each value. If there are many, it gets a batch in pieces.
+        each value of a batch; if these are many in all, the function gets the batch in pieces.
         """
         if self._stored is not None:
             items = [(each, *cut) for each in self._stored for cut in _cut_rows(each.n_rows, each.n_values, growth)]
@@ -105,7 +106,7 @@ class BatchSource:
         return map_checked(self.engine, function, pieces)
 
     def map_unless_done(self, function: Callable[[Batch], T], done: Done) -> Iterator[T]:
-        """Yield ``function(batch)`` for every batch, in order; None for those that are `done`. It is the last pass."""
+        """Yield ``function(batch)`` for every batch, in order, in the last pass; None for batches that are `done`."""
         if self._stored is None:
             return self.read(function, done)
         return self._map_stored(function, [(each, 0, each.n_rows) for each in self._stored], done)
@@ -141,7 +142,7 @@ class BatchSource:
 
 @dataclass(eq=False, repr=False)
 class Rows:
-    """Rows as they come out of fitted stages: what a chain is fitted on, and what it puts out.
+    """Rows as they come out of fitted stages, for a chain to be fitted on, or to be written.
 
     Parameters
     ----------
@@ -186,9 +187,9 @@ class Rows:
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
+        """Yield ``function(pieces)`` for every batch, in order, in the last pass; None for batches that are `done`.
 
-        The function gets a batch in pieces, so that not all values that stages make of it need be held at once.
+        The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.
         """
         return self.source.map_unless_done(partial(_call_on_pieces, self.stages, self.training, function), done)
 
@@ -197,11 +198,11 @@ class Rows:
         return self.source.all_read()
 
     def transform_by(self, stage: Fitted) -> Rows:
-        """Return these rows as they come out of one more fitted stage; it transforms them when they are mapped over."""
+        """Return these rows with one more fitted stage, which transforms each batch when it is mapped over."""
         return replace(self, stages=[*self.stages, stage])
 
     def transform_in_memory(self) -> Rows:
-        """Return these rows, transformed at once, if their source is in memory; otherwise return self."""
+        """Return rows in memory as their stages have transformed them; return self if the source is not in memory."""
         if not self.source.in_memory or not self.stages:
             return self
         source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
@@ -209,15 +210,15 @@ class Rows:
         return Rows(source)
 
     def arrange_by(self, stage: TrainingStage) -> Rows:
-        """Return these rows as a training stage chooses or orders them, each time that they are mapped over at first.
+        """Return the rows that a training stage chooses or orders of these rows, and that are closed with them.
 
-        They are closed together with the source of these rows.
+        The stage works when they are first mapped over.
         """
         return Rows(ArrangedSource(self, stage))
 
 
 class ArrangedSource(BatchSource):
-    """Batches of rows as a training stage chooses or orders them."""
+    """Batches of the rows that a training stage chooses or orders."""
 
     def __init__(self, rows: Rows, stage: TrainingStage) -> None:
         before = rows.source
@@ -238,9 +239,9 @@ class ArrangedSource(BatchSource):
         self._all_read_before: deque[bool] = deque()  # for each batch that has been made and not been taken
 
     def _arrange(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Yield ``function(batch)`` for each batch that the stage arranges, None for those that are `done`.
+        """Yield ``function(batch)`` for each batch that the stage makes, and None for batches that are `done`.
 
-        Rows of a live input pass in one thread. `n_arranged` and `all_read` go along with the results.
+        Rows of a live input are mapped in one thread. `n_arranged` and `all_read` change as results are yielded.
         """
         engine = LocalEngine(1) if self.live else self.engine  # threads would ask for the next batch first
         arrange = partial(self._stage.arrange, self._rows)  # type: ignore[arg-type]  # stages set none of its attributes
@@ -263,7 +264,7 @@ class ArrangedSource(BatchSource):
 
 
 def compute_peak_growth(stages: Sequence[Fitted]) -> float:
-    """Return the most values that some stages hold, one after the other, for each value that comes in; at least 1."""
+    """Return how many values are held for each incoming value where stages in order make the most of it; at least 1."""
     return max(accumulate((stage.growth for stage in stages), mul, initial=1.0))
 
 
@@ -299,11 +300,11 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
 
 
 class _StoredBatch(NamedTuple):
-    """A spooled batch, which later passes read.
+    """Holds a spooled batch for later passes.
 
     Attributes
     ----------
-    batch : a `SpooledBatch`, or what the engine keeps of it.
+    batch : a `SpooledBatch`, or the engine's handle of one.
     n_rows, n_values : how many rows and values it has.
     start : the number of its first row.
     """
@@ -315,7 +316,7 @@ class _StoredBatch(NamedTuple):
 
 
 def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_StoredBatch, int, int]) -> T:
-    """Call ``function`` with the rows of a stored batch from `first` up to, but not including, `stop`."""
+    """Call a function with a piece, ``(stored batch, first row, stop)``, and return its result."""
     stored, first, stop = piece
     batch = stored.batch.load(schema).replace(start=stored.start)
     return function(batch if stop - first == len(batch) else batch.rows(first, stop))
@@ -326,7 +327,7 @@ def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Cal
 
 
 def _call_on_pieces(stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], batch: Batch) -> T:
-    """Call a function with an iterator over pieces of a batch, transformed, each of about `_MOST_VALUES` values."""
+    """Cut a batch into pieces of about `_MOST_VALUES` values, and call a function with them, transformed one by one."""
     cuts = _divide_rows(len(batch), int(batch.stored_values.size * compute_peak_growth(stages)))
     return function(transform(stages, batch.rows(*cut), training) for cut in cuts)
 

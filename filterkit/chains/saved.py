@@ -1,4 +1,4 @@
-"""Save a fitted chain as one file: an uncompressed zip archive of ``chain.json`` and arrays in numpy's format.
+"""Save a fitted chain as one file, an uncompressed zip archive of ``chain.json`` and arrays in numpy's format.
 
 Nothing in the file can run. The JSON names stages, which must be installed, and their options. The arrays are numbers;
 their sizes are checked against that of the file before memory is allocated. zip adds a checksum to every member.
@@ -47,7 +47,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal chains give equa
 
 
 class _DamageError(Exception):
-    """A file is not a saved chain, or is damaged; the message says why."""
+    """Raised inside this module if a file is not a saved chain, or is damaged; the message says why."""
 
 
 def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
@@ -130,16 +130,16 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
         fitted = FittedChain(Chain(stages), incoming, fitted_stages)
         if fitted.schema != schema_from_json(header["outgoing"]):
             raise _DamageError("its stages make other attributes than its header declares")
-        _transform_samples(fitted)
+        _check_on_samples(fitted)
     except Exception as error:  # a damaged file can lead to any exception
         raise _make_load_error(path, error) from None
     return fitted
 
 
 def _open_pipe(path: Any) -> Any:
-    """Return the path of a file, or a file object, as it is; read a pipe into a `BytesIO`.
+    """Read a pipe into memory, because zipfile moves within a file; return any other path or file object as it is.
 
-    Of a pipe that does not begin like a zip archive, only the first bytes are read, so that zipfile refuses it.
+    Of a pipe that does not begin like a zip archive, only the first bytes are read, which zipfile then refuses.
     """
     if hasattr(path, "read") or identify_pipe(path) is None:
         return path
@@ -169,7 +169,7 @@ def summarize_saved_chain(path: str) -> dict[str, Any]:
 
 
 def _make_load_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
-    """Make the error to raise, which names the file, when `error` came up while a saved chain was read."""
+    """Make the error that says why a saved chain cannot be loaded, and names its file; `error` is what was raised."""
     name = path_as_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
     if isinstance(error, UsageError):
         return FilterkitError(f"{name}: {error}")
@@ -196,7 +196,7 @@ def _summarize_schema(schema: Schema) -> str:
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read ``chain.json``, and check its top level and the members of the archive.
+    """Read ``chain.json`` from the archive of a saved chain; check its top level, and all members of the archive.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
-    """Make a stage from its words; raise a `UsageError` that says what to install if it is not known."""
+    """Make the stage that a note in ``chain.json`` describes; if it is unknown, a `UsageError` says what to install."""
     name = note["words"][0]
     if name not in known.stages:
         plugin = note["plugin"]
@@ -251,7 +251,7 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 
 
 def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
-    """Encode a value of the state of a stage for JSON; arrays are added to `arrays`, and their names stand for them.
+    """Encode the entry `key` of the state of stage `number` for JSON; its arrays are added to `arrays` by name.
 
     Raises
     ------
@@ -289,7 +289,12 @@ def _list_members(state: dict[str, Any]) -> list[str]:
 
 
 def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
-    """Return the value that `_encode` encoded; raise a `_DamageError` if the lengths of its arrays do not match."""
+    """Return the value that `_encode` encoded, with its arrays from the archive.
+
+    Raises
+    ------
+    _DamageError : the types or lengths of its arrays do not fit.
+    """
     if "plain" in note:
         return note["plain"]
     first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _list_members({"": note}))
@@ -304,10 +309,12 @@ def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
 
 
 def _parse_array(data: bytes, longest: int) -> np.ndarray:
-    """Parse an array in numpy's format; raise a `_DamageError` if it is none, or of a type that `save` does not write.
+    """Return the array that some data in numpy's format hold.
 
-    The data must have the size that they declare. No axis may be longer than `longest`, because an array without
-    elements could declare any length.
+    Raises
+    ------
+    _DamageError : they hold none, or one of a type that `save` does not write; their size is not that of the array; or
+        an axis is longer than `longest`, as that of an array without elements might be.
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
@@ -324,8 +331,8 @@ def _parse_array(data: bytes, longest: int) -> np.ndarray:
     return np.frombuffer(rest, dtype).reshape(shape)
 
 
-def _transform_samples(fitted: FittedChain) -> None:
-    """Transform no rows, and one row each of zeros, missing values and ones; a stage may refuse them, but not fail."""
+def _check_on_samples(fitted: FittedChain) -> None:
+    """Check that a chain transforms no rows, and rows of zeros, missing values and ones; stages may refuse these."""
     schema = fitted.incoming
     with suppress(StageError):
         fitted.transform(empty(schema))

@@ -1,4 +1,4 @@
-"""Spool: batches spooled between passes, in memory up to a budget and in a temporary file beyond it."""
+"""Spool: holds batches between passes, in memory up to a budget and in a temporary file beyond it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from filterkit.files.scratch import Scratch
 
 
 class Spool(Scratch):
-    """Where packed batches are held: in memory up to a budget, later ones in a temporary file.
+    """Holds packed batches: in memory up to a budget, and later ones in a temporary file.
 
     After `close`, batches in the file cannot be loaded any longer.
 
@@ -27,16 +27,16 @@ class Spool(Scratch):
         self._left = budget
 
     def add(self, spooled: SpooledBatch) -> None:
-        """Count a batch; once the budget is used up, move its arrays to the file."""
+        """Add a batch to those that the budget holds; if that is used up, move its arrays to the file."""
         self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
             spooled.move_to(self)
 
 
 class SpooledBatch:
-    """One batch of a spool: packed arrays, in memory or in a scratch file; may be made in any thread or process.
+    """A batch packed into arrays, in memory or in a scratch file; it may be made in any thread or process.
 
-    A pickle of it holds the arrays, wherever they are.
+    A pickle of it contains the arrays, wherever they are.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class SpooledBatch:
         return {name: self._scratch.read(stored) for name, stored in self._arrays.items()}
 
     def load(self, schema: Schema) -> Batch:
-        """Return the batch as it was, with its `schema`; may be called in any thread or process."""
+        """Return the batch that was packed; `schema` is its schema. It may be called in any thread or process."""
         arrays = self._load_arrays()
         X: Any
         if "X" in arrays:

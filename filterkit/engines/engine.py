@@ -191,7 +191,10 @@ def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) 
 def map_unless_done(
     engine: Engine, items: Iterable[Any], function: Callable[[Any], R], done: Done = NOTHING_DONE
 ) -> Generator[R, None, None]:
-    """Yield ``function(item)`` for all items, in order, computed by the engine; None for those that are `done`."""
+    """Yield ``function(item)`` for all items, in order, and None for those whose numbers are in `done`.
+
+    An engine computes the results; they are checked as by `map_checked`.
+    """
     if not done:
         return map_checked(engine, function, items)
     numbers = count()

@@ -56,7 +56,7 @@ class LocalEngine(Engine):
 
 
 def wait_for(future: Future[R]) -> R:
-    """Wait for the result of a future, so that signals are handled meanwhile."""
+    """Return the result of a future when it is done; signals are handled while this waits."""
     from concurrent.futures import wait
 
     while not future.done():

@@ -48,7 +48,7 @@ def make_missing_method_error(instance: object, method: str) -> NotImplementedEr
 
 
 class Batches:
-    """Training batches that a stage may read as often as it needs.
+    """Reads the training batches for a stage, as often as it needs.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Batches:
 
 
 class Built(NamedTuple):
-    """The work of a stage on batches of one schema: the schema that it makes, and how it transforms a batch.
+    """Says what a stage makes of batches of one schema: batches of which schema, and by which function.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class Stage(Configured):
         return {}
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        """Say what becomes of batches.
+        """Return the schema of the outgoing batches, and the function that transforms a batch.
 
         The result is never pickled or saved, so that its function may be a closure: the stage is built again.
 
@@ -248,7 +248,7 @@ class Stage(Configured):
 
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
-        """Return the end of the message about a stage that nobody offers; "" if this stage has nothing to say of it."""
+        """Return what to add to the message that there is no stage `name`, such as how to write it; "" for nothing."""
         return ""
 
     def words(self) -> list[str]:
@@ -358,7 +358,7 @@ class RowStage(Stage):
 
 
 class FittedStage(Fitted):
-    """A fitted stage that does what `Stage.build` says.
+    """A fitted stage that transforms batches by the function of a `Built`, which `Stage.build` returns.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ def name_stage_in_errors(stage: Stage) -> Iterator[None]:
 
 
 def group_by_heading(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
-    """Group stages by `Stage.group`; headings are in alphabetical order, and the stages of each are ordered by name."""
+    """Return lists of stages by their heading, `Stage.group`, in alphabetical order; each list is ordered by name."""
     groups: dict[str, list[type[Stage]]] = {}
     for stage in sorted(stages, key=lambda stage: (stage.group, stage.name)):
         groups.setdefault(stage.group, []).append(stage)
@@ -537,5 +537,5 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
 
 
 def need_row_numbers(stages: Iterable[Stage]) -> bool:
-    """Return whether one of the stages has `Stage.numbers_rows`; one thread then transforms all rows."""
+    """Return whether one of the stages uses the numbers of rows, see `Stage.numbers_rows`."""
     return any(stage.numbers_rows for stage in stages)

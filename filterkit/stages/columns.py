@@ -156,7 +156,7 @@ class ColumnStage(SelectiveStage):
         return schema.nominal
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        """Describe what was learned of each incoming column, by headings: by default the state, but for truth values.
+        """Return what was learned of each incoming column, by headings; by default the state without arrays of bool.
 
         The parameters are those of `output_columns`. Values are arrays, `Ragged` arrays or lists, with an entry for
         each column. Where the first of them is NaN or has no numbers, nothing was learned.
@@ -165,14 +165,11 @@ class ColumnStage(SelectiveStage):
 
     @property
     def curve_name(self) -> str:
-        """The result for a value in symbols, such as p(v), if ``filterkit explore`` is to draw it as a curve.
-
-        The default is "": there is no curve.
-        """
+        """The name of the curve that ``filterkit explore`` draws of `curve`, such as p(v); by default "", for none."""
         return ""
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        """Compute the curve at some values; parameters and result are those of `apply`, which is the default.
+        """Return the height of the curve at some values; parameters and result are those of `apply`, the default.
 
         Override it if `apply` moves the curve so that zero stays zero, or if some outgoing columns have no curve: their
         values are NaN.
@@ -210,7 +207,7 @@ class ColumnStage(SelectiveStage):
         return self.finish(schema, state, np.zeros(0))
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """Make the fitted stage.
+        """Make the fitted stage from the state that was learned.
 
         Parameters
         ----------
@@ -242,7 +239,7 @@ class ColumnStage(SelectiveStage):
             return schema.with_features(attributes, columns, **self._choose_form(schema))
 
     def _choose_form(self, schema: Schema) -> dict[str, bool]:
-        """Return `zero` and `sparse` of the outgoing schema."""
+        """Return what the outgoing schema is to have as `zero` and `sparse`, by these names."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
             raise make_contract_error(

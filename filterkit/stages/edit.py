@@ -65,7 +65,9 @@ class Edit:
         self.insert(position, attribute, compute)
 
     def build(self, **changes: Any) -> Built:
-        """Return what the changes come to, with further `changes` of the schema, such as another ``class_index``.
+        """Return the outgoing schema and the function that transforms a batch, with all changes made.
+
+        `changes` are further arguments of `Schema.replace`, such as another ``class_index``.
 
         Raises
         ------

@@ -71,7 +71,7 @@ def _get_value(values: Any, i: int) -> Any:
 
 
 def format_learned_value(value: Any) -> str:
-    """Format a value of a table in short."""
+    """Format a value of a `LearnedTable` in few characters: four digits of a number, five numbers of a list."""
     if isinstance(value, list):
         return " ".join(map(format_learned_value, value[:_NUMBERS])) + " …" * (len(value) > _NUMBERS)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -86,10 +86,10 @@ _LONGEST = 100  # characters of a text that is no encoded object
 
 
 def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
-    """Describe the state of a stage, as far as it says what it means: numbers of attributes, numbers, and texts.
+    """Make tables of the state of a stage: of its values for each attribute, of each list of texts, and of the rest.
 
-    The parameters are those of `Fitted.describe`; of arrays (attributes, n) the first five columns are shown, and of
-    others the shape.
+    Of arrays (attributes, n) there are the first five columns, and of other arrays the shape. The parameters are those
+    of `Fitted.describe`.
     """
     by_attribute: dict[str, Any] = {}
     single: dict[str, Any] = {}
@@ -116,9 +116,9 @@ def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) 
 def describe_scores(
     outgoing: Schema, incoming: Schema, top: int | None, of_earlier: bool = False
 ) -> list[LearnedTable]:
-    """Describe the attributes that a stage has scored by their scores, the best first.
+    """Make a table of the attributes that a stage has scored, the best first, in a list.
 
-    The result is empty if they have none; or if an earlier stage has scored them, unless `of_earlier`.
+    The list is empty if they have no scores; or if an earlier stage has scored them, unless `of_earlier`.
     """
     features, known = outgoing.features, {a.name: a.scores for a in incoming.features}
     first = next((a for a in features if a.scores), None)

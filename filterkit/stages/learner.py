@@ -48,7 +48,7 @@ class Learner(Stage):
     Attributes
     ----------
     numeric_class : whether it also predicts a numeric class, and numeric targets.
-    regressor : otherwise a stage that does so, such as ``predict LinearSVR``, for messages; may be empty.
+    regressor : the stage that messages advise for numbers, such as ``predict LinearSVR``; "" for none.
     """
 
     group = "Predict"

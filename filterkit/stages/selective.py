@@ -115,7 +115,7 @@ def choose_columns(stage: SelectiveStage, schema: Schema) -> OnlyColumns:
 
 
 class FittedOnSomeColumns(Fitted):
-    """A stage that was fitted on some columns of X.
+    """Transforms the columns of X that its stage was fitted on, and leaves the others as they are.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class FittedOnSomeColumns(Fitted):
 
 
 def rebuild_fitted(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
-    """Rebuild a fitted stage, confined or not, from its `Fitted.state`.
+    """Rebuild a fitted stage from its saved `Fitted.state`; the stage may be confined to some columns.
 
     Raises
     ------

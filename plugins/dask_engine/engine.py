@@ -36,7 +36,7 @@ _HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on wor
 
 
 class _Task(NamedTuple):
-    """The future of the `Done` of a task, the future of its small result, and the item."""
+    """Holds the future of the `Done` of a task, the future of its result without large parts, and the item."""
 
     done: Any
     small: Any
@@ -175,7 +175,7 @@ class DaskEngine(Engine):
         return _Task(done, cluster.submit(get_result, done, priority=priority), item)
 
     def _wait_for(self, task: _Task) -> Any:
-        """Wait for a task and return its result, with a `Kept` for each large part; raise what the function raised.
+        """Return the result of a task when it is done, with a `Kept` for each large part, or raise its error.
 
         Errors of Dask itself become a `FilterkitError`.
         """
