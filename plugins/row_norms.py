@@ -1,5 +1,6 @@
 """Rescale rows to the same length."""
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -123,7 +124,7 @@ class Max(Normalizer):
     """
 
     name = "max"
-    exponent = np.inf
+    exponent = math.inf  # not of numpy, which a list of stages need not import
 
 
 filterkit_stages = offer(L1, L2, Max)

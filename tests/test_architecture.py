@@ -231,8 +231,8 @@ LIBRARIES = {"scipy", "sklearn", "pandas", "arff", "pyarrow", "orjson"}
 def test_heavy_libraries_are_imported_only_when_used(arguments, imported):
     code = f"""
 import os, sys
-from filterkit.cli.main import _main
-_main(["-o", os.devnull, *"arff_samples/{arguments}".split()])
+from filterkit.cli.main import run_command_line
+run_command_line(["-o", os.devnull, *"arff_samples/{arguments}".split()])
 print(sorted({LIBRARIES - imported} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

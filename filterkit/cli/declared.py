@@ -19,37 +19,41 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 def option(
+    help: str,
     flags: str = "",
     *,
     default: Any = None,
     section: str = "Other options",
     decides: bool = False,
     needs: str = "",
+    minimum: int | None = None,
+    maximum: int | None = None,
     **attributes: Any,
 ) -> Any:
-    """Declare an option, as the value of a field in a class of `CommandOptions`.
+    """Declare an option, as the value of an annotated field in a class of `CommandOptions`.
+
+    An option that is a ``bool`` takes no value and is False unless it is given; a ``tuple`` may be repeated.
 
     Parameters
     ----------
+    help : what the help says of it.
     flags : with blanks between, such as ``-o --output``, or a pair ``--sparse/--dense``; "" for that of the field's
         name, such as ``--max-rejects`` for `max_rejects`.
-    default : False makes a flag without a value, and () an option that may be repeated. Help shows any other default
-        but None, unless `attributes` say otherwise.
+    default : the value of an option that is not given. Help shows it unless it is None, or `attributes` say otherwise.
     section : the title below which the help of ``filterkit`` lists it.
     decides : whether the option decides the bytes of the output, whose comments then name it.
     needs : the attribute of a file format that says whether the option applies to it; "" if it applies to all.
-    attributes : those of a `click.Option`, such as ``metavar``, ``type`` and ``help``.
+    minimum, maximum : the least and the largest number allowed; None for no limit. Only a `minimum` makes it a number.
+    attributes : other ones of a `click.Option`, such as ``metavar`` and ``type``.
     """
-    if default is False:
-        attributes = {"is_flag": True} | attributes
-    elif default == ():
-        attributes = {"multiple": True} | attributes
-    elif default is not None:
-        attributes = {"default": default, "show_default": True} | attributes
-    elif "/" in flags:  # a pair would be False without a default
-        attributes = {"default": None} | attributes
+    if minimum is not None:
+        attributes = {"metavar": "N", "type": click.IntRange(minimum, maximum)} | attributes
+    attributes["help"] = help
     about = {"flags": flags.split(), "click": attributes, "section": section, "decides": decides, "needs": needs}
     return field(default=default, metadata=about)
+
+
+_NOT_GIVEN = {"bool": False, "tuple": ()}  # by the beginning of an annotation
 
 
 class CommandOptions:
@@ -58,6 +62,10 @@ class CommandOptions:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls) -> None:
+        for name, kind in get_annotations(cls).items():
+            declared = vars(cls).get(name)
+            if isinstance(declared, Field) and declared.default is None:
+                declared.default = _NOT_GIVEN.get(kind.partition("[")[0])
         # Only for the fields: making methods would take time at every start.
         dataclass(init=False, repr=False, eq=False)(cls)
 
@@ -65,7 +73,7 @@ class CommandOptions:
         vars(self).update({each.name: each.default for each in fields(self)} | values)
 
 
-def list_declared(kind: type[CommandOptions]) -> list[Field[Any]]:
+def list_declared_options(kind: type[CommandOptions]) -> list[Field[Any]]:
     """List the fields of a class that are options: its own first, then those of the classes that it extends.
 
     A field that a class declares anew stays where the class that it extends has it.
@@ -74,14 +82,22 @@ def list_declared(kind: type[CommandOptions]) -> list[Field[Any]]:
     return sorted((each for each in fields(kind) if each.metadata), key=lambda each: level[each.name])
 
 
-def make_click_option(each: Field[Any]) -> click.Option:
+def make_click_option(declared: Field[Any]) -> click.Option:
     """Make the option for click that a field declares."""
-    usual = "--" + each.name.removesuffix("_").replace("_", "-")
-    return click.Option([*(each.metadata["flags"] or [usual]), each.name], **each.metadata["click"])
+    name, default = declared.name, declared.default
+    flags = declared.metadata["flags"] or ["--" + name.removesuffix("_").replace("_", "-")]
+    attributes: dict[str, Any] = {}
+    if default is False:
+        attributes = {"is_flag": True}
+    elif default == ():
+        attributes = {"multiple": True}
+    elif default is not None or "/" in flags[0]:  # a pair would be False without a default
+        attributes = {"default": default, "show_default": default is not None}
+    return click.Option([*flags, name], **attributes | declared.metadata["click"])
 
 
 def make_command(
-    kind: type[CommandOptions], made: type[click.Command] = click.Command, **settings: Any
+    name: str, kind: type[CommandOptions], made: type[click.Command] = click.Command, **settings: Any
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Decorate a function, to make it a command with the options that a class declares.
 
@@ -89,20 +105,21 @@ def make_command(
 
     Parameters
     ----------
+    name : of the command.
     kind : the class.
     made : the class of the command.
     settings : of the command's context.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
-        declared = list_declared(kind)
+        declared = list_declared_options(kind)
 
         @wraps(function)
         def call(*arguments: Any, **values: Any) -> None:
             options = kind(**{each.name: values.pop(each.name) for each in declared})
             function(*arguments, options=options, **values)
 
-        command = click.command(cls=made, context_settings=SETTINGS | settings)(call)
+        command = click.command(name, cls=made, context_settings=SETTINGS | settings)(call)
         command.params[:0] = map(make_click_option, declared)
         return command
 
@@ -116,10 +133,10 @@ def format_option(option: click.Parameter, value: Any) -> list[str]:
     return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (option.opts[-1], str(each))]
 
 
-def list_deciding_words(options: CommandOptions) -> list[str]:
-    """List the options of an object that decide the bytes of an output and differ from their defaults, as words.
+def format_deciding_options(options: CommandOptions) -> list[str]:
+    """Write the options that decide the bytes of an output as words of a command line.
 
-    Options with values come first, flags last.
+    Those that have their defaults are left out. Options with values come first, flags last.
     """
     given = [(getattr(options, each.name), each) for each in fields(options) if each.metadata.get("decides")]
     given.sort(key=lambda pair: isinstance(pair[0], bool))

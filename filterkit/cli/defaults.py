@@ -24,24 +24,20 @@ _FILES = ("FILE", "PATH", "IN OUT")
 _CODE = ("--plugin", "--engine")
 
 
-def find_default_path() -> str:
-    """Return the usual path of the defaults file."""
-    return os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
-
-
-def find_defaults(named_path: str | None) -> Defaults | None:
+def find_defaults(named_path: str | None) -> Defaults:
     """Read the defaults file at `named_path` or, if None, at the path in an environment variable, or the usual one.
 
-    Return None if the variable is empty, or there is no file at the usual path.
+    There are no defaults if the path is empty, or if there is no file at the usual one.
 
     Raises
     ------
     UsageError : the file is named and does not exist, cannot be read, or is no TOML.
     """
     path = os.environ.get(_VARIABLE) if named_path is None else named_path
-    if path is None and not os.path.isfile(path := find_default_path()):
-        return None
-    return Defaults(path) if path else None
+    if path is None:
+        usual = os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
+        path = usual if os.path.isfile(usual) else ""
+    return Defaults(path)
 
 
 class Defaults:
@@ -49,13 +45,16 @@ class Defaults:
 
     Attributes
     ----------
-    path : the path of the file.
+    path : of the file; "" for no defaults.
     """
 
     def __init__(self, path: str) -> None:
+        self.path = path
+        self._tables: dict[str, dict[str, Any]] = {}
+        if not path:
+            return
         import tomllib
 
-        self.path = path
         try:
             with open(path, "rb") as file:
                 self._tables = tomllib.load(file)
@@ -63,26 +62,26 @@ class Defaults:
             raise make_file_error(f"{path}: {error.strerror or error}", error, UsageError) from None
         except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}: the defaults file is not TOML: {error}") from None
-        for name, table in self._tables.items():
-            if not isinstance(table, dict):
-                raise self._describe_wrong(
-                    "", name, table, "stands outside a table; write it below a line such as [filterkit]"
-                )
-        for name, table in self._tables.get(_STAGES, {}).items():
-            if not isinstance(table, dict):
-                raise self._describe_wrong(_STAGES, name, table, f"must be a table such as [{_STAGES}.NAME]")
+        outside = "stands outside a table; write it below a line such as [filterkit]"
+        for heading, tables, why in (
+            ("", self._tables, outside),
+            (_STAGES, self._tables.get(_STAGES, {}), f"must be a table such as [{_STAGES}.NAME]"),
+        ):
+            for name, table in tables.items():
+                if not isinstance(table, dict):
+                    raise self._make_value_error(heading, name, table, why)
 
-    def of_command(self, name: str, command: click.Command) -> dict[str, Any]:
-        """Return the values for options of filterkit itself, or of a subcommand, by the names of parameters.
+    def find_command_defaults(self, name: str, command: click.Command) -> dict[str, Any]:
+        """Return the values that the file gives to options of filterkit itself, or of a subcommand, by parameter names.
 
         Raises
         ------
         UsageError : the table has a key that is no such option, or a value that the option does not take.
         """
-        return self._check_table(name, command, self._tables.get(name, {}))
+        return self._convert_table(name, command, self._tables.get(name, {}))
 
-    def of_stages(self, known: Registry) -> dict[str, dict[str, Any]]:
-        """Return the values for options of stages, by stage and by the names of the options.
+    def find_stage_defaults(self, known: Registry) -> dict[str, dict[str, Any]]:
+        """Return the values that the file gives to options of stages, by the names of stages and options.
 
         Raises
         ------
@@ -91,9 +90,10 @@ class Defaults:
         found = {}
         for name, table in self._tables.get(_STAGES, {}).items():
             if name not in known.stages:
-                raise self._describe_unknown("stage", name, known.stages)
+                hint = suggestion(name, [*known.stages]) or "; see: filterkit stages"
+                raise UsageError(f"{quoted(self.path, PATH)}: [{_STAGES}.{name}]: no stage {quoted(name)}{hint}")
             stage = known.stages[name]
-            found[name] = self._check_table(f"{_STAGES}.{name}", make_stage_command(stage), table)
+            found[name] = self._convert_table(f"{_STAGES}.{name}", make_stage_command(stage), table)
             for field in list_option_fields(stage):
                 if field.name in found[name]:
                     try:
@@ -102,13 +102,16 @@ class Defaults:
                         raise UsageError(f"{self.path}: [{_STAGES}.{name}] {error}") from None
         return found
 
-    def check_names(self, subcommands: Iterable[str]) -> None:
+    def check_table_names(self, subcommands: Iterable[str]) -> None:
         """Refuse tables that are neither of filterkit, nor of stages, nor of one of the `subcommands`."""
-        for name in self._tables:
-            if name not in ("filterkit", _STAGES, *subcommands):
-                raise self._describe_unknown("subcommand", name, ("filterkit", _STAGES, *subcommands))
+        for name in self._tables:  # without any, the plugins of subcommands need not be loaded
+            known = ["filterkit", _STAGES, *subcommands]
+            if name not in known:
+                hint = suggestion(name, known) or "; see: filterkit --help"
+                raise UsageError(f"{quoted(self.path, PATH)}: [{name}]: no subcommand {quoted(name)}{hint}")
 
-    def _check_table(self, table: str, command: click.Command, values: dict[str, Any]) -> dict[str, Any]:
+    def _convert_table(self, table: str, command: click.Command, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of a table by parameter names; refuse keys that are no options, and wrong values."""
         options = {
             flag.removeprefix("--"): option
             for option in command.params
@@ -120,33 +123,29 @@ class Defaults:
         for key, value in values.items():
             option = options.get(key)
             if option is None:
-                raise self._describe_wrong(table, key, value, f"is not an option{suggestion(key, list(options))}")
+                raise self._make_value_error(table, key, value, f"is not an option{suggestion(key, list(options))}")
             if f"--{key}" in _CODE or option.metavar in _FILES or key in ("defaults", "no-defaults"):
-                raise self._describe_wrong(
+                raise self._make_value_error(
                     table, key, value, "cannot have a default, because it is for one run; give it on the command line"
                 )
             if option.multiple and not isinstance(value, list):
-                raise self._describe_wrong(table, key, value, "must be a list")
+                raise self._make_value_error(table, key, value, "must be a list")
             for each in value if option.multiple else [value]:
-                self._check_single(table, key, each, option, command)
+                self._check_value(table, key, each, option, command)
             found[str(option.name)] = value
         return found
 
-    def _check_single(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> None:
-        """Refuse a value of a type that the option does not have, or that click refuses."""
+    def _check_value(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> None:
+        """Refuse a value that the option does not take."""
         type_, title = _find_toml_type(option)
         if not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool):
-            raise self._describe_wrong(table, key, value, f"must be {title}")
+            raise self._make_value_error(table, key, value, f"must be {title}")
         try:
             option.type.convert(value, option, click.Context(command))
         except click.BadParameter as error:
-            raise self._describe_wrong(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
+            raise self._make_value_error(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
 
-    def _describe_unknown(self, what: str, name: str, known: Iterable[str]) -> UsageError:
-        shown = f"{_STAGES}.{name}" if what == "stage" else name
-        return UsageError(f"{quoted(self.path, PATH)}: [{shown}]: no {what} {quoted(name)}{suggestion(name, [*known])}")
-
-    def _describe_wrong(self, table: str, key: str, value: Any, why: str) -> UsageError:
+    def _make_value_error(self, table: str, key: str, value: Any, why: str) -> UsageError:
         """Return the error about a value, which it shows as in TOML; `why` is the rest of the sentence."""
         text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
         heading = f"[{table}] " if table else ""

@@ -20,7 +20,7 @@ _PAGES = (".html", ".htm")
 
 
 class Destination(NamedTuple):
-    """An output.
+    """An output of a command.
 
     Attributes
     ----------
@@ -37,13 +37,18 @@ class Destination(NamedTuple):
     in_parts: bool = False
 
 
-def is_page(path: str | None) -> bool:
+def list_destinations(paths: dict[str, str | None]) -> list[Destination]:
+    """List the outputs that options ask for, by their flags; None stands for an option that is not given."""
+    return [Destination(flag, path) for flag, path in paths.items() if path is not None]
+
+
+def has_page_ending(path: str | None) -> bool:
     """Return whether the ending of an output says that it is a page for a browser."""
     return path is not None and find_ending(path) in _PAGES
 
 
-def check_page(command: str, path: str) -> None:
-    """Refuse a name for the page of a command that says that the file is something else.
+def check_page_name(command: str, path: str) -> None:
+    """Refuse a name for the page that a command writes, if it has the ending of another kind of file.
 
     Raises
     ------
@@ -53,7 +58,7 @@ def check_page(command: str, path: str) -> None:
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 
-def check_sources(paths: Iterable[str]) -> None:
+def check_pipes_read_once(paths: Iterable[str]) -> None:
     """Refuse to read standard input, or any other pipe, twice.
 
     Raises
@@ -62,10 +67,10 @@ def check_sources(paths: Iterable[str]) -> None:
     """
     paths = list(paths)
     if paths.count("-") > 1:
-        raise UsageError("only one input can be standard input")
+        raise UsageError("only one input can be standard input; name a file for the other")
     pipes = [pipe for pipe in map(identify_pipe, paths) if pipe is not None]
     if len(set(pipes)) < len(pipes):
-        raise UsageError("two inputs are the same pipe, which can be read only once")
+        raise UsageError("two inputs are the same pipe, which can be read only once; name a file for one")
 
 
 def check_destinations(
@@ -89,28 +94,27 @@ def check_destinations(
     FilterkitError : an output cannot be written to; names it.
     """
     destinations = list(destinations)
-    _check_apart(destinations)
+    _refuse_shared_outputs(destinations)
     paths = [path for pattern in inputs if not is_url(pattern) for path in find_inputs(pattern)]
-    read = {_identify_file(path, sys.stdin): path for path in paths}
     files = [*settings, *(("--plugin", path) for path in plugins)]
-    kept = {_identify_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
+    others = [(path, f"{quoted(path, PATH)}, which {option} reads") for option, path in files if path is not None]
+    data = {_identify_file(path, sys.stdin): f"the input {quoted(path, PATH)}" for path in paths}
+    kept = {_identify_file(path, sys.stdin): text for path, text in others}
     for destination in destinations:
         names = parse_part_names(destination.path) if destination.in_parts else None
         if names is not None:
-            _check_parts(destination, names, destinations, [*paths, *(path for _, path in kept.values())])
+            _check_part_names(destination, names, destinations, [*paths, *(path for path, _ in others)])
             continue
         file = _identify_file(destination.path, sys.stdout)
-        if file is not None and file in kept:
-            option, path = kept[file]
-            raise UsageError(f"{destination.option} would overwrite {quoted(path, PATH)}, which {option} reads")
-        if file is not None and file in read and destination.path == "-":
+        if file is not None and file in data and file not in kept and destination.path == "-":
             raise UsageError("standard output goes into the input, which would be lost; name it with -o instead")
-        if file is not None and file in read and not destination.data:
-            raise UsageError(f"{destination.option} would overwrite the input {quoted(read[file], PATH)}")
+        read = kept if destination.data else data | kept
+        if file is not None and file in read:
+            raise UsageError(f"{destination.option} would overwrite {read[file]}; name another output")
         check_output(destination.path)
 
 
-def _check_parts(
+def _check_part_names(
     destination: Destination, names: PartNames, destinations: Iterable[Destination], read: Iterable[str]
 ) -> None:
     """Refuse parts that may overwrite another output, or an input, which is still read when the first part appears."""
@@ -124,7 +128,7 @@ def _check_parts(
         check_output(names.path_of(names.part(0)))
 
 
-def _check_apart(destinations: Iterable[Destination]) -> None:
+def _refuse_shared_outputs(destinations: Iterable[Destination]) -> None:
     """Refuse two outputs to one file."""
     taken: dict[Any, Destination] = {}
     for destination in destinations:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from filterkit.chains.budget import spool_share, statistic_share
 from filterkit.chains.explain import Explanation, explain, format_bytes
-from filterkit.cli.inputs import open_input, open_rows_to_fit
-from filterkit.cli.plan import Job, check
-from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import align_rows
+from filterkit.cli.inputs import name_input_in_errors, open_input
+from filterkit.cli.plan import Job, check_job
+from filterkit.cli.shell.printing import align_rows, print_document
 from filterkit.data.schema import Schema
-from filterkit.errors import UsageError, quoted, visible
+from filterkit.errors import UsageError, quoted
 
 
 def print_explanation(job: Job) -> None:
@@ -26,16 +24,19 @@ def print_explanation(job: Job) -> None:
     """
     options = job.options
     if options.load is not None:
-        raise UsageError("--explain cannot be combined with --load: the saved chain is fitted already")
-    check(job)
-    reader = open_input(job.path, options, job.formats)
-    with open_rows_to_fit(reader, job.engine, replace(options, progress=False)) as rows:
-        found = explain(job.stages, rows.schema)
-        print_document(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _format_lines)
+        raise UsageError(
+            "--explain cannot be combined with --load: the saved chain is fitted already; see: filterkit stages FILE"
+        )
+    check_job(job)
+    with open_input(job.path, options, job.formats) as reader, name_input_in_errors(reader):
+        found = explain(job.stages, reader.schema)
+        print_document(
+            options.as_json, _describe_fitting(reader.name, reader.schema, found, options.memory), _format_fitting
+        )
 
 
-def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
-    """Describe how a chain would be fitted, as the document."""
+def _describe_fitting(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
+    """Make the document that says how a chain would be fitted."""
     return {
         "input": name,
         "columns": schema.width,
@@ -51,13 +52,13 @@ def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dic
     }
 
 
-def _format_lines(document: dict[str, Any]) -> Iterator[str]:
-    """Write the document as text."""
+def _format_fitting(document: dict[str, Any]) -> Iterator[str]:
+    """Write as lines of text how a chain would be fitted."""
     target = "no class" if document["class"] is None else f"class {quoted(document['class'])}"
     if document["labels"]:
         target = f"{document['labels']} labels"
     n_columns = document["columns"]
-    yield visible(f"{document['input']}: {n_columns:,} column{'s' * (n_columns != 1)}, {target}")
+    yield f"{document['input']}: {n_columns:,} column{'s' * (n_columns != 1)}, {target}"
     yield ""
     steps = [[str(step["passes"] or ""), " ".join(step["stages"]), step["how"]] for step in document["steps"]]
     yield from align_rows([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})

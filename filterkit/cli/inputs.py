@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from filterkit.chains.budget import spool_share
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import BatchSource, Rows
-from filterkit.cli.declared import CommandOptions, format_option, list_declared, make_click_option
+from filterkit.cli.declared import CommandOptions, format_option, list_declared_options, make_click_option
 from filterkit.cli.options import FitOptions, InputOptions
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
@@ -38,7 +38,7 @@ def open_input(
     like: Schema | None = None,
     is_main: bool = True,
 ) -> Reader:
-    """Open an input.
+    """Open an input, and return what reads its rows.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def open_rows_to_fit(
             all_read=lambda: reader.count is not None,
         )
         try:
-            with add_source_to_errors(reader):
+            with name_input_in_errors(reader):
                 yield Rows(source)
         finally:
             source.close()
@@ -144,8 +144,8 @@ def _call_on_aligned(alignment: Alignment, function: Callable[[Batch], T], batch
 
 
 @contextmanager
-def add_source_to_errors(reader: Reader) -> Iterator[None]:
-    """Add the name of `reader` to a `StageError` that does not name an input yet."""
+def name_input_in_errors(reader: Reader) -> Iterator[None]:
+    """Add the name of an input to a `StageError` from this context that does not name one yet."""
     try:
         yield
     except StageError as error:
@@ -171,9 +171,11 @@ def check_options_apply(
     ------
     UsageError : names the first such option and path.
     """
-    for each in list_declared(type(options)):
+    for each in list_declared_options(type(options)):
         value, need = getattr(options, each.name), each.metadata["needs"]
         is_given = value not in (each.default, "missing")  # every format can be read with --unseen missing
         if is_given and need in needs and not any(getattr(kind, need) for kind in kinds):
             words = " ".join(format_option(make_click_option(each), value))
-            raise UsageError(f"{words} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}")
+            raise UsageError(
+                f"{words} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}; leave it out"
+            )

@@ -16,9 +16,9 @@ import click
 from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.declared import list_declared, make_command
-from filterkit.cli.options import Options
-from filterkit.cli.shell.signals import end_at_once, end_by_unwinding, exit_status
+from filterkit.cli.declared import list_declared_options, make_command
+from filterkit.cli.options import RunOptions
+from filterkit.cli.shell.signals import end_process_on_signal, find_signal_status, interrupt_on_signal
 from filterkit.errors import (
     FilterkitError,
     StageError,
@@ -30,7 +30,6 @@ from filterkit.errors import (
 )
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
 from filterkit.plugin.lookup import append_remedy, find_stage
-from filterkit.plugin.offers import Plugin
 from filterkit.plugin.parsing import make_stage_command, move_options_before_input, refuse_repeated_options
 from filterkit.plugin.registry import Registry, registry
 
@@ -54,7 +53,7 @@ SUBCOMMANDS = {
 }
 
 TITLES = ("Input", "Chain", "Output", "Work", "Other options")  # of the sections of the help
-SECTIONS = {each.name: each.metadata["section"] for each in list_declared(Options)}  # titles by parameters
+SECTIONS = {each.name: each.metadata["section"] for each in list_declared_options(RunOptions)}  # titles by parameters
 
 
 class _Command(click.Command):
@@ -68,16 +67,17 @@ class _Command(click.Command):
         ctx.obj = known = registry()
         known.flags = frozenset(flag for each in self.get_params(ctx) for flag in (*each.opts, *each.secondary_opts))
         if first != "plugins":
-            known.warn = _warn_of_broken
+            known.warn = lambda plugin: say(
+                f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}"
+            )
         if first in ("stages", "formats", "plugins"):  # they import plugins, and use no data
             postpone_import("numpy", "pyarrow")
-        files = given.get("plugins", ())
-        for path in files:
+        for path in given.get("plugins", ()):
             known.add_file(path)
-        if isinstance(words, tuple) and first not in known.subcommands:
-            args = args[: len(args) - len(words)] + move_options_before_input(list(words), self, known)
+        if first not in known.subcommands:
+            args = move_options_before_input(args, self, known)
             given, _, _ = self.make_parser(ctx).parse_args(list(args))
-            for path in given.get("plugins", ())[len(files) :]:
+            for path in given.get("plugins", ()):
                 known.add_file(path)
         refuse_repeated_options(self, ctx, args)
         self._set_defaults(ctx, known, given)
@@ -88,14 +88,12 @@ class _Command(click.Command):
         from filterkit.cli.defaults import find_defaults
 
         named = given.get("defaults")
-        if given.get("no_defaults"):
-            if named is not None:
-                raise UsageError("--defaults cannot be combined with --no-defaults")
-            return
-        found = ctx.meta[_DEFAULTS] = find_defaults(named)
-        if found is not None and "help" not in given:
-            ctx.default_map = found.of_command("filterkit", self)
-            known.defaults = found.of_stages(known)
+        if given.get("no_defaults") and named is not None:
+            raise UsageError("--defaults cannot be combined with --no-defaults; leave one out")
+        found = ctx.meta[_DEFAULTS] = find_defaults("" if given.get("no_defaults") else named)
+        if found.path and "help" not in given:
+            ctx.default_map = found.find_command_defaults("filterkit", self)
+            known.defaults = found.find_stage_defaults(known)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under several titles."""
@@ -110,21 +108,21 @@ class _Command(click.Command):
         super().format_help_text(ctx, formatter)
         with formatter.section("Subcommands"):
             formatter.write_dl([*SUBCOMMANDS.items()])
-        if others := find_other_subcommands(ctx.obj):
+        if others := find_plugin_subcommands(ctx.obj):
             with formatter.section("Subcommands of plugins"):
                 formatter.write_dl([(name, each.get_short_help_str(limit=80)) for name, each in sorted(others.items())])
 
 
-def find_other_subcommands(known: Registry) -> dict[str, click.Command]:
+def find_plugin_subcommands(known: Registry) -> dict[str, click.Command]:
     """Return the subcommands of plugins by name."""
     return {name: known.subcommands[name] for name in known.subcommands if name not in SUBCOMMANDS}
 
 
-@make_command(Options, _Command, allow_interspersed_args=False)
+@make_command("filterkit", RunOptions, _Command, allow_interspersed_args=False)
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def command(context: click.Context, /, words: tuple[str, ...], options: Options) -> None:
+def command(context: click.Context, /, words: tuple[str, ...], options: RunOptions) -> None:
     """Fit a chain of stages on INPUT, and write the transformed rows as ARFF or in another format.
 
     \b
@@ -135,14 +133,15 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
     format, unless --from or --to does; without either it is ARFF. "filterkit formats" lists the formats and their
     options.
 
-    Options of a stage go after its name. Options of filterkit go before INPUT; long ones and -o may also follow a stage
-    that has no option of this name. "filterkit stages" lists the stages, and "filterkit stages NAME" explains one.
+    Options of a stage go after its name. Options of filterkit go before or after INPUT; long ones and -o may also
+    follow a stage that has no option of this name. "filterkit stages" lists the stages, and "filterkit stages NAME"
+    explains one.
 
     To run a subcommand, write its name instead of INPUT. "filterkit SUBCOMMAND --help" explains it.
     """
     known: Registry = context.obj
-    found: Defaults | None = context.meta.get(_DEFAULTS)
-    end_by_unwinding()
+    found: Defaults = context.meta[_DEFAULTS]
+    interrupt_on_signal()
     if not words:
         from filterkit.cli.subcommands.run import list_given_options
 
@@ -154,25 +153,21 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
     if first in known.subcommands:
         from filterkit.cli.subcommands.run import run_subcommand
 
-        defaults = {} if found is None else found.of_command(first, known.subcommands[first])
-        if found is not None:
-            found.check_names(known.subcommands)
+        found.check_table_names(known.subcommands)
+        defaults = found.find_command_defaults(first, known.subcommands[first])
         run_subcommand(known.subcommands[first], first, rest, context, defaults)
         return
-    if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
-        click.echo(context.get_help())
-        return
     _refuse_missing_input(known, first, rest)
-    from filterkit.cli.run import run
+    from filterkit.cli.run import run_chain
 
-    options.defaults = None if found is None else found.path
-    run(first, rest, options, known)
+    options.defaults = found.path or None
+    run_chain(first, rest, options, known)
 
 
 def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     """Raise a `UsageError` if the first word is a stage or a misspelt subcommand rather than an input."""
     if not first:
-        raise UsageError("the name of the input is empty")
+        raise UsageError("the name of the input is empty; name a file, or - for standard input")
     if os.path.exists(first) or first == "-" or "://" in first:
         return
     if first in known.stages:
@@ -191,15 +186,10 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         )
 
 
-def _warn_of_broken(plugin: Plugin) -> None:
-    """Print one line about a plugin that cannot be used."""
-    say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
-
-
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    end_at_once()
+    end_process_on_signal()
     show_warnings()
     keep_freed_memory()
     # Imported modules live to the end, so garbage collection can ignore them, now and at exit.
@@ -207,16 +197,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     gc.set_threshold(100_000, 50, 100)
     gc.enable()
     try:
-        status = _main(arguments)
-        end_at_once()
+        status = run_command_line(arguments)
+        end_process_on_signal()
     except KeyboardInterrupt:  # just before the end
-        end_at_once()
+        end_process_on_signal()
         status = 130
-    if sys.stdout is not None and exit_status() is None:
+    if sys.stdout is not None and find_signal_status() is None:
         with suppress(OSError, FilterkitError):  # an error has been reported already
             sys.stdout.flush()
     gc.freeze()
-    status_of_signal = exit_status()
+    status_of_signal = find_signal_status()
     if status_of_signal is not None:
         from filterkit.temporary import remove_all
 
@@ -224,7 +214,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(status if status_of_signal is None else status_of_signal)
 
 
-def _main(arguments: list[str]) -> int:
+def run_command_line(arguments: list[str]) -> int:
     """Run the command line, and return the exit status."""
     try:
         status = _run(arguments)
@@ -239,7 +229,7 @@ def _main(arguments: list[str]) -> int:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
         text, status = _explain_error(error)
-        if exit_status() is None:  # otherwise the signal may have made an import fail with this error
+        if find_signal_status() is None:  # otherwise the signal may have made an import fail with this error
             say(f"filterkit: {text}", is_error=True)
         return status
 

@@ -16,7 +16,7 @@ from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of click take no argument
+class MemorySize(click.ParamType):  # type: ignore[type-arg]  # older versions of click take no argument
     """An amount of memory such as 256MB, as a number of bytes."""
 
     name = "SIZE"
@@ -37,7 +37,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of clic
 class JsonOptions(CommandOptions):
     """The option of a command that prints a document."""
 
-    as_json: bool = option("--json", default=False, help="Print one JSON document, with all digits.")
+    as_json: bool = option("Print one JSON document, with all digits.", "--json")
 
 
 class InputOptions(CommandOptions):
@@ -47,95 +47,74 @@ class InputOptions(CommandOptions):
     """
 
     class_: str | None = option(
+        "The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
         "-c --class",
         metavar="ATTRIBUTE",
         section="Input",
         decides=True,
-        help="The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
     )
     labels: str | None = option(
+        "The labels (or targets) of multi-label data: N for the last N attributes, -N for the first N, NAMES or "
+        "patterns with commas between, or a label file of Mulan.  [default: as the relation name declares, such as "
+        "'data: -C 3' of MEKA]",
         metavar="N|-N|NAMES|FILE.xml",
         section="Input",
         decides=True,
-        help="The labels (or targets) of multi-label data: N for the last N attributes, -N for the first N, NAMES or "
-        "patterns with commas between, or a label file of Mulan.  [default: as the relation name declares, such as "
-        "'data: -C 3' of MEKA]",
     )
     positive: str | None = option(
-        metavar="VALUE",
-        section="Input",
-        decides=True,
-        help="The class value that is positive.  [default: the rarer of two]",
+        "The class value that is positive.  [default: the rarer of two]", metavar="VALUE", section="Input", decides=True
     )
     from_: str | None = option(
+        'The format of the input, if the ending of its name does not tell it. "filterkit formats" lists all.',
         metavar="FORMAT[:OPTIONS]",
         section="Input",
         decides=True,
-        help='The format of the input, if the ending of its name does not tell it. "filterkit formats" lists all.',
     )
     encoding: str = option(
-        default="utf-8",
-        metavar="NAME",
-        section="Input",
-        decides=True,
-        needs="textual",
-        help="Encoding of the input.",
+        "Encoding of the input.", default="utf-8", metavar="NAME", section="Input", decides=True, needs="textual"
     )
     lenient: bool = option(
-        default=False,
+        "Also read lines that Weka refuses, if their meaning is clear: an empty field is a missing value, texts "
+        "with blanks or apostrophes need no quotes, and header lines of KEEL are known. A warning counts the "
+        "corrections.",
         section="Input",
         decides=True,
         needs="lenient",
-        help="Also read lines that Weka refuses, if their meaning is clear: an empty field is a missing value, texts "
-        "with blanks or apostrophes need no quotes, and header lines of KEEL are known. A warning counts the "
-        "corrections.",
     )
     unseen: str = option(
+        "What to do with a nominal value that is not declared, in the header or in the training data: fail, read "
+        "it as missing, or add it to the header.",
         default="error",
         type=click.Choice(("error", "missing", "extend")),
         section="Input",
         decides=True,
         needs="lenient",
-        help="What to do with a nominal value that is not declared, in the header or in the training data: fail, read "
-        "it as missing, or add it to the header.",
     )
     complete: bool = option(
-        default=False,
+        "Refuse an ARFF file without the last line that filterkit writes, the number of rows: it may be cut off.",
         section="Input",
         needs="lenient",
-        help="Refuse an ARFF file without the last line that filterkit writes, the number of rows: it may be cut off.",
     )
-    block_size: int | None = option(type=Size(), hidden=True)
+    block_size: int | None = option("", type=MemorySize(), hidden=True)
 
 
 def declare_jobs(workers: str) -> Any:
     """Declare ``--jobs``, the number of `workers` that share the work."""
-    return option(
-        metavar="N",
-        type=click.IntRange(1, 1024),
-        section="Work",
-        help=f"Number of {workers}.  [default: one per core]",
-    )
+    return option(f"Number of {workers}.  [default: one per core]", minimum=1, maximum=1024, section="Work")
 
 
 def declare_seed(users: str) -> Any:
     """Declare ``--seed`` for the random numbers of the named `users`."""
-    return option(metavar="N", type=click.IntRange(0), section="Chain", help=f"Seed for {users}.")
+    return option(f"Seed for {users}.", minimum=0, section="Chain")
 
 
 def declare_trust() -> Any:
     """Declare ``--trust``, which lets a saved chain hold code of other packages."""
     return option(
-        default=(),
+        "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
         metavar="PACKAGE",
         section="Chain",
-        help="Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
     )
-
-
-def declare_debug(help: str = "Show the traceback of an error.") -> Any:
-    """Declare ``--debug``."""
-    return option(default=False, help=help)
 
 
 class WorkOptions(CommandOptions):
@@ -143,14 +122,12 @@ class WorkOptions(CommandOptions):
 
     jobs: int | None = declare_jobs("threads")
     engine: str | None = option(
+        "Run on this engine: local (threads), processes, or one that a plugin offers.",
         metavar="ENGINE[:OPTIONS]",
         section="Work",
-        help="Run on this engine: local (threads), processes, or one that a plugin offers.",
     )
     progress: bool | None = option(
-        "--progress/--no-progress",
-        section="Work",
-        help="Show progress on standard error.  [default: only on a terminal]",
+        "Show progress on standard error.  [default: only on a terminal]", "--progress/--no-progress", section="Work"
     )
 
 
@@ -158,107 +135,91 @@ class FitOptions(WorkOptions):
     """The options of commands that fit stages."""
 
     memory: int = option(
-        default="1GB",
-        type=Size(),
-        section="Work",
-        help="Memory for statistics that stages learn from, and for rows between passes. It is not a limit: the "
+        "Memory for statistics that stages learn from, and for rows between passes. It is not a limit: the "
         "process takes more.",
+        default="1GB",
+        type=MemorySize(),
+        section="Work",
     )
     seed: int | None = declare_seed("all stages that draw random numbers")
 
 
-class Options(InputOptions, FitOptions, JsonOptions):
+class RunOptions(InputOptions, FitOptions, JsonOptions):
     """The options of the command ``filterkit``."""
 
     plugins: tuple[str, ...] = option(
-        "--plugin", default=(), metavar="FILE", decides=True, help="Load a plugin from a Python file. Repeatable."
+        "Load a plugin from a Python file. Repeatable.", "--plugin", metavar="FILE", decides=True
     )
     output: str = option(
+        "Write to PATH instead of standard output. The file appears when it is complete. With a * in its name, "
+        "such as 'out/part-*.arff', write several files, numbered; after an interruption, the same command writes "
+        "those that are missing.",
         "-o --output",
         default="-",
         show_default=False,
         metavar="PATH",
         section="Output",
-        help="Write to PATH instead of standard output. The file appears when it is complete. With a * in its name, "
-        "such as 'out/part-*.arff', write several files, numbered; after an interruption, the same command writes "
-        "those that are missing.",
     )
     to: str | None = option(
+        "The format of the output.  [default: by the ending of PATH, or ARFF]",
         metavar="FORMAT[:OPTIONS]",
         section="Output",
         decides=True,
-        help="The format of the output.  [default: by the ending of PATH, or ARFF]",
     )
     sparse: bool | None = option(
+        "Write sparse or dense rows.  [default: as in INPUT]",
         "--sparse/--dense",
         section="Output",
         decides=True,
         needs="has_both_forms",
-        help="Write sparse or dense rows.  [default: as in INPUT]",
     )
     precision: int | None = option(
-        metavar="N",
-        type=click.IntRange(1, 17),
+        "Write numbers with N significant digits.  [default: as many as are needed to read the same number again]",
+        minimum=1,
+        maximum=17,
         section="Output",
         decides=True,
         needs="rounds",
-        help="Write numbers with N significant digits.  [default: as many as are needed to read the same number again]",
     )
     chain: str | None = option(
-        metavar="FILE", section="Chain", help="Read the stages from FILE, one per line; # starts a comment."
+        "Read the stages from FILE, one per line; # starts a comment.", metavar="FILE", section="Chain"
     )
     test: tuple[tuple[str, str], ...] = option(
-        default=(),
+        "Also transform the rows of IN by the chain fitted on INPUT, and write them to OUT. Repeatable.",
         nargs=2,
         metavar="IN OUT",
         section="Chain",
-        help="Also transform the rows of IN by the chain fitted on INPUT, and write them to OUT. Repeatable.",
     )
     predictions: bool = option(
-        "-p --predictions",
-        default=False,
-        section="Chain",
-        decides=True,
-        help="For each row of --test, or of INPUT with --load, write the true and the predicted class instead of the "
+        "For each row of --test, or of INPUT with --load, write the true and the predicted class instead of the "
         "row, with a mark where they differ. As OUT, - means standard output.",
-    )
-    errors: bool = option(
-        default=False,
+        "-p --predictions",
         section="Chain",
         decides=True,
-        help="Like --predictions, but only for wrongly predicted rows.",
     )
-    save: str | None = option(metavar="FILE", section="Chain", help="Save the fitted chain to FILE.")
+    errors: bool = option("Like --predictions, but only for wrongly predicted rows.", section="Chain", decides=True)
+    save: str | None = option("Save the fitted chain to FILE.", metavar="FILE", section="Chain")
     load: str | None = option(
-        metavar="FILE",
-        section="Chain",
-        decides=True,
-        help="Transform INPUT by the chain saved in FILE; give no stages.",
+        "Transform INPUT by the chain saved in FILE; give no stages.", metavar="FILE", section="Chain", decides=True
     )
     trust: tuple[str, ...] = declare_trust()
     rejects: str | None = option(
+        "Write unreadable rows to FILE, with line and reason, and go on.",
         metavar="FILE",
         section="Input",
         decides=True,
         needs="textual",
-        help="Write unreadable rows to FILE, with line and reason, and go on.",
     )
     max_rejects: int | None = option(
-        metavar="N",
-        type=click.IntRange(0),
-        section="Input",
-        decides=True,
-        help="Fail after more than N unreadable rows.",
+        "Fail after more than N unreadable rows.", minimum=0, section="Input", decides=True
     )
     defaults: str | None = option(
-        metavar="FILE", help="Read defaults of options from this TOML file, instead of the usual one."
+        "Read defaults of options from this TOML file, instead of the usual one.", metavar="FILE"
     )
-    no_defaults: bool = option(default=False, help="Ignore the defaults file.")
-    explain: bool = option(default=False, help="Show how the chain would be fitted, without reading or writing rows.")
-    verbose: bool = option(
-        "-v --verbose", default=False, help="Report on standard error what each stage did, and how long it took."
-    )
-    debug: bool = declare_debug()
+    no_defaults: bool = option("Ignore the defaults file.")
+    explain: bool = option("Show how the chain would be fitted, without reading or writing rows.")
+    verbose: bool = option("Report on standard error what each stage did, and how long it took.", "-v --verbose")
+    debug: bool = option("Show the traceback of an error.")
 
     @property
     def writes_predictions(self) -> bool:

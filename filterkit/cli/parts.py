@@ -30,8 +30,8 @@ class OutputParts(NamedTuple):
     parts: Parts
     work: Work
 
-    def report_complete(self) -> None:
-        """Print that nothing is left to do."""
+    def print_nothing_to_do(self) -> None:
+        """Print that all parts exist."""
         say(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
     def write(self, form: Form, rows: Any, fitted: FittedChain, again: bool) -> int:
@@ -52,7 +52,7 @@ class OutputParts(NamedTuple):
         parts.check(work)
         done = {} if again else dict(parts.done)
         if parts.is_complete and not again:
-            self.report_complete()
+            self.print_nothing_to_do()
             for _ in rows.map_pieces(_count_rows, done):  # rejected rows are noted, and stages in the chain may write
                 pass
             return parts.rows
@@ -81,7 +81,7 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     options = job.options
     others = [options.load, options.chain, options.labels, *options.plugins]
     files = [path for path in others if path is not None and os.path.isfile(path)]
-    for transfer in job.written:
+    for transfer in job.written_transfers:
         names = parse_part_names(transfer.output)
         if names is not None:
             parts = Parts(names)
@@ -99,10 +99,10 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
 def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
     """Return whether all parts of all outputs of a job exist; if so, print that there is nothing to do."""
     others = job.options.save is not None or job.options.rejects is not None or job.stage_destinations
-    if others or len(found) < len(job.written) or not all(each.parts.is_complete for each in found.values()):
+    if others or len(found) < len(job.written_transfers) or not all(each.parts.is_complete for each in found.values()):
         return False
     for each in found.values():
-        each.report_complete()
+        each.print_nothing_to_do()
     return True
 
 

@@ -1,17 +1,16 @@
-"""Plans a run. Everything that can be refused is refused before a row is read."""
+"""Plans the run of a chain. Everything that can be refused is refused before a row is read."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
-from filterkit.cli.declared import join_for_shell, list_deciding_words
-from filterkit.cli.destinations import Destination, check_destinations, check_sources
+from filterkit.cli.declared import format_deciding_options, join_for_shell
+from filterkit.cli.destinations import Destination, check_destinations, check_pipes_read_once, list_destinations
 from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
-from filterkit.cli.options import Options, open_engine
+from filterkit.cli.options import RunOptions, open_engine
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, UsageError, quoted
@@ -48,8 +47,7 @@ class Transfer(NamedTuple):
     later: bool
 
 
-@dataclass(eq=False, repr=False)
-class Job:
+class Job(NamedTuple):
     """The work that a command line asks for.
 
     Attributes
@@ -63,7 +61,7 @@ class Job:
 
     path: str
     stages: list[Stage]
-    options: Options
+    options: RunOptions
     formats: Formats
     engine: Engine
 
@@ -74,11 +72,11 @@ class Job:
         return [main, *(Transfer(source, output, "--test", True) for source, output in self.options.test)]
 
     @property
-    def written(self) -> list[Transfer]:
+    def written_transfers(self) -> list[Transfer]:
         """List the transfers whose output is written: there are no predictions of the training rows."""
         return [each for each in self.transfers if each.later or not self.options.writes_predictions]
 
-    def obeys_to(self, transfer: Transfer) -> bool:
+    def has_chosen_format(self, transfer: Transfer) -> bool:
         """Return whether ``--to`` applies to the output of a transfer: that of INPUT, or any of predictions."""
         return transfer.option == "-o" or self.options.writes_predictions
 
@@ -87,7 +85,7 @@ class Job:
 
         Where there was a defaults file, it says what that gave, and that it needs no other.
         """
-        words = list_deciding_words(self.options)  # seeds are options of stages
+        words = format_deciding_options(self.options)  # seeds are options of stages
         if self.options.no_defaults or self.options.defaults is not None:
             words.insert(0, "--no-defaults")
         if self.options.load is not None:
@@ -98,7 +96,7 @@ class Job:
     @property
     def part_size(self) -> int | None:
         """Return the bytes of text that a part is made of; None if no output is in parts."""
-        if all(parse_part_names(each.output) is None for each in self.written):
+        if all(parse_part_names(each.output) is None for each in self.written_transfers):
             return None
         return self.options.block_size or _PART_SIZE
 
@@ -108,7 +106,7 @@ class Job:
         return [Destination(stage.name, path, data=True) for stage in self.stages for path in stage.written_files()]
 
 
-class Opened(NamedTuple):
+class OpenTransfer(NamedTuple):
     """A transfer whose input is open. `alignment` gives its rows the columns of the chain; None for training rows."""
 
     transfer: Transfer
@@ -119,14 +117,21 @@ class Opened(NamedTuple):
 class Plan(NamedTuple):
     """The transfers of a job, with open inputs; and either `training` rows or, with ``--load``, a `loaded` chain."""
 
-    transfers: list[Opened]
+    transfers: list[OpenTransfer]
     training: Rows | None
     loaded: FittedChain | None
     rejects: Rejects | None
 
 
-def resolve(path: str, words: list[str], options: Options, known: Registry) -> Job:
-    """Turn a command line into a job: words, or those in the file of ``--chain``, become stages; a name, the engine.
+def make_job(path: str, words: list[str], options: RunOptions, known: Registry) -> Job:
+    """Make the job that a command line asks for: look up its stages, formats and engine.
+
+    Parameters
+    ----------
+    path : the input.
+    words : the chain; without any, it may be in the file of ``--chain``.
+    options : of the command.
+    known : all plugins.
 
     Raises
     ------
@@ -135,7 +140,7 @@ def resolve(path: str, words: list[str], options: Options, known: Registry) -> J
     stages = parse_stages(words, known, options.seed, known.defaults)
     if options.chain is not None:
         if stages:
-            raise UsageError("stages cannot be combined with --chain")
+            raise UsageError("stages cannot be combined with --chain; write them into its file")
         stages = read_stages(options.chain, known, options.seed, known.defaults)
     formats = Formats(known.formats, options.from_, options.to)
     return Job(path, stages, options, formats, open_engine(known, options))
@@ -154,17 +159,17 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     UsageError : options contradict each other, or an output would be lost or destroy something.
     FilterkitError : an input cannot be read, or does not fit the chain.
     """
-    check(job)
+    check_job(job)
     options, rejects = job.options, None
     if options.rejects is not None:
         rejects = Rejects(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
-    transfers: list[Opened] = []
+    transfers: list[OpenTransfer] = []
     training, loaded = None, None
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects, job.part_size)
         rows = open_rows_to_fit(reader, job.engine, options, job.part_size, need_row_numbers(job.stages))
         training, incoming, stages = opened.enter_context(rows), reader.schema, job.stages
-        transfers.append(Opened(job.transfers[0], reader, None))
+        transfers.append(OpenTransfer(job.transfers[0], reader, None))
     else:
         from filterkit.chains import saved
 
@@ -174,19 +179,29 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         from filterkit.stages.learner import Learner
 
         if not any(isinstance(stage, Learner) for stage in stages[-1:]):
-            raise UsageError("--predictions needs a chain that ends in a stage that predicts the class or labels")
+            raise UsageError(
+                "--predictions needs a chain that ends in a stage that predicts the class or labels, such as svm"
+            )
     for each in job.transfers[len(transfers) :]:
         is_main = each.option == "-o"
         like = open_input(each.source, options, job.formats, rejects, job.part_size, incoming, is_main)
         reader = opened.enter_context(like)
-        transfers.append(Opened(each, reader, align(reader, incoming, options.unseen == "missing")))
+        transfers.append(OpenTransfer(each, reader, align_columns(reader, incoming, options.unseen == "missing")))
     return Plan(transfers, training, loaded, rejects)
 
 
-def align(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
-    """Align the columns of an input with those of a chain; an error names the input.
+def align_columns(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
+    """Align the columns of an input with those that a chain takes.
 
-    `unseen` says whether values that the chain does not know become missing; a warning lists them.
+    Parameters
+    ----------
+    reader : the input.
+    wanted : the schema that the chain takes.
+    unseen : whether values that the chain does not know become missing; a warning lists them.
+
+    Raises
+    ------
+    FilterkitError : they do not fit; names the input.
     """
     from filterkit.data.alignment import Alignment
 
@@ -196,12 +211,12 @@ def align(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
         raise FilterkitError(f"{reader.name}: {error}") from None
     for name, values in (alignment.unseen or {}).items():
         shown = ", ".join(map(quoted, values[:5])) + (", …" if len(values) > 5 else "")
-        what = f"attribute {quoted(name)}: where it is {shown}, it is missing"
+        what = f"the chain does not know the values {shown} of attribute {quoted(name)}; they are read as missing"
         say(f"filterkit: warning: {reader.name}: --unseen missing: {what}")
     return alignment
 
 
-def check(job: Job) -> None:
+def check_job(job: Job) -> None:
     """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something.
 
     Raises
@@ -211,13 +226,13 @@ def check(job: Job) -> None:
     """
     options = job.options
     sources = [each.source for each in job.transfers]
-    check_sources(sources)
+    check_pipes_read_once(sources)
     if options.max_rejects is not None and options.rejects is None:
         raise UsageError("--max-rejects needs --rejects FILE, to which unreadable rows are written")
     if options.trust and options.load is None:
         raise UsageError("--trust applies to a saved chain only; name it with --load FILE")
     if options.load is not None:
-        _check_beside_load(job)
+        _check_load(job)
     if options.unseen == "extend" and (options.load is not None or options.test):
         raise UsageError(
             f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
@@ -226,34 +241,35 @@ def check(job: Job) -> None:
     if options.writes_predictions:
         _check_predictions(job)
     _check_options_apply(job)
-    files = {"--save": options.save, "--rejects": options.rejects}
-    others = [Destination(option, path) for option, path in files.items() if path is not None]
-    of_rows = [Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in job.written]
+    of_rows = [
+        Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in job.written_transfers
+    ]
+    others = list_destinations({"--save": options.save, "--rejects": options.rejects})
     check_destinations(
         [*of_rows, *job.stage_destinations, *others],
         sources,
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
-    for each in job.written:
-        job.formats.check_output_name(each.output, each.option, job.obeys_to(each))
+    for each in job.written_transfers:
+        job.formats.check_output_name(each.output, each.option, job.has_chosen_format(each))
     if options.save is not None:
         check_chain(options.save, "--save")
 
 
 def _check_predictions(job: Job) -> None:
-    """Refuse predictions of no rows, beside other rows, or in parts."""
+    """Refuse ``--predictions`` without rows to predict, beside transformed rows, or in parts."""
     options = job.options
     if options.load is None and not options.test:
         raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")
     if options.load is None and options.output != "-":
         raise UsageError("--predictions writes to the OUT of --test IN OUT; leave out -o")
     if job.part_size is not None:
-        raise UsageError("--predictions writes one file, not parts")
+        raise UsageError("--predictions writes one file, not parts; leave the * out of its name")
 
 
-def _check_beside_load(job: Job) -> None:
-    """Refuse what a saved chain already determines."""
+def _check_load(job: Job) -> None:
+    """Refuse options that a chain of ``--load`` has decided."""
     options = job.options
     given = {
         "a stage": bool(job.stages),
@@ -265,12 +281,14 @@ def _check_beside_load(job: Job) -> None:
     }
     for option, is_given in given.items():
         if is_given:
-            raise UsageError(f"{option} cannot be combined with --load: the saved chain decides")
+            raise UsageError(f"{option} cannot be combined with --load: the saved chain decides; leave it out")
 
 
 def _check_options_apply(job: Job) -> None:
     """Refuse options that do not apply to the formats of the inputs or outputs."""
     kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
     check_options_apply(job.options, [each.source for each in job.transfers], kinds)
-    kinds = [job.formats.find_output_format(each.output, job.obeys_to(each)) for each in job.written]
-    check_options_apply(job.options, [each.output for each in job.written], kinds, ("has_both_forms", "rounds"))
+    kinds = [job.formats.find_output_format(each.output, job.has_chosen_format(each)) for each in job.written_transfers]
+    check_options_apply(
+        job.options, [each.output for each in job.written_transfers], kinds, ("has_both_forms", "rounds")
+    )

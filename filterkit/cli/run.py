@@ -1,4 +1,4 @@
-"""The main job, in three steps: plan, fit, write."""
+"""Runs a chain, in three steps: plan, fit, write."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from filterkit._version import __version__
 from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain, FittedChain, describe_learned
 from filterkit.chains.rows import Rows
-from filterkit.cli.inputs import add_source_to_errors, transform_later_rows
-from filterkit.cli.options import Options
-from filterkit.cli.plan import Job, Opened, make_plan, resolve
+from filterkit.cli.inputs import name_input_in_errors, transform_later_rows
+from filterkit.cli.options import RunOptions
+from filterkit.cli.plan import Job, OpenTransfer, make_job, make_plan
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_written_path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from filterkit.cli.parts import OutputParts
 
 
-def run(path: str, words: list[str], options: Options, known: Registry) -> None:
+def run_chain(path: str, words: list[str], options: RunOptions, known: Registry) -> None:
     """Pass the rows of an input through a chain of stages to an output.
 
     Parameters
@@ -43,7 +43,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
     FilterkitError : an input, a stage or an output fails.
     """
     began = time.perf_counter()
-    job = resolve(path, words, options, known)
+    job = make_job(path, words, options, known)
     for message in find_cancelled_weights(job.stages):
         say(f"filterkit: warning: {message}")
     if options.as_json and not options.explain:
@@ -53,7 +53,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
 
         print_explanation(job)
         return
-    if any(each.output == "-" for each in job.written) and (
+    if any(each.output == "-" for each in job.written_transfers) and (
         message := job.formats.describe_misleading_name(find_written_path(1))
     ):
         say(f"filterkit: warning: {message}")
@@ -80,9 +80,9 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
                     file.write(saved.encode_chain(fitted))
         assert fitted is not None
         for each in plan.transfers:
-            if each.transfer in job.written:
-                what = write_transfer(job, each, fitted, training, in_parts)
-                lines = times.list_lines(fitted, each.reader.count) if each.alignment is None else ()
+            if each.transfer in job.written_transfers:
+                what = write_output(job, each, fitted, training, in_parts)
+                lines = times.describe_stages(fitted, each.reader.count) if each.alignment is None else ()
                 for line in (*lines, f"{what}, {time.perf_counter() - began:.2f} s") if options.verbose else ():
                     say(f"filterkit: {line}")
     if plan.rejects is not None:
@@ -91,8 +91,8 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         say(f"filterkit: {count} row{'s' * (count != 1)} could not be read{where}")
 
 
-def write_transfer(
-    job: Job, opened: Opened, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
+def write_output(
+    job: Job, opened: OpenTransfer, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
 ) -> str:
     """Write the output of a transfer; print how well its rows are predicted, and return how many there are, as text.
 
@@ -107,11 +107,11 @@ def write_transfer(
     options, (transfer, reader, alignment) = job.options, opened
     rows, measured = training, None
     if alignment is not None:
-        from filterkit.cli.measured import measure_rows  # which imports what learners need
-
         rows = transform_later_rows(reader, alignment, fitted, job.engine, options, options.writes_predictions)
         if options.writes_predictions or transfer.option == "--test":
-            measured = measure_rows(rows)
+            from filterkit.cli.measured import make_measured_rows  # which imports what learners need
+
+            measured = make_measured_rows(rows)
     assert rows is not None
     source = measured or rows
     mapped = partial(source.map, last=True)
@@ -131,11 +131,11 @@ def write_transfer(
         is_whole = rows.all_read() and not options.writes_predictions
         return reader.count if is_whole and reader.count is not None else n_written
 
-    onward = transfer is not job.written[-1] or bool(options.rejects or job.stage_destinations)
+    onward = transfer != job.written_transfers[-1] or bool(options.rejects or job.stage_destinations)
     comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
-    kind = job.formats.find_output_format(transfer.output, job.obeys_to(transfer))
+    kind = job.formats.find_output_format(transfer.output, job.has_chosen_format(transfer))
     form = Form(kind, schema, sparse, options.precision, transfer.later, comments)
-    with add_source_to_errors(reader):
+    with name_input_in_errors(reader):
         if transfer.output in in_parts:
             count = in_parts[transfer.output].write(form, source, fitted, measured is not None)
         elif options.writes_predictions and transfer.output == "-" and options.to is None:
@@ -152,7 +152,7 @@ def write_transfer(
 
 
 class StageTimes:
-    """Notes when each stage was fitted, and the rows that come out of it.
+    """Notes when each stage was fitted, and the rows that come out of it, for ``--verbose``.
 
     Call it as `Chain.fit_rows` calls ``tell``.
     """
@@ -164,9 +164,11 @@ class StageTimes:
     def __call__(self, done: int, rows: Rows) -> None:
         self._fitted.append((done, time.perf_counter() - self._began, rows))
 
-    def list_lines(self, chain: FittedChain, count: int | None) -> Iterator[str]:
-        """Yield a line for each stage; `count` is the number of training rows. Call it when the rows have been
-        written."""
+    def describe_stages(self, chain: FittedChain, count: int | None) -> Iterator[str]:
+        """Yield a line about each stage of a fitted chain, whose rows have been written.
+
+        `count` is the number of training rows; None if they were not read to the end.
+        """
         before, first, since = chain.incoming, 0, 0.0
         names = [stage.name for stage in chain.chain.stages]
         for done, seconds, rows in self._fitted:

@@ -7,11 +7,11 @@ import os
 import sys
 from typing import NoReturn
 
-from filterkit.cli.shell.signals import end_at_once
+from filterkit.cli.shell.signals import end_process_on_signal
 
 
 def _print_version() -> int:
-    """Print what ``--version`` prints elsewhere on the command line, and return the exit status."""
+    """Print the version as click would do, without importing it, and return the exit status."""
     from filterkit._version import __version__
     from filterkit.errors import FilterkitError
     from filterkit.messages import say
@@ -28,7 +28,7 @@ def _print_version() -> int:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    end_at_once()  # before other imports: an interrupt in one would show a traceback
+    end_process_on_signal()  # before other imports: an interrupt in one would show a traceback
     gc.disable()  # imports leave no garbage; `filterkit.cli.main` enables it again
     from filterkit.cli.shell.streams import secure_streams
 

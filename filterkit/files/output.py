@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 
 from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
 from filterkit.files.compression import compress
-from filterkit.files.descriptors import Sink, find_descriptor, is_read_only, name_write_errors
+from filterkit.files.descriptors import Sink, find_descriptor, is_read_only, moved, name_write_errors
 from filterkit.files.unfinished import UnfinishedFile
 from filterkit.files.urls import is_url
 
@@ -177,7 +177,7 @@ def _descriptor(path: str) -> int | None:
         return find_descriptor(path)
     if sys.stdout is None:
         raise FilterkitError("standard output is closed")
-    return sys.stdout.fileno()
+    return moved[1] if 1 in moved else sys.stdout.fileno()
 
 
 def _read_kind(path: str) -> int:

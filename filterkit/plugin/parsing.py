@@ -171,30 +171,33 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
 
 
 def move_options_before_input(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
-    """Move options of filterkit from between and after the stages to before the input, where its command expects them.
+    """Move options of a command from between and after the stages to before the input, where the command expects them.
 
-    An option that the stage before it has, too, stays with the stage. Of the short options only ``-o`` is moved: a
-    ``-c`` after ``svm`` may be meant for the stage, and would name the class.
+    An option that the stage before it has, too, stays with the stage. Of the short options after a stage only ``-o`` is
+    moved: a ``-c`` after ``svm`` may be meant for the stage, and would name the class.
 
     Parameters
     ----------
-    words : the input, and the words of a chain.
-    command : filterkit; it stops at the first word that is no option.
+    words : options of the command, the input, and the words of a chain.
+    command : filterkit or a subcommand; it stops at the first word that is no option.
     plugins : where stages are looked up. A word that names none stays where it is.
 
     Raises
     ------
-    click.UsageError : an option of filterkit lacks its value.
+    click.UsageError : an option of the command lacks its value.
     """
     if not any(word.startswith("-") for word in words[1:]):
         return words
-    context = click.Context(command, allow_interspersed_args=False)
-    parser = click.Command(
-        None, params=[each for each in command.params if isinstance(each, click.Option)]
-    ).make_parser(context)
-    flags = {flag for each in command.get_params(context) if not each.is_eager for flag in _list_flags(each)}
-    flags = {flag for flag in flags if flag.startswith("--") or flag == "-o"}
-    options, chain, rest = [], words[:1], words[1:]
+    context = click.Context(command, **command.context_settings)
+    params: list[click.Parameter] = [each for each in command.get_params(context) if isinstance(each, click.Option)]
+    parser = click.Command(None, params=params, add_help_option=False).make_parser(context)
+    rest = parser.parse_args(list(words))[1]
+    options, chain, rest = words[: len(words) - len(rest)], rest[:1], rest[1:]
+    flags = {flag for each in params for flag in _list_flags(each)}
+    after_stages = {flag for each in params if not each.is_eager for flag in _list_flags(each)}
+    after_stages = {flag for flag in after_stages if flag.startswith("--") or flag == "-o"}
+    if chain and chain[0] in plugins.stages:  # the input was forgotten
+        flags = after_stages
     n_values: dict[str, int] = {}  # of each option of the latest stage
     while rest:
         word = rest[0]
@@ -208,7 +211,7 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
             rest = rest[n_words:]
             continue
         elif word in plugins.stages:
-            params = make_stage_command(plugins.stages[word]).get_params(context)
+            flags, params = after_stages, make_stage_command(plugins.stages[word]).get_params(context)
             n_values = {flag: int(not getattr(each, "is_flag", False)) for each in params for flag in _list_flags(each)}
         chain += rest[:n_words]
         rest = rest[n_words:]

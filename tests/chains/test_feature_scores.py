@@ -13,7 +13,7 @@ from command import run
 
 import filterkit
 from filterkit import StageError, UsageError
-from filterkit.cli.subcommands.scores import format_lines
+from filterkit.cli.subcommands.scores import tabulate_scores
 from filterkit.plugin.registry import registry
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
@@ -45,7 +45,7 @@ def test_a_nominal_feature_has_a_label_in_place_of_a_threshold():
         "tp": [2, 1, None],
         "fp": [0, 2, None],
     }
-    assert format_lines(table, 40)[1].split()[:3] == ["1", "sky", "sun"]
+    assert tabulate_scores(table, 40)[1].split()[:3] == ["1", "sky", "sun"]
 
 
 def test_scores_equal_those_that_stages_leave():
@@ -122,7 +122,7 @@ def test_invalid_metrics_and_options_are_refused(names, options, message):
 
 def test_the_text_is_aligned_and_long_names_are_shortened():
     table = pa.table({"rank": [1, 2], "attribute": ["a" * 50, "b\n"], "tp": [10.0, None], "ig": [0.25, 12.0]})
-    assert format_lines(table, 10) == [
+    assert tabulate_scores(table, 10) == [
         "rank  attribute   tp      ig",
         "   1  aaaaaaaaa…  10   0.250",
         "   2  b\\n             12.000",

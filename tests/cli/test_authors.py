@@ -229,7 +229,9 @@ def test_check_plugin_fails_if_nothing_was_checked():
     done = run("check-plugin my.py")
     assert "needs: left out, as it needs options (" in done.stdout
     assert done.returncode == nothing.returncode == 1
-    message = "filterkit: check-plugin: 'my.py' offers nothing that can be checked without options\n"
+    message = (
+        "filterkit: check-plugin: 'my.py' offers nothing that can be checked without options; name a stage of it\n"
+    )
     assert done.stderr == nothing.stderr == message
     Path("my.py").write_text("raise KeyError('x')")
     assert refusal("check-plugin my.py", status=1) == "check-plugin my.py: KeyError: 'x'"
@@ -260,7 +262,7 @@ def test_wrong_usage_is_reported_on_one_line(line, message):
 def test_new_plugin_leaves_an_existing_folder_or_file_alone():
     for words, name in (("halve", "filterkit-halve"), ("halve --file", "halve.py")):
         Path(name).mkdir()
-        assert refusal(f"new-plugin {words}", status=1) == f"{name}: File exists"
+        assert refusal(f"new-plugin {words}", status=1) == f"{name} exists already; choose another name, or remove it"
         assert not os.listdir(name)
 
 

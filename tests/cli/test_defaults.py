@@ -141,5 +141,5 @@ def test_a_table_of_no_subcommand_is_refused_by_subcommands():
 
 def test_a_file_that_is_named_must_be_there():
     assert refusal("--defaults none.toml ../iris.arff") == "none.toml: No such file or directory"
-    message = "--defaults cannot be combined with --no-defaults"
+    message = "--defaults cannot be combined with --no-defaults; leave one out"
     assert refusal("--defaults none.toml --no-defaults ../iris.arff") == message

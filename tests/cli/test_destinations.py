@@ -88,18 +88,30 @@ def test_devices_take_any_number_of_outputs():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--save in -o o in", "--save would overwrite the input 'in'"),
-        ("--rejects ./in -o o in", "--rejects would overwrite the input 'in'"),
-        ("--rejects other.arff --test other.arff t.arff -o o in", "--rejects would overwrite the input 'other.arff'"),
-        ("--rejects other.arff -o o *.arff", "--rejects would overwrite the input 'other.arff'"),
-        ("-o my.chain --load my.chain in", "-o would overwrite 'my.chain', which --load reads"),
-        ("-o o --chain words.txt --test in words.txt in", "--test would overwrite 'words.txt', which --chain reads"),
-        ("-o o --test in in in", "--test would overwrite the input 'in'"),
-        ("-o o --test other.arff other.arff in", "--test would overwrite the input 'other.arff'"),
-        ("-p --test in.arff other.arff other.arff", "--test would overwrite the input 'other.arff'"),
-        ("--plugin my.py in write --to arff ./my.py", "write would overwrite 'my.py', which --plugin reads"),
-        ("evaluate --journal in in --chain svm", "--journal would overwrite the input 'in'"),
-        ("-o in evaluate in --chain svm", "-o would overwrite the input 'in'"),
+        ("--save in -o o in", "--save would overwrite the input 'in'; name another output"),
+        ("--rejects ./in -o o in", "--rejects would overwrite the input 'in'; name another output"),
+        (
+            "--rejects other.arff --test other.arff t.arff -o o in",
+            "--rejects would overwrite the input 'other.arff'; name another output",
+        ),
+        ("--rejects other.arff -o o *.arff", "--rejects would overwrite the input 'other.arff'; name another output"),
+        ("-o my.chain --load my.chain in", "-o would overwrite 'my.chain', which --load reads; name another output"),
+        (
+            "-o o --chain words.txt --test in words.txt in",
+            "--test would overwrite 'words.txt', which --chain reads; name another output",
+        ),
+        ("-o o --test in in in", "--test would overwrite the input 'in'; name another output"),
+        ("-o o --test other.arff other.arff in", "--test would overwrite the input 'other.arff'; name another output"),
+        (
+            "-p --test in.arff other.arff other.arff",
+            "--test would overwrite the input 'other.arff'; name another output",
+        ),
+        (
+            "--plugin my.py in write --to arff ./my.py",
+            "write would overwrite 'my.py', which --plugin reads; name another output",
+        ),
+        ("evaluate --journal in in --chain svm", "--journal would overwrite the input 'in'; name another output"),
+        ("-o in evaluate in --chain svm", "-o would overwrite the input 'in'; name another output"),
     ],
 )
 def test_files_that_are_read_are_not_overwritten(line, message):

@@ -23,7 +23,7 @@ from command import files, output, quick_python, refusal, run, start
 from made_results import drawn, svg_texts, table
 
 from filterkit import progress
-from filterkit.cli.main import _main
+from filterkit.cli.main import run_command_line
 from filterkit.evaluation.measures import OF_CLASSES
 from filterkit.evaluation.plots import FIGURES
 from filterkit.evaluation.results import Results
@@ -275,7 +275,12 @@ def test_progress_is_shown_in_lines_and_only_on_request(capfd, monkeypatch):
     monkeypatch.setattr(progress, "time", types.SimpleNamespace(monotonic=clock))
 
     def shown(*words):
-        assert _main([*words, "--jobs", "1", "evaluate", "../iris.arff", "--chain", "neighbors", "--folds", folds]) == 0
+        assert (
+            run_command_line(
+                [*words, "--jobs", "1", "evaluate", "../iris.arff", "--chain", "neighbors", "--folds", folds]
+            )
+            == 0
+        )
         return capfd.readouterr().err
 
     folds = "3"
@@ -511,12 +516,12 @@ def test_measures_may_be_in_any_case(command):
 
 
 def test_of_very_many_classes_a_table_has_no_column_for_each():
-    from filterkit.cli.subcommands.results import MOST_SHOWN, format_confusion
+    from filterkit.cli.subcommands.results import MOST_SHOWN, tabulate_confusion
     from filterkit.evaluation.confusion import PredictionCounts
 
     for number in (MOST_SHOWN, MOST_SHOWN + 1):
         values = [f"c{i:02}" for i in range(number)]
         counts = PredictionCounts(values, {(values[i], values[i // 2]): 1.0 for i in range(number)})
-        head, first, *_ = format_confusion("kind", counts)
+        head, first, *_ = tabulate_confusion("kind", counts)
         assert ("as c00" in head) == (number == MOST_SHOWN)
         assert first.split()[:5] == ["c00", "0.500", "1.000", "0.667", "1"]

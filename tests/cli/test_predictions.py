@@ -77,7 +77,10 @@ def test_labels_have_a_pair_of_columns_each():
         (f"-p {ITSELF} l2", "--predictions needs a chain that ends in a stage that predicts"),
         (f"-p {ITSELF}", "--predictions needs a chain that ends in a stage that predicts"),
         (f"-p -o x {ITSELF} svm", "--predictions writes to the OUT of --test IN OUT"),
-        ("--errors --test ../iris.arff x-*.arff ../iris.arff svm", "--predictions writes one file, not parts"),
+        (
+            "--errors --test ../iris.arff x-*.arff ../iris.arff svm",
+            "--predictions writes one file, not parts; leave the * out of its name",
+        ),
     ],
 )
 def test_predictions_that_cannot_be_are_refused(line, message):

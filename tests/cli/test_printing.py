@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import output, quick, refusal, run_anew
 
-from filterkit.cli.shell.text_table import align_rows, measure_width, shorten
+from filterkit.cli.shell.printing import align_rows, measure_width, shorten
 
 
 def found(line):

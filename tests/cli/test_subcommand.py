@@ -10,7 +10,7 @@ import pytest
 from command import output, refusal, run
 
 from filterkit.cli import main
-from filterkit.cli.main import _main, command
+from filterkit.cli.main import command, run_command_line
 from filterkit.plugin.registry import OWN, registry
 
 PLUGIN = '''
@@ -108,8 +108,8 @@ def test_an_option_that_a_subcommand_lacks_is_refused(name, capsys):
     for option in OPTIONS:
         for words in example(option):
             if option.opts[-1] not in own and option.name not in ("plugins", "debug", "defaults", "no_defaults"):
-                assert _main([*words, name, "--help"]) == 2
-                assert capsys.readouterr().err == f"filterkit: {words[0]} is not an option of '{name}'\n"
+                assert run_command_line([*words, name, "--help"]) == 2
+                assert capsys.readouterr().err == f"filterkit: {words[0]} is not an option of '{name}'; leave it out\n"
                 tried += 1
     assert tried > 5
 
@@ -137,7 +137,8 @@ def test_the_options_that_a_subcommand_has_reach_it(words):
 
 @pytest.mark.parametrize("option", ["--output x", "--jobs 1"])
 def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option):
-    message = f"{option.split()[0]} is given twice, before and after 'evaluate'"
+    flag, value = option.split()
+    message = f"{flag} is given twice: '{value}' and '{value}'"
     assert refusal(f"{option} {EVALUATE} {option}") == message
 
 
@@ -174,10 +175,10 @@ def test_the_subcommand_of_a_plugin_gets_the_options_that_it_has(line, said):
 @pytest.mark.parametrize(
     ("status", "line", "message"),
     [
-        (2, "--jobs 2 describe x", "--jobs is not an option of 'describe'"),
-        (2, "-o y describe x", "--output is not an option of 'describe'"),
-        (2, "--class 1 ends status", "--class is not an option of 'ends'"),
-        (2, "--class 1 describe x --class 2", "--class is given twice, before and after 'describe'"),
+        (2, "--jobs 2 describe x", "--jobs is not an option of 'describe'; leave it out"),
+        (2, "-o y describe x", "--output is not an option of 'describe'; leave it out"),
+        (2, "--class 1 ends status", "--class is not an option of 'ends'; leave it out"),
+        (2, "--class 1 describe x --class 2", "--class is given twice: '1' and '2'"),
         (2, "describe x --clas 2", "describe: no such option '--clas'; did you mean '--class'?"),
         (2, "describe", "describe: missing argument 'PATH'; see: filterkit describe --help"),
         (2, "descibe x", "no file 'descibe'; did you mean 'describe'?"),
@@ -213,7 +214,8 @@ def test_the_help_of_every_subcommand_names_its_options(name):
 
 
 def test_no_other_subcommand_is_imported_than_is_run():
-    code = "import sys; from filterkit.cli.main import _main; _main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    run_it = "from filterkit.cli import main; main.run_command_line(sys.argv[1:])"
+    code = f"import sys; {run_it}; print(*sys.modules, file=sys.stderr)"
     for words in ("../iris.arff l2", "stages", "--help"):
         command = [sys.executable, "-c", code, *words.split()]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -68,7 +68,7 @@ def test_test_data_with_values_that_the_chain_does_not_know_has_missing_ones(tmp
     assert "1 value of attribute 'c' is not among those fitted on: 'w'; --" in refusal(words, status=1, cwd=tmp_path)
     said = run(f"--unseen missing --dense --block-size 1 {words}", cwd=tmp_path).stderr
     for told in (
-        "attribute 'c': where it is 'w', it is missing",
+        "the chain does not know the values 'w' of attribute 'c'; they are read as missing",
         "2 undeclared values are missing, the first in line 7",
     ):
         assert f"test.arff: --unseen missing: {told}" in said

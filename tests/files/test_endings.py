@@ -152,11 +152,20 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
     [
         ("-o o.blind in.table", "-o: 'o.blind': Blind is only read, not written"),
         ("in.table write o.blind", "write: 'o.blind': Blind is only read, not written"),
-        ("--encoding latin-1 in.table", "--encoding latin-1 does not apply to 'in.table', which is Table"),
-        ("--rejects r in.table", "--rejects r does not apply to 'in.table', which is Table"),
-        ("--precision 3 -o o.table in.table", "--precision 3 does not apply to 'o.table', which is Table"),
-        ("--dense -o o.table in.table", "--dense does not apply to 'o.table', which is Table"),
-        ("--encoding latin-1 scores in.table ig", "--encoding latin-1 does not apply to 'in.table', which is Table"),
+        (
+            "--encoding latin-1 in.table",
+            "--encoding latin-1 does not apply to 'in.table', which is Table; leave it out",
+        ),
+        ("--rejects r in.table", "--rejects r does not apply to 'in.table', which is Table; leave it out"),
+        (
+            "--precision 3 -o o.table in.table",
+            "--precision 3 does not apply to 'o.table', which is Table; leave it out",
+        ),
+        ("--dense -o o.table in.table", "--dense does not apply to 'o.table', which is Table; leave it out"),
+        (
+            "--encoding latin-1 scores in.table ig",
+            "--encoding latin-1 does not apply to 'in.table', which is Table; leave it out",
+        ),
     ],
 )
 def test_options_about_arff_are_refused_for_other_formats(arguments, message, table, tmp_path):

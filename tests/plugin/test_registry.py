@@ -107,11 +107,11 @@ def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, 
 
     broken = found(bad=ImportError("no x"), plus=module(Plus))
     monkeypatch.setattr(main, "registry", lambda: broken)
-    assert main._main(["stages"]) == 0
+    assert main.run_command_line(["stages"]) == 0
     out, err = capsys.readouterr()
     assert "plus  Add one." in out
     assert err == "filterkit: warning: plugin 'bad' (bad 1.0): ImportError: no x\n"
-    assert main._main(["--debug", "plugins"]) == 0
+    assert main.run_command_line(["--debug", "plugins"]) == 0
     out = capsys.readouterr().out
     assert re.search("bad +bad 1.0 +broken: ImportError: no x", out)
     assert out.count("ImportError: no x") == 2  # the row and its traceback

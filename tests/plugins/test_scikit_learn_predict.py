@@ -26,7 +26,7 @@ from sklearn.svm import SVC, LinearSVC
 import filterkit
 from filterkit import Attribute, FilterkitError, UsageError, testing
 from filterkit.chains.crossfit import draw_folds
-from filterkit.cli.main import _main
+from filterkit.cli.main import run_command_line
 
 ROWS = {
     "iris": (
@@ -110,7 +110,7 @@ def test_a_saved_estimator_of_another_package_needs_trust(tmp_path, monkeypatch)
     with pytest.raises(FilterkitError, match=re.escape(f"m.chain: {hint}")):
         filterkit.load("m.chain", trust=["other"])
     words = ["--trust", "mypack", "--load", "m.chain", "-o", "out.arff", str(SAMPLES / "iris.arff")]
-    assert _main(words) == 0
+    assert run_command_line(words) == 0
     assert testing.same(filterkit.read("out.arff"), fitted.transform(iris))
 
 

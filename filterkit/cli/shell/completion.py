@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,37 +54,27 @@ class Answer(NamedTuple):
     is_file: bool = False
 
 
-class _Chain(click.Group):
+class _ChainCommand(click.Group):
     """A command whose subcommands are stages, one after the other."""
 
-    def __init__(self, known: Registry, params: Iterable[click.Parameter] = ()) -> None:
-        super().__init__(chain=True, params=[*params])
-        self._known = known
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        stage = self._known.stages.get(cmd_name)
+        stage = ctx.obj.stages.get(cmd_name)
         return None if stage is None else make_stage_command(stage)
 
 
-class _Root(click.Group):
+class _RootCommand(click.Group):
     """The command ``filterkit``: its options, and then a subcommand, or the name of an input and a chain."""
 
-    def __init__(self, known: Registry) -> None:
-        from filterkit.cli.main import command
-
-        super().__init__(params=[each for each in command.params if isinstance(each, click.Option)])
-        self._known = known
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        found = self._known.subcommands.get(cmd_name)
+        found: click.Command | None = ctx.obj.subcommands.get(cmd_name)
         if found is None:
-            return _Chain(self._known)
+            return _ChainCommand(chain=True)
         others = [each for each in found.params if not {"STAGE", "OPTIONS"} <= {*_list_metavars(each)}]
-        return found if others == found.params else _Chain(self._known, others)
+        return found if others == found.params else _ChainCommand(chain=True, params=others)
 
 
-def complete(words: list[str], begun: str, after: list[str], known: Registry) -> Answer:
-    """Find what may stand at the cursor.
+def find_completions(words: list[str], begun: str, after: list[str], known: Registry) -> Answer:
+    """Find the words that may stand at the cursor of a command line.
 
     Parameters
     ----------
@@ -93,7 +83,10 @@ def complete(words: list[str], begun: str, after: list[str], known: Registry) ->
     after : the words after it, which may name the input.
     known : all plugins, and filterkit's own subcommands. Plugins that the words name with ``--plugin`` are not loaded.
     """
-    root = _Root(known)
+    from filterkit.cli.main import command
+
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    root = _RootCommand(params=options, context_settings=command.context_settings)
     context = click.Context(root, allow_interspersed_args=False, resilient_parsing=True)
     _, rest, _ = root.make_parser(context).parse_args([*words])
     if rest and rest[0] not in known.subcommands:
@@ -102,19 +95,21 @@ def complete(words: list[str], begun: str, after: list[str], known: Registry) ->
             words = before + move_options_before_input(rest, root, known)
         except click.UsageError:  # the last word is an option, whose value is at the cursor
             words, after = [*before, rest[-1]], rest[:-1] + after
-    return _complete(root, words, begun, after, {"obj": known})
+    return _complete_in_group(root, words, begun, after, {"obj": known})
 
 
-def _complete(group: click.Group, words: list[str], begun: str, after: list[str], settings: dict[str, Any]) -> Answer:
-    """Complete the words of a group, whose context has these settings."""
+def _complete_in_group(
+    group: click.Group, words: list[str], begun: str, after: list[str], settings: dict[str, Any]
+) -> Answer:
+    """Find the words that may stand at the cursor, as `find_completions` does, by a click group with these settings."""
     passed = [*words]
-    context = _resolve_context(group, {**settings}, "filterkit", words)
+    context = _resolve_context(group, settings, "filterkit", words)
     due, value = _resolve_incomplete(context, passed, begun)
     if isinstance(due, click.Option):  # click cannot parse an option without its value, nor what stands before it
         words = words[: max(at for at, word in enumerate(passed) if word in due.opts)]
-        context = _resolve_context(group, {**settings}, "filterkit", words)
+        context = _resolve_context(group, settings, "filterkit", words)
     if isinstance(due, click.Parameter):
-        found = _complete_value(due, context, value, _resolve_context(group, {**settings}, "filterkit", words + after))
+        found = _complete_value(due, context, value, _resolve_context(group, settings, "filterkit", words + after))
     else:
         found = _complete_name(context, value) if value == begun else Answer([])
     start = begun.removesuffix(value)  # a flag and =
@@ -124,26 +119,29 @@ def _complete(group: click.Group, words: list[str], begun: str, after: list[str]
 
 def _complete_name(context: click.Context, begun: str) -> Answer:
     """Complete the name of a stage, a subcommand or an option; click knows which options are given already."""
-    from filterkit.cli.main import SUBCOMMANDS, find_other_subcommands
+    from filterkit.cli.main import SUBCOMMANDS, find_plugin_subcommands
 
     known: Registry = context.obj
     groups = [each.command for each in (context, context.parent) if each is not None]
     words, is_file = [], False
-    if any(isinstance(each, _Chain) for each in groups):
-        words = _list_stages(known)
+    if any(isinstance(each, _ChainCommand) for each in groups):
+        words = _make_stage_words(known)
         root = context.find_root()
-        if isinstance(root.command, _Root) and begun.startswith("-"):  # whose options may follow a chain
-            words += _list_options(root, begun)
+        if isinstance(root.command, _RootCommand) and begun.startswith("-"):  # whose options may follow a chain
+            words += _list_unused_options(root, begun)
         begun = begun or "-"  # options may follow, too
-    elif isinstance(context.command, _Root) and not begun.startswith("-"):
-        helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_other_subcommands(known).items()}
-        words, is_file = [Word(name, _shorten(text)) for name, text in helps.items()], True
-    return Answer([*words, *_list_options(context, begun)], is_file)
+    elif isinstance(context.command, _RootCommand) and not begun.startswith("-"):
+        helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_plugin_subcommands(known).items()}
+        words, is_file = [Word(name, _take_first_sentence(text)) for name, text in helps.items()], True
+    return Answer([*words, *_list_unused_options(context, begun)], is_file)
 
 
-def _list_options(context: click.Context, begun: str) -> list[Word]:
+def _list_unused_options(context: click.Context, begun: str) -> list[Word]:
     """List the options of a command that are not given yet; of a group that is not filterkit's, also its commands."""
-    return [Word(str(each.value), _shorten(each.help)) for each in context.command.shell_complete(context, begun)]
+    return [
+        Word(str(each.value), _take_first_sentence(each.help))
+        for each in context.command.shell_complete(context, begun)
+    ]
 
 
 def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Answer:
@@ -159,14 +157,14 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
     plain = [each for each in found if each.type == "plain"]
-    words = [Word(str(each.value), _shorten(each.help), str(each.value).endswith("=")) for each in plain]
+    words = [Word(str(each.value), _take_first_sentence(each.help), str(each.value).endswith("=")) for each in plain]
     metavars = _list_metavars(param)
     for metavar in metavars:
         match metavar:
             case "STAGE":
-                words += _list_stages(known)
+                words += _make_stage_words(known)
             case "METRIC":
-                words += (word for word in _list_stages(known) if word.text in known.metrics)
+                words += (word for word in _make_stage_words(known) if word.text in known.metrics)
             case "STAGES":
                 words += _complete_chain(known, begun, line)
             case "ENGINE":
@@ -174,16 +172,16 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
             case "PLUGIN":
                 words += (Word(plugin.name, plugin.origin) for plugin in known.plugins)
             case "FORMAT":
-                words += _list_formats(known, begun)
+                words += _complete_format(known, begun)
             case "ATTRIBUTE":
-                words += (Word(attribute.name, attribute.kind) for attribute in _read_header(line))
+                words += (Word(attribute.name, attribute.kind) for attribute in _read_attributes(line))
             case "VALUE":
-                words += map(Word, _list_classes(line))
+                words += map(Word, _list_class_values(line))
     return Answer(words, bool(_FILES & {*metavars}) or len(plain) < len(found))
 
 
-def _list_stages(known: Registry) -> list[Word]:
-    return [Word(name, _shorten(stage.summary())) for name, stage in known.stages.items()]
+def _make_stage_words(known: Registry) -> list[Word]:
+    return [Word(name, _take_first_sentence(stage.summary())) for name, stage in known.stages.items()]
 
 
 def _complete_chain(known: Registry, begun: str, line: click.Context) -> Iterator[Word]:
@@ -191,12 +189,14 @@ def _complete_chain(known: Registry, begun: str, line: click.Context) -> Iterato
     name = re.match(r"\s*[^\s:]*:\s*|", begun)
     before, word = re.split(r"(?=\S*\Z)", begun[name.end() if name else 0 :], maxsplit=1)
     with suppress(ValueError):  # a quote is open in it
-        for found in _complete(_Chain(known), shlex.split(before), word, [], {"parent": line}).words:
+        for found in _complete_in_group(
+            _ChainCommand(chain=True), shlex.split(before), word, [], {"parent": line}
+        ).words:
             if shlex.quote(found.text) == found.text:
                 yield found._replace(text=f"{begun.removesuffix(word)}{found.text}")
 
 
-def _list_formats(known: Registry, begun: str) -> Iterator[Word]:
+def _complete_format(known: Registry, begun: str) -> Iterator[Word]:
     """List the names of formats or, after a colon, the options of one."""
     from filterkit.stages.options import describe_options
 
@@ -207,19 +207,19 @@ def _list_formats(known: Registry, begun: str) -> Iterator[Word]:
     elif name in kinds:
         before = f"{name}:{options[: options.rfind(',') + 1]}"
         for option in describe_options(kinds[name]):
-            yield Word(f"{before}{option['option']}=", _shorten(option["help"]), True)
+            yield Word(f"{before}{option['option']}=", _take_first_sentence(option["help"]), True)
 
 
-def _list_classes(line: click.Context) -> tuple[str, ...]:
-    """List the values of the class."""
-    attributes = _read_header(line)
-    chosen = _find_value(line, "class_") or _find_value(line, "classes")
+def _list_class_values(line: click.Context) -> tuple[str, ...]:
+    """List the values of the class of the input; none if they are not known."""
+    attributes = _read_attributes(line)
+    chosen = _find_given_value(line, "class_") or _find_given_value(line, "classes")
     named = [each for each in attributes if each.name == chosen] if chosen else attributes[-1:]
     return named[0].values if named and named[0].kind == "nominal" else ()
 
 
-def _find_value(line: click.Context | None, name: str) -> Any:
-    """Find the value of an option or argument by its name, the last of several; None if it has none."""
+def _find_given_value(line: click.Context | None, name: str) -> Any:
+    """Find the value of an option or argument by its name, the last of several; None if it is not given."""
     while line is not None and not line.params.get(name):
         line = line.parent
     value = None if line is None else line.params[name]
@@ -227,19 +227,19 @@ def _find_value(line: click.Context | None, name: str) -> Any:
 
 
 def _find_input(line: click.Context | None) -> str | None:
-    """Find the name of the input: it is an argument of a subcommand, or stands before a chain."""
+    """Find the name of the input, an argument of a subcommand or the word before a chain; None if there is none."""
     while line is not None:
         for param in line.command.params:
             value = line.params.get(str(param.name))
             if isinstance(param, click.Argument) and value and {"INPUT", "DATA"} & {*_list_metavars(param)}:
                 return str(value[0] if isinstance(value, tuple) else value)
-        if isinstance(line.command, _Chain) and isinstance(line.parent and line.parent.command, _Root):
+        if isinstance(line.command, _ChainCommand) and isinstance(line.parent and line.parent.command, _RootCommand):
             return line.info_name
         line = line.parent
     return None
 
 
-def _read_header(line: click.Context) -> list[Attribute]:
+def _read_attributes(line: click.Context) -> list[Attribute]:
     """Read the attributes of the input; none if it takes long, or if they cannot be read."""
     from filterkit.formats.base import Opening
     from filterkit.plugin.formats import Formats
@@ -248,9 +248,9 @@ def _read_header(line: click.Context) -> list[Attribute]:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would lose what is read here
             return []
-        kind = Formats(line.obj.formats, _find_value(line, "from_")).find_input_format(path)
-        encoding = _find_value(line, "encoding") or "utf-8"
-        return _read_columns(kind, Opening(path, encoding, class_=_find_value(line, "class_")))
+        kind = Formats(line.obj.formats, _find_given_value(line, "from_")).find_input_format(path)
+        encoding = _find_given_value(line, "encoding") or "utf-8"
+        return _read_attributes_in_time(kind, Opening(path, encoding, class_=_find_given_value(line, "class_")))
     except (OSError, FilterkitError):
         return []
 
@@ -260,13 +260,13 @@ def _list_metavars(param: click.Parameter) -> list[str]:
     return re.findall("[A-Z]+", param.metavar or "")
 
 
-def _shorten(text: str | None) -> str:
-    """Return the first sentence of a help, or its beginning."""
+def _take_first_sentence(text: str | None) -> str:
+    """Return the first sentence of a help text, or its beginning if that is long; "" for None."""
     first = re.split(r"\.\s|\n\n", " ".join((text or "").replace("\b", "").split()) + " ")[0].strip().removesuffix(".")
     return first if len(first) <= _LONGEST_HELP else f"{first[: _LONGEST_HELP - 1]}…"
 
 
-def _read_columns(kind: FileFormat, opening: Opening) -> list[Attribute]:
+def _read_attributes_in_time(kind: FileFormat, opening: Opening) -> list[Attribute]:
     """Read the attributes of a file; none if opening takes long, or if it is compressed and only its rows tell them."""
     if not kind.has_header and opening.path.lower().endswith(COMPRESSIONS):
         return []

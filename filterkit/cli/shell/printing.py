@@ -1,19 +1,23 @@
-"""Prints what a subcommand has found on standard output: as text, or as one JSON document."""
+"""Prints what a subcommand has found on standard output: as text with aligned tables, or as one JSON document."""
 
 from __future__ import annotations
 
 import math
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
 
-from filterkit.cli.shell.text_table import Heading
 from filterkit.errors import visible
 from filterkit.messages import HEADING, color_text, has_color
 
 D = TypeVar("D")
+
+
+class Heading(str):
+    """A line that is the head of a table or the title of a list."""
 
 
 def print_document(as_json: bool, document: D, lines: Callable[[D], Iterable[str]]) -> None:
@@ -24,29 +28,27 @@ def print_document(as_json: bool, document: D, lines: Callable[[D], Iterable[str
     as_json : whether ``--json`` is given.
     document : what was found: mappings, lists, texts, numbers, truth values and None. In JSON a number that is not
         finite becomes null, because JSON has none.
-    lines : makes lines of text from the document. A `Heading` is bold on a terminal.
+    lines : makes lines of text from the document. Control characters are escaped; a `Heading` is bold on a terminal.
     """
     if as_json:
-        print_json(document)
-    else:
-        print_lines(lines(document))
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of text, with control characters escaped; a `Heading` is bold on a terminal."""
+        _print_json(document)
+        return
     bold = has_color(sys.stdout)
-    for line in lines:
+    for line in lines(document):
         text = visible(line)
         click.echo(color_text(text, HEADING) if bold and isinstance(line, Heading) else text, color=bold)
 
 
-def print_json(document: Any) -> None:
+def _print_json(document: Any) -> None:
     """Print a document as JSON; characters that a terminal would obey are escaped."""
     import json  # a run of a chain prints none
 
+    def escape(found: re.Match[str]) -> str:
+        return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
+
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(_replace_infinite(document), ensure_ascii=not is_utf8, indent=1, allow_nan=False)
-    click.echo("\n".join(map(_escape_line, text.split("\n"))))
+    click.echo(re.sub("[^\n -~]", escape, text))
 
 
 def _replace_infinite(value: Any) -> Any:
@@ -58,9 +60,43 @@ def _replace_infinite(value: Any) -> Any:
     return list(map(_replace_infinite, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _escape_line(line: str) -> str:
-    """Escape the unprintable characters in a line of JSON, all of which are in texts, by their units of UTF-16."""
-    if line.isprintable():
-        return line
-    units = {c: c.encode("utf-16-be", "surrogatepass").hex(" ", 2).split() for c in line if not c.isprintable()}
-    return "".join("".join(f"\\u{unit}" for unit in units[c]) if c in units else c for c in line)
+def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:
+    """Format rows as lines of aligned columns; the first line is a `Heading`.
+
+    Parameters
+    ----------
+    rows : the cells of each row, the head first; all rows have the same length.
+    left : the numbers of the columns that are flush left, as names are; the others are flush right, as numbers are.
+    """
+    rows = [list(map(visible, row)) for row in rows]
+    widths = [max(map(measure_width, column)) for column in zip(*rows)]
+    head, *lines = [
+        "  ".join(
+            cell + blanks if number in left else blanks + cell
+            for number, (cell, width) in enumerate(zip(row, widths))
+            for blanks in [" " * (width - measure_width(cell))]
+        ).rstrip()
+        for row in rows
+    ]
+    return [Heading(head), *lines]
+
+
+def measure_width(text: str) -> int:
+    """Count the columns of a terminal that a text takes: characters of East Asia and pictures take two, accents
+    none."""
+    if text.isascii():
+        return len(text)
+    from wcwidth import wcswidth
+
+    width: int = wcswidth(text)
+    return len(text) if width < 0 else width
+
+
+def shorten(text: str, width: int) -> str:
+    """Shorten a text so that it takes at most `width` columns of a terminal."""
+    if measure_width(text) <= width:
+        return text
+    kept = text[: width - 1]
+    while kept and measure_width(kept) > width - 1:
+        kept = kept[:-1]
+    return f"{kept}…"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from filterkit.cli.shell.completion import Answer, complete
+from filterkit.cli.shell.completion import Answer, find_completions
 from filterkit.errors import quoted
 
 _BASH = r"""
@@ -119,7 +119,7 @@ def _find_answer(words: list[str], begun: str) -> Answer:
         try:
             from filterkit.plugin.registry import registry
 
-            return complete(words, begun, _read_words_after(), registry())
+            return find_completions(words, begun, _read_words_after(), registry())
         except (Exception, SystemExit):
             return Answer([])
 
@@ -127,7 +127,7 @@ def _find_answer(words: list[str], begun: str) -> Answer:
 def _read_words_after() -> list[str]:
     """Return the words after the cursor, up to what ends the command; fish does not pass them."""
     text = os.environ.get("_FILTERKIT_AFTER", "")
-    at = split(text, "")
+    at = split_line(text, "")
     words = [*at.words, at.begun][0 if text[:1].isspace() else 1 :]  # otherwise the first belongs to that at the cursor
     return list(takewhile(lambda word: word[:1] not in ("|", ";", "&", "<", ">"), words))
 
@@ -136,7 +136,7 @@ def _format_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
     """Yield the answer for zsh and fish: the kind of each word, the word, and its help, with tabs between."""
     *before, begun = words or [""]
     if shell == "fish":
-        begun = split(begun, "").begun
+        begun = split_line(begun, "").begun
     found = _find_answer(before, begun)
     for word in found.words:
         yield "\t".join(["open" if word.is_open else "plain", word.text, word.help])
@@ -146,21 +146,21 @@ def _format_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
 
 def _format_for_bash(line: str) -> Iterator[str]:
     """Yield the answer for bash: texts that replace what is between the last break in the line and the cursor."""
-    at = split(line, os.environ.get("COMP_WORDBREAKS", ""))
+    at = split_line(line, os.environ.get("COMP_WORDBREAKS", ""))
     found = _find_answer(at.words[1:], at.begun)
     for word in found.words:
-        yield _end_word(quote(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
+        yield _finish_word(quote_for_bash(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
     if found.is_file:
         start = re.match(r"--[a-z-]+=", at.begun)
         before = "" if start is None else start[0]
         for path in _list_paths(at.begun[len(before) :]):
             text = (before + path)[at.replaced :]
             home = "~" if text.startswith("~/") and not at.open_quote else ""
-            rest = home + quote(text.removeprefix(home), at.open_quote)
-            yield _end_word(rest, at.open_quote, path.endswith("/"))
+            rest = home + quote_for_bash(text.removeprefix(home), at.open_quote)
+            yield _finish_word(rest, at.open_quote, path.endswith("/"))
 
 
-def _end_word(text: str, open_quote: str, is_open: bool) -> str:
+def _finish_word(text: str, open_quote: str, is_open: bool) -> str:
     """End a word with a blank, unless more follows; bash closes a quote itself, unless the word ends in one."""
     if open_quote:
         return text + open_quote if text.endswith(open_quote) else text
@@ -197,7 +197,7 @@ class Cursor(NamedTuple):
     replaced: int
 
 
-def split(line: str, breaks: str) -> Cursor:
+def split_line(line: str, breaks: str) -> Cursor:
     """Divide a line of a shell into words.
 
     Parameters
@@ -233,7 +233,7 @@ def split(line: str, breaks: str) -> Cursor:
     return Cursor(words, word, quote_, replaced)
 
 
-def quote(text: str, open_quote: str) -> str:
+def quote_for_bash(text: str, open_quote: str) -> str:
     """Quote a text for a line of bash, where a quote may be open."""
     if open_quote == "'":
         return text.replace("'", "'\\''")

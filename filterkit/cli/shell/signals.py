@@ -14,7 +14,7 @@ _clean_up: list[Callable[[], None]] = []
 _tell: list[Callable[[], None]] = []  # says to the engines that a signal ends the command
 
 
-def end_at_once() -> None:
+def end_process_on_signal() -> None:
     """Let a signal end the process at once. Use it while there is nothing to clean up.
 
     An exception would not be reliable: a module that is being imported may swallow it.
@@ -22,13 +22,13 @@ def end_at_once() -> None:
     if not _heeded:
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
         _heeded.extend(number for number in numbers if signal.getsignal(number) != signal.SIG_IGN)
-    _handle(_end)
+    _set_handler(_end_process)
 
 
-def end_by_unwinding() -> None:
+def interrupt_on_signal() -> None:
     """Let a signal raise a `KeyboardInterrupt`, so that everything is cleaned up. A second ends the process.
 
-    This has an effect only after `end_at_once`.
+    This has an effect only after `end_process_on_signal`.
     """
     if not _clean_up:  # a handler must not import
         from filterkit.engines.signals import ending
@@ -36,29 +36,29 @@ def end_by_unwinding() -> None:
 
         _clean_up.append(remove_all)
         _tell.append(ending.set)
-    _handle(_unwind)
+    _set_handler(_interrupt)
 
 
-def exit_status() -> int | None:
+def find_signal_status() -> int | None:
     """Return the exit status for the signal that came; None if none did."""
     return 128 + _came[0] if _came else None
 
 
-def _unwind(number: int, frame: FrameType | None) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
     if _came:
-        _end(number, frame)
+        _end_process(number, frame)
     _came.append(number)
     for tell in _tell:
         tell()
     raise KeyboardInterrupt
 
 
-def _end(number: int, _: FrameType | None) -> None:
+def _end_process(number: int, _: FrameType | None) -> None:
     for clean_up in _clean_up:
         clean_up()
-    os._exit(exit_status() or 128 + number)
+    os._exit(find_signal_status() or 128 + number)
 
 
-def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
+def _set_handler(handler: Callable[[int, FrameType | None], None]) -> None:
     for number in _heeded:
         signal.signal(number, handler)

@@ -11,10 +11,9 @@ from typing import Any
 
 from filterkit.errors import FilterkitError
 from filterkit.files.descriptors import Sink, moved
-from filterkit.messages import draw_progress
 
 
-class _Messages(Sink):
+class _MessageSink(Sink):
     """Standard error. A message that cannot be written is dropped, and the work continues."""
 
     gives_up = False
@@ -40,7 +39,7 @@ def secure_streams() -> None:
             with suppress(OSError):  # without /dev/null it stays closed
                 os.set_inheritable(os.open(os.devnull, mode), True)
     sys.stdout = _open_text(Sink(1, "standard output"), sys.stdout)
-    sys.stderr = _open_text(_Messages(2, "standard error"), sys.stderr, True)
+    sys.stderr = _open_text(_MessageSink(2, "standard error"), sys.stderr, True)
 
 
 def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
@@ -57,35 +56,20 @@ def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapp
     return io.TextIOWrapper(io.BufferedWriter(sink), encoding, "backslashreplace", line_buffering=by_line)
 
 
-class _Prints(io.TextIOBase):
-    """Takes what is printed, for standard error; its descriptor and encoding are those of standard output."""
-
-    encoding = ""
-
-    def __init__(self, number: int, encoding: str) -> None:
-        self._number, self.encoding = number, encoding
-
-    def fileno(self) -> int:
-        return self._number
-
-    def write(self, text: str) -> int:
-        draw_progress(text)
-        return len(text)
-
-
 @contextmanager
 def send_prints_to_stderr() -> Iterator[None]:
     """Send what stages and libraries print to standard error, because standard output may be the table.
 
-    The descriptor 1 is standard error meanwhile, for libraries in C and for worker processes; outputs find the other by
-    `sys.stdout.fileno` and `find_descriptor`.
+    The descriptor 1 is standard error meanwhile, for libraries in C and for worker processes, too; outputs find where
+    the other is in `moved`.
     """
     sys.stdout.flush()
-    number = moved[1] = os.dup(1)
+    moved[1] = os.dup(1)
     os.dup2(2, 1)
     try:
-        with redirect_stdout(_Prints(number, sys.stdout.encoding)):
+        with redirect_stdout(sys.stderr):
             yield
     finally:
-        os.dup2(moved.pop(1), 1)
+        number = moved.pop(1)
+        os.dup2(number, 1)
         os.close(number)

@@ -48,7 +48,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     with warnings.catch_warnings(action="ignore"):
-        for kind, report in _check_words(known, list(words), debug):
+        for kind, report in _check_named(known, list(words), debug):
             for line in report.lines():
                 click.echo(visible(line))
             counts[kind] += 1
@@ -58,11 +58,13 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         do = "does" if wrong.total() == 1 else "do"
         raise FilterkitError(f"check-plugin: {' and '.join(counted)} {do} not conform; see the lines above")
     if not counts:
-        raise FilterkitError(f"check-plugin: {quoted(words[0])} offers nothing that can be checked without options")
+        raise FilterkitError(
+            f"check-plugin: {quoted(words[0])} offers nothing that can be checked without options; name a stage of it"
+        )
 
 
-def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check the subcommand, chain or plugins that the words name; yield as `_report_plugins` does."""
+def _check_named(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+    """Check the subcommand, chain or plugins that words name; yield the kind and the report of each thing checked."""
     from filterkit.testing import report_subcommand
 
     name, arguments = words[0], words[1:]
@@ -71,14 +73,17 @@ def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tup
         yield "subcommand", report_subcommand(command, arguments, debug)
         return
     plugins, files = _find_plugins(known, words)
-    yield from _report_plugins(parse_stages(words, known) if plugins is None else plugins, files, debug)
+    yield from _check_offers(parse_stages(words, known) if plugins is None else plugins, files, debug)
     for plugin in plugins or ():
         for hook in () if plugin.list_offers() else plugin.empty:
             click.echo(visible(f"plugin {plugin}: {hook} returns nothing; return a list of what the plugin offers"))
 
 
-def _report_plugins(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report."""
+def _check_offers(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+    """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report.
+
+    Formats also read the `files`.
+    """
     from filterkit import testing
 
     samples = {name: testing.sample(name) for name in testing.SAMPLES}
@@ -86,7 +91,7 @@ def _report_plugins(things: list[Stage] | list[Plugin], files: list[str], debug:
         if isinstance(thing, Stage):
             yield "stage", testing.report_stage(thing, samples, debug)
             continue
-        for made in _make_stages(thing):
+        for made in _make_default_stages(thing):
             yield "stage", testing.report_stage(made, samples, debug)
         for offered in thing.formats:
             form = offered() if isinstance(offered, type) else offered
@@ -104,7 +109,7 @@ def _report_plugins(things: list[Stage] | list[Plugin], files: list[str], debug:
 
 @contextmanager
 def _hide_warnings() -> Iterator[None]:
-    """Leave out filterkit's warnings, such as those of what a format cannot hold, which come for each sample."""
+    """Hide filterkit's warnings from this context, such as those of what a format loses, but show other messages."""
     text = io.StringIO()
     try:
         with redirect_stderr(text):
@@ -121,15 +126,17 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
     The plugins are None if the words are a stage and its options.
     """
     name, files = words[0], words[1:]
+    is_stage = name in known.stages
     if name.endswith(".py"):
         found = [known.add_file(name, "check-plugin")]
+    elif is_stage and files:  # its options
+        return None, []
     else:
         found = [each for each in known.plugins if name in (each.name, each.origin.partition(" ")[0])]
-        if files and name in known.stages:
-            found = []  # the stage of this name, with its options
-    if not found and name not in known.stages:
-        found = _find_part(known, name)
-    if not found and name not in known.stages:
+    if not found and is_stage:
+        return None, []
+    found = found or _find_offer(known, name)
+    if not found:
         offered = {each for plugin in known.plugins for _, each, _ in plugin.iterate_offers() if each[:1] not in "./"}
         hint = suggestion(name, sorted({*offered, *(plugin.name for plugin in known.plugins)}))
         hint = hint or "; see: filterkit plugins"
@@ -137,8 +144,6 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
             f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers this name"
             f"{hint if known.files else add_plugin_hint(hint, False)}"
         )
-    if not found:
-        return None, []
     endings = {ending for plugin in found for form in plugin.formats for ending in form.endings}
     for word in files:
         if os.path.splitext(word)[1].lower() not in endings:
@@ -152,8 +157,8 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
     return found, files
 
 
-def _find_part(known: Registry, name: str) -> list[Plugin]:
-    """Return a plugin with one format, engine or subcommand of this name; none if no plugin offers it."""
+def _find_offer(known: Registry, name: str) -> list[Plugin]:
+    """Return a plugin that offers this format, engine or subcommand alone, in a list; [] if no plugin offers it."""
     for plugin in known.plugins:
         part = Plugin(plugin.name, plugin.origin)
         kinds: dict[str, list[Any]] = {
@@ -169,7 +174,7 @@ def _find_part(known: Registry, name: str) -> list[Plugin]:
     return []
 
 
-def _make_stages(plugin: Plugin) -> Iterator[Stage]:
+def _make_default_stages(plugin: Plugin) -> Iterator[Stage]:
     """Make the stages of a plugin that need no options; for each other one, print how to check it."""
     for stage in plugin.stages:
         try:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import click
 
 from filterkit.cli.declared import make_command, option
-from filterkit.cli.destinations import Destination, check_destinations, is_page
+from filterkit.cli.destinations import check_destinations, has_page_ending, list_destinations
 from filterkit.cli.inputs import check_options_apply, open_input
 from filterkit.cli.options import (
     InputOptions,
@@ -23,16 +24,17 @@ from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
     ResultsOptions,
     choose_measures,
+    draw_figure,
     parse_share,
-    show,
-    write_page,
+    print_results,
+    write_report_page,
 )
 from filterkit.cli.subcommands.run import BEFORE
-from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.engines.local import LocalEngine
+from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
 from filterkit.evaluation.measures import MEASURES, check_measure
+from filterkit.evaluation.plots import check_plot_options
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output
 from filterkit.messages import say
@@ -49,84 +51,70 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     """The options of ``evaluate``."""
 
     chains: tuple[str, ...] = option(
-        "--chain",
-        default=(),
-        metavar="[NAME: ]STAGES",
-        required=True,
-        help="A chain to evaluate, in quotes. Repeatable.",
+        "A chain to evaluate, in quotes. Repeatable.", "--chain", metavar="[NAME: ]STAGES", required=True
     )
-    folds: int = option(default=10, metavar="N", type=click.IntRange(2), help="Number of folds.")
+    folds: int = option("Number of folds.", default=10, minimum=2)
     repeats: int = option(
+        "Repeat the cross-validation N times, with other folds each time.",
         default=1,
-        metavar="N",
-        type=click.IntRange(1, 10_000),
-        help="Repeat the cross-validation N times, with other folds each time.",
+        minimum=1,
+        maximum=10_000,
     )
     group: str | None = option(
-        metavar="ATTRIBUTE",
-        help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
+        "Keep rows with the same value of this attribute in one fold. The chains do not see it.", metavar="ATTRIBUTE"
     )
     fold_column: str | None = option(
+        "Read the folds from this attribute: rows with the same value are one fold. The chains do not see it.",
         metavar="ATTRIBUTE",
-        help="Read the folds from this attribute: rows with the same value are one fold. The chains do not see it.",
     )
     splits: str | None = option(
-        metavar="FILE",
-        help="Read the folds from FILE, a table as of OpenML with the attributes type (TRAIN or TEST), rowid (a row of "
+        "Read the folds from FILE, a table as of OpenML with the attributes type (TRAIN or TEST), rowid (a row of "
         "DATA, counted from 0), repeat, fold and, for a learning curve, sample.",
+        metavar="FILE",
     )
-    test: str | None = option(metavar="FILE", help="Instead of cross-validation, fit on DATA and test on FILE.")
+    test: str | None = option("Instead of cross-validation, fit on DATA and test on FILE.", metavar="FILE")
     choose: str | None = option(
+        "Also evaluate choosing between the chains: in each fold, take the chain that is best by this measure in "
+        "a cross-validation of the training rows alone. The results are those of the chain 'chosen'.",
         metavar="MEASURE",
         type=click.Choice(MEASURES, case_sensitive=False),
-        help="Also evaluate choosing between the chains: in each fold, take the chain that is best by this measure in "
-        "a cross-validation of the training rows alone. The results are those of the chain 'chosen'.",
     )
     costs: str | None = option(
+        "Show the mean cost of a prediction, by the cost matrix in FILE, in one of Weka's formats (.cost).",
         metavar="FILE",
-        help="Show the mean cost of a prediction, by the cost matrix in FILE, in one of Weka's formats (.cost).",
     )
     by_class: bool = option(
-        default=False,
-        help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix. With -o, "
-        "write these to FILE, too; of a numeric class, the predictions.",
+        "Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix. With -o, "
+        "write these to FILE, too; of a numeric class, the predictions."
     )
     train: str | None = option(
-        metavar="SHARES",
-        help="Draw learning curves: also train on these shares of all rows, such as 10%,20%. Larger parts contain "
+        "Draw learning curves: also train on these shares of all rows, such as 10%,20%. Larger parts contain "
         "smaller ones.",
+        metavar="SHARES",
     )
-    one_against_rest: bool = option(
-        default=False, help="Make each class or label a task of its own: this one against all others."
-    )
-    min_positives: int | None = option(
-        metavar="N",
-        type=click.IntRange(1),
-        help="With --one-against-rest: skip classes with fewer than N rows.",
-    )
+    one_against_rest: bool = option("Make each class or label a task of its own: this one against all others.")
+    min_positives: int | None = option("With --one-against-rest: skip classes with fewer than N rows.", minimum=1)
     output: str | None = option(
+        'Write the results of all folds to FILE: as CSV, which "filterkit report" reads, or, if its name ends in '
+        ".html, as a page for the browser with all tables and figures.",
         "-o --output",
         metavar="FILE",
-        help='Write the results of all folds to FILE: as CSV, which "filterkit report" reads, or, if its name ends in '
-        ".html, as a page for the browser with all tables and figures.",
     )
     journal: str | None = option(
-        metavar="FILE",
-        help="Store each result in FILE as soon as it is computed. After an interruption, the same command goes on "
+        "Store each result in FILE as soon as it is computed. After an interruption, the same command goes on "
         "from there.",
+        metavar="FILE",
     )
     classes: tuple[str, ...] = option(
-        "-c --class",
-        default=(),
-        metavar="ATTRIBUTE",
-        help="The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
+        "The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
         "order.  [default: last, if nominal]",
+        "-c --class",
+        metavar="ATTRIBUTE",
     )
     positives: tuple[str, ...] = option(
+        "The class value that is positive; once, or once for each DATA.  [default: the rarer of two]",
         "--positive",
-        default=(),
         metavar="VALUE",
-        help="The class value that is positive; once, or once for each DATA.  [default: the rarer of two]",
     )
     seed: int | None = declare_seed("folds and subsamples")
     jobs: int | None = declare_jobs("processes")
@@ -136,34 +124,27 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     block_size: int | None = None
     seed_of_stages: int | None = None
 
-    @property
-    def outputs(self) -> list[Destination]:
-        """List the files to write."""
-        paths = {"-o": self.output, "--journal": self.journal, "--plot": self.plot}
-        return [Destination(option, path) for option, path in paths.items() if path is not None]
-
 
 class EvaluateCommand(CommandWithMeasures):
     """The command, which refuses a chain without quotes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known: Registry | None = ctx.obj
-        if known is not None:
-            own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
-            for i, flag in enumerate(args[:-2]):
-                next_word = args[i + 2]  # a stage after the value of --chain: the chain lacks its quotes
-                if flag == "--chain" and next_word in known.stages and not os.path.exists(next_word):
-                    rest = args[i + 1 :]
-                    end = (n for n, word in enumerate(rest) if word.partition("=")[0] in own or os.path.isfile(word))
-                    chain = " ".join(rest[: next(end, len(rest))])
-                    raise UsageError(f"evaluate: put the chain in quotes: --chain {quoted(chain, PATH)}")
+        own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
+        for i, (flag, next_word) in enumerate(zip(args, args[2:])):
+            # a stage after the value of --chain: the chain lacks its quotes
+            if flag == "--chain" and next_word in ctx.obj.stages and not os.path.exists(next_word):
+                words = takewhile(
+                    lambda word: word.partition("=")[0] not in own and not os.path.isfile(word), args[i + 1 :]
+                )
+                chain = " ".join(words)
+                raise UsageError(f"evaluate: put the chain in quotes: --chain {quoted(chain, PATH)}")
         return super().parse_args(ctx, args)
 
 
-@make_command(EvaluateOptions, EvaluateCommand)
+@make_command("evaluate", EvaluateOptions, EvaluateCommand)
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
 @click.pass_context
-def evaluate(context: click.Context, /, paths: tuple[str, ...], options: EvaluateOptions) -> None:
+def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: EvaluateOptions) -> None:
     """Compare chains by cross-validation.
 
     \b
@@ -181,10 +162,11 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
     known: Registry = context.obj
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
     options.seed_of_stages = options.seed if "seed" in context.meta.get(BEFORE, ()) else None
-    _check(paths, options, known)
-    _check_test_rows(context, paths, options)
+    formats = Formats(known.formats, options.from_)
+    _check_evaluation(paths, options, known, formats)
+    _check_fold_options(context, paths, options)
     design = _make_design(options, known)
-    data, formats = [], Formats(known.formats, options.from_)
+    data = []
     # A file is called by the last part of its path without endings, unless another one has the same.
     short = [path.rpartition("/")[2].partition(".")[0] or path for path in paths]
     for number, path in enumerate(paths):
@@ -194,32 +176,29 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
             for several in (options.classes, options.positives)
         )
         with open_input(path, replace(options, class_=class_, positive=positive), formats) as reader:
-            data.append((name, concatenate(reader.map(itself, LocalEngine(1)), reader.schema)))
+            data.append((name, concatenate(reader.batches(), reader.schema)))
         is_numeric = data[-1][1].schema.has_numeric_target
         for measure in options.shown:
             check_measure("--measure", measure, is_numeric)
         if options.choose is not None:
             check_measure("--choose", options.choose, is_numeric)
-    results = _run(data, design, options, known)
+    results = _run_evaluation(data, design, options, known, formats)
     for message in results.list_doubts():
         say(f"filterkit: warning: {message}")
     measures = choose_measures(results, options.shown)
     if options.output is not None:
-        _write(results, measures, options)
+        _write_results(results, measures, options)
     try:
-        if options.plot is not None:
-            from filterkit.evaluation.plots import write_figure
-
-            write_figure(options.figure or "curves", results, measures, options.plot)
+        draw_figure(results, measures, options)
     finally:  # a figure that cannot be drawn costs no results
         if options.output != "-":
-            show(results, measures, options.by_class, options.as_json)
+            print_results(results, measures, options.by_class, options.as_json)
 
 
-def _write(results: Results, measures: list[str], options: EvaluateOptions) -> None:
+def _write_results(results: Results, measures: list[str], options: EvaluateOptions) -> None:
     """Write the results to ``--output``, as CSV or as a page."""
     assert options.output is not None
-    if is_page(options.output):
+    if has_page_ending(options.output):
         from filterkit.evaluation.results import Results
 
         if not options.by_class:
@@ -230,14 +209,14 @@ def _write(results: Results, measures: list[str], options: EvaluateOptions) -> N
             facts = [("folds dealt", f"{options.repeats} times"), ("seed", str(options.seed or 0))]
         facts += [("chosen by", options.choose)] if options.choose is not None else []
         facts += [("chain", text) for text in options.chains]
-        write_page(results, measures, options.output, facts)
+        write_report_page(results, measures, options.output, facts)
         return
     text = results.format_csv(options.by_class)
     with open_output(options.output) as out:
         out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
 
 
-def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) -> None:
+def _check_evaluation(paths: tuple[str, ...], options: EvaluateOptions, known: Registry, formats: Formats) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     open_engine(known, options).close()
     files: dict[str, str] = {}
@@ -249,18 +228,14 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
             )
         files[file] = path
     inputs = [path for path in (*paths, options.test, options.splits, options.costs) if path is not None]
-    check_destinations(options.outputs, inputs, known.files)
-    formats = Formats(known.formats, options.from_)
-    kinds = [formats.find_input_format(path) for path in paths]
-    check_options_apply(options, paths, kinds)
+    outputs = list_destinations({"-o": options.output, "--journal": options.journal, "--plot": options.plot})
+    check_destinations(outputs, inputs, known.files)
+    check_options_apply(options, paths, [formats.find_input_format(path) for path in paths])
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
         if options.as_json and options.output == "-":
             raise UsageError("evaluate: --json and -o - both write to standard output; leave one out")
-    if options.plot is not None or options.figure is not None:
-        from filterkit.evaluation.plots import check_plot_options
-
-        check_plot_options(options.plot, options.figure)
+    check_plot_options(options.plot, options.figure)
     for flag, given in {"--class": options.classes, "--positive": options.positives}.items():
         if len(given) > 1 and len(given) != len(paths):
             raise UsageError(
@@ -274,7 +249,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         raise UsageError("evaluate: --costs apply to all classes together; leave out --one-against-rest")
 
 
-def _check_test_rows(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
+def _check_fold_options(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
     """Refuse options that do not apply if the user gives the folds, or the rows to test on."""
     given = {"--fold-column": options.fold_column, "--splits": options.splits, "--test": options.test}
     flags = [flag for flag, value in given.items() if value is not None]
@@ -319,7 +294,7 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     return Design(
         chains,
         options.folds,
-        tuple(parse_share("--train", text) for text in options.train.split(",")) if options.train is not None else (),
+        tuple(parse_share(text) for text in options.train.split(",")) if options.train is not None else (),
         options.one_against_rest,
         options.min_positives or 1,
         options.seed or 0,
@@ -330,49 +305,50 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     )
 
 
-def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Batch | None:
+def _read_test(path: str, training: Batch, options: EvaluateOptions, formats: Formats) -> Batch:
     """Read the rows of ``--test``, in the schema of the training rows."""
-    if options.test is None:
-        return None
-    from filterkit.cli.plan import align
+    from filterkit.cli.plan import align_columns
 
     schema = training.schema
-    formats = Formats(known.formats, options.from_)
-    with open_input(options.test, options, formats, like=schema, is_main=False) as reader:
-        alignment = align(reader, schema, options.unseen == "missing")
-        return concatenate(reader.map(alignment.apply, LocalEngine(1)), schema)
+    with open_input(path, options, formats, like=schema, is_main=False) as reader:
+        alignment = align_columns(reader, schema, options.unseen == "missing")
+        return concatenate(map(alignment.apply, reader.batches()), schema)
 
 
-def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> PredefinedFolds | None:
-    """Read the folds of ``--splits``; warn if they do not test every row equally often."""
-    if options.splits is None:
-        return None
+def _read_splits(path: str, n_rows: int, encoding: str, known: Registry) -> PredefinedFolds:
+    """Read the folds of ``--splits`` for so many rows; warn if they do not test every row equally often."""
     from filterkit.evaluation.predefined_folds import make_folds_from_splits
 
-    how = InputOptions(class_="none", encoding=options.encoding)
-    with open_input(options.splits, how, Formats(known.formats, None)) as reader:
-        splits = concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
-    folds = make_folds_from_splits(splits, len(data), options.splits)
+    options = InputOptions(class_="none", encoding=encoding)
+    with open_input(path, options, Formats(known.formats)) as reader:
+        splits = concatenate(reader.batches(), reader.schema)
+    folds = make_folds_from_splits(splits, n_rows, path)
     if untested := folds.describe_untested_rows():
-        say(f"filterkit: warning: {options.splits}: {untested}")
+        say(f"filterkit: warning: {path}: {untested}")
     return folds
 
 
-def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
+def _run_evaluation(
+    data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry, formats: Formats
+) -> Results:
     """Evaluate all chains, apart from results that the journal has already, and return all results."""
     from filterkit.evaluation.costs import read_costs
     from filterkit.evaluation.journal import Journal, evaluate_all_parts
     from filterkit.evaluation.results import Results
     from filterkit.evaluation.runner import Evaluator
 
-    test = _read_test(data[0][1], options, known)
-    own = _read_splits(data[0][1], options, known)
-    design = design if own is None else replace(design, splits=own.digest)
+    rows, first = data, data[0][1]
+    test = own = None
+    if options.test is not None:
+        test = _read_test(options.test, first, options, formats)
+        rows = [*data, ("--test", test)]
+    if options.splits is not None:
+        own = _read_splits(options.splits, len(first), options.encoding, known)
+        design = replace(design, splits=own.digest)
     if options.costs is not None:
-        matrices = [read_costs(options.costs, rows.schema) for _, rows in data]
+        matrices = [read_costs(options.costs, each.schema) for _, each in data]
         design = replace(design, costs=tuple(map(tuple, matrices[0].tolist())))
     evaluator = Evaluator(data, design, test, own)
-    rows = data if test is None else [*data, ("--test", test)]
     options.engine = options.engine or ProcessEngine.name
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
     with send_prints_to_stderr(), open_engine(known, options) as engine:

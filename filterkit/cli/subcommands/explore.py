@@ -7,62 +7,47 @@ import shlex
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.declared import make_command, option
-from filterkit.cli.destinations import Destination, check_destinations, check_page
+from filterkit.cli.declared import format_deciding_options, make_command, option
+from filterkit.cli.destinations import Destination, check_destinations, check_page_name
 from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
 from filterkit.cli.options import FitOptions, InputOptions, declare_seed, open_engine
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.files.output import open_output
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
-from filterkit.plugin.parsing import parse_stages, refuse_repeated_options
+from filterkit.plugin.parsing import move_options_before_input, parse_stages, refuse_repeated_options
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import need_row_numbers
 
 _BEST = 50
-_FLAGS = ("-o", "--output")
 
 
 class ExploreOptions(InputOptions, FitOptions):
     """The options of ``explore``."""
 
-    output: str = option("-o --output", metavar="PATH", required=True, help="Write the page to this file.")
+    output: str = option("Write the page to this file.", "-o --output", metavar="PATH", required=True)
     by: tuple[str, ...] = option(
-        default=(),
+        "Rank the features by this metric. Repeatable; the first decides the order.  [default: all metrics]",
         metavar="METRIC",
-        help="Rank the features by this metric. Repeatable; the first decides the order.  [default: all metrics]",
     )
-    top: int = option(
-        default=_BEST, metavar="N", type=click.IntRange(0, 1000), help="Show the N best features in detail."
-    )
+    top: int = option("Show the N best features in detail.", default=_BEST, minimum=0, maximum=1000)
     seed: int | None = declare_seed("stages that draw random numbers")
 
 
 class _ExploreCommand(click.Command):
-    """A command whose options may stand before INPUT, between it and the stages and, only ``-o PATH``, at the end."""
+    """A command whose options may also stand after INPUT and the stages, as those of a run may."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if len(args) > 2 and args[-2] in _FLAGS:
-            args = [*args[-2:], *args[:-2]]
-        rest = self._skip_options(ctx, args)
-        if len(rest) > 1:
-            stages = self._skip_options(ctx, rest[1:])
-            options = rest[1 : len(rest) - len(stages)]
-            args = [*args[: len(args) - len(rest)], *options, rest[0], *stages]
+        args = move_options_before_input(args, self, ctx.obj)
         refuse_repeated_options(self, ctx, args)
         return super().parse_args(ctx, args)
 
-    def _skip_options(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the words after the leading options."""
-        options: list[click.Parameter] = [each for each in self.params if isinstance(each, click.Option)]
-        return list(click.Command(self.name, params=options).make_parser(ctx).parse_args(list(args))[1])
 
-
-@make_command(ExploreOptions, _ExploreCommand, allow_interspersed_args=False)
+@make_command("explore", ExploreOptions, _ExploreCommand, allow_interspersed_args=False)
 @click.argument("path", metavar="INPUT")
 @click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def explore(known: Registry, /, path: str, words: tuple[str, ...], options: ExploreOptions) -> None:
+def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], options: ExploreOptions) -> None:
     """Draw INPUT and what a chain makes of it, as a page.
 
     The page is one HTML file that any browser opens, also without a network. It shows classes, warnings, all features
@@ -75,7 +60,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     formats = Formats(known.formats, options.from_)
     kind = formats.find_input_format(path)
     stages = parse_stages(list(words), known, options.seed)
-    check_page("explore", options.output)
+    check_page_name("explore", options.output)
     check_destinations([Destination("-o", options.output)], [path], known.files)
     check_options_apply(options, [path], [kind])
 
@@ -94,16 +79,15 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
         relation = rows.schema.relation
     if not found["overview"]["rows"]:
         say(f"filterkit: warning: {reader.name}: there are no rows")
-    named = {"--class": options.class_, "--positive": options.positive, "--labels": options.labels}
-    named |= {"--from": options.from_, "--seed": None if options.seed is None else str(options.seed)}
-    chosen = [word for flag, value in named.items() if value is not None for word in (flag, value)]
-    output = ["-o", options.output]
+    chosen = format_deciding_options(options)
+    if options.seed is not None:
+        chosen += ["--seed", str(options.seed)]
     ranked = [word for name in options.by for word in ("--by", name)]
     head = [word for stage in stages[: found.pop("head")] for word in stage.words()]
     data = {
         "made": {
             "program": f"filterkit {__version__}",
-            "command": shlex.join(["filterkit", "explore", *chosen, *ranked, path, *words, *output]),
+            "command": shlex.join(["filterkit", "explore", *chosen, *ranked, path, *words, "-o", options.output]),
             "input": shlex.join([*chosen, path, *head]),
         },
         "file": path,

@@ -10,17 +10,16 @@ import click
 
 from filterkit.cli.declared import make_command
 from filterkit.cli.options import JsonOptions
-from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import align_rows
-from filterkit.errors import UsageError, add_plugin_hint, quoted, suggestion, visible
+from filterkit.cli.shell.printing import align_rows, print_document
+from filterkit.errors import UsageError, add_plugin_hint, quoted, suggestion
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import describe_options
 
 
-@make_command(JsonOptions)
+@make_command("formats", JsonOptions)
 @click.argument("names", metavar="[FORMAT]...", nargs=-1)
 @click.pass_obj
-def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:
+def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:
     """List all file formats, or explain one and its options.
 
     FORMAT is a name such as csv. --from and --to also take options, after a colon: csv:delimiter=;,nominal=a*
@@ -43,31 +42,35 @@ def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) ->
         }
         for name in names or sorted(kinds)
     ]
-    print_document(options.as_json, {"formats": described}, _explain if names else _list)
+    print_document(options.as_json, {"formats": described}, _explain_formats if names else _tabulate_formats)
 
 
-def _list(document: dict[str, Any]) -> Iterator[str]:
+def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each format."""
-    rows = [[each["name"], each["title"], _describe_use(each), _list_endings(each)] for each in document["formats"]]
+    rows = [[each["name"], each["title"], _describe_use(each), _join_endings(each)] for each in document["formats"]]
     yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
     yield "More about one: filterkit formats NAME"
 
 
-def _explain(document: dict[str, Any]) -> Iterator[str]:
+def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
     """Write the use, the help and the options of each format."""
     for each in document["formats"]:
-        yield f"{each['name']}: {each['title']} ({_list_endings(each)}), {_describe_use(each)}"
+        yield f"{each['name']}: {each['title']} ({_join_endings(each)}), {_describe_use(each)}"
         if each["help"]:
-            yield from ("", *map(visible, each["help"].splitlines()))
+            yield from ("", *each["help"].splitlines())
         if each["losses"]:
             yield from ("", f"It cannot store: {', '.join(each['losses'])}.")
         if each["options"]:
             yield from ("", f"Options, as in {each['name']}:{each['options'][0]['option']}=VALUE:")
         for option in each["options"]:
             several = " Repeatable: a comma separates values." if option["repeatable"] else ""
-            choices = f"  [one of: {' '.join(map(_format_value, option['choices']))}]" if option["choices"] else ""
-            default = "" if option["default"] in (None, []) else f"  [default: {_format_value(option['default'])}]"
+            choices = (
+                f"  [one of: {' '.join(map(_format_option_value, option['choices']))}]" if option["choices"] else ""
+            )
+            default = (
+                "" if option["default"] in (None, []) else f"  [default: {_format_option_value(option['default'])}]"
+            )
             yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
 
 
@@ -75,11 +78,11 @@ def _describe_use(each: dict[str, Any]) -> str:
     return ", ".join(use for use in ("read", "written") if each[use])
 
 
-def _list_endings(each: dict[str, Any]) -> str:
+def _join_endings(each: dict[str, Any]) -> str:
     return ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
 
 
-def _format_value(value: Any) -> str:
+def _format_option_value(value: Any) -> str:
     """Return a value as a user would write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -17,15 +17,16 @@ from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.cli.declared import make_command, option
 from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, open_engine
-from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import Heading, align_rows, shorten
+from filterkit.cli.shell.printing import Heading, align_rows, print_document, shorten
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
-from filterkit.errors import StageError, quoted, visible
+from filterkit.errors import StageError, quoted
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 from filterkit.progress import ReadingProgress
+
+T = TypeVar("T")
 
 _SHOWN = 40  # attributes that the table has, unless it is asked for more
 _LABELS = 4  # of a nominal attribute
@@ -37,15 +38,15 @@ _LEFT = ("name", "kind", "values")
 class InfoOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``info``."""
 
-    top: int = option(default=_SHOWN, metavar="N", type=click.IntRange(0), help="Show the first N attributes.")
+    top: int = option("Show the first N attributes.", default=_SHOWN, minimum=0)
     memory: int = DEFAULT_MEMORY  # this and the seed are no options
     seed: int | None = None
 
 
-@make_command(InfoOptions)
+@make_command("info", InfoOptions)
 @click.argument("path", metavar="INPUT")
 @click.pass_obj
-def info(known: Registry, /, path: str, options: InfoOptions) -> None:
+def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
     """Show the rows, attributes and class of INPUT.
 
     The first lines say which format and which class the other commands would assume. The table shows the kind of each
@@ -64,19 +65,19 @@ def info(known: Registry, /, path: str, options: InfoOptions) -> None:
     check_options_apply(options, [path], [kind])
     overview, class_, is_rereadable = _read_overview(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
-    document = _describe(overview, path, kind.title, index, labels)
+    document = _describe_input(overview, path, kind.title, index, labels)
     if overview.rows and document["class"] is not None and document["class"]["kind"] == "numeric":
         if is_rereadable:
             _add_correlations(document, options, known, formats)
         else:
             document["remarks"].append("no correlations with the class, because this input can be read only once")
-    print_document(options.as_json, document, partial(_format_lines, options))
+    print_document(options.as_json, document, partial(_format_input, options))
 
 
 def _read_overview(
     path: str, options: InfoOptions, known: Registry, formats: Formats
 ) -> tuple[Overview, str | int | None, bool]:
-    """Read an input, whose class is an attribute like the others.
+    """Read an input and summarize all its attributes, the class like the others.
 
     Returns
     -------
@@ -126,10 +127,10 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
             attribute[metric] = score[attribute["name"]]
 
 
-def _describe(
+def _describe_input(
     overview: Overview, path: str, form: str, class_index: int | None, labels: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Describe an input, as the document.
+    """Make the document about an input.
 
     Parameters
     ----------
@@ -175,34 +176,36 @@ def _describe(
     }
 
 
-def _format_lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
-    """Write the document as text."""
+def _format_input(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
+    """Write the document about an input as lines of text."""
     rows, attributes = document["rows"], document["attributes"]
     form = "sparse " if document["sparse"] else "dense "
     n_columns = sum(document["kinds"].get(kind, 0) for kind in ("numeric", "nominal"))
     if n_columns == (document["class"] is not None) + len(document["labels"]):  # no feature is a number or a label
         form = ""
-    yield visible(f"{document['file']}: {form}{document['format']}, relation {quoted(document['relation'])}")
+    yield f"{document['file']}: {form}{document['format']}, relation {quoted(document['relation'])}"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in document["kinds"].items())
-    yield f"{_count_of(rows, 'row')}, {_count_of(len(attributes), 'attribute')}" + (f": {kinds}" if kinds else "")
-    yield visible(_describe_target(options, document))
+    yield f"{_format_count(rows, 'row')}, {_format_count(len(attributes), 'attribute')}" + (
+        f": {kinds}" if kinds else ""
+    )
+    yield _describe_class(options, document)
     if rows:
         zeros = document["zeros"]
         share = "" if zeros is None else f"; {zeros:.1%} of the numbers are zero"
-        yield f"{_count_of(document['missing'], 'missing value')}{share}"
+        yield f"{_format_count(document['missing'], 'missing value')}{share}"
         if document["weights"] is not None:
             yield "row weights from {least:g} to {largest:g}, {sum:g} in all".format(**document["weights"])
     yield ""
-    yield from _format_table(attributes, options.top, document["scored"])
-    notes = [*_write_notes(document)] if rows else []
+    yield from _format_attributes(attributes, options.top, document["scored"])
+    notes = [*_format_notes(document)] if rows else []
     yield from ["", *notes] if notes else []
 
 
-def _describe_target(options: InfoOptions, document: dict[str, Any]) -> str:
+def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
     """Say which class or labels other commands would assume."""
     target, labels = document["class"], document["labels"]
     if labels:
-        return f"{_count_of(len(labels), 'label')}: {_name_some(labels)}"
+        return f"{_format_count(len(labels), 'label')}: {_join_first(labels, quoted)}"
     if target is None:
         asked = "" if options.class_ is not None else "; the last attribute is not nominal (--class names another)"
         return f"no class{asked}"
@@ -213,46 +216,48 @@ def _describe_target(options: InfoOptions, document: dict[str, Any]) -> str:
     return f"{start}: {_describe_shares(target['labels'])}"
 
 
-def _format_table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
+def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
     """Write the first attributes, a line each, with their scores; on a terminal not longer than that is wide."""
     width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
+    scored = [] if metric is None else [metric]
     rows = []
     for each in attributes[:top]:
         about = "~" if each["distinct"] >= 1024 and each["kind"] != "nominal" else ""
         counts = f"{each['missing']:,}", f"{about}{each['distinct']:,}"
-        score = [] if metric is None else [f"{each[metric]:.4f}" if metric in each else ""]
+        scores = [f"{each[name]:.4f}" if name in each else "" for name in scored]
         rows.append(
             [
                 str(each["number"]),
                 shorten(each["name"], name_width),
                 each["kind"],
                 *counts,
-                *score,
+                *scores,
                 _describe_values(each),
             ]
         )
     if rows:
-        head = ["no", "name", "kind", "missing", "distinct", *([] if metric is None else [metric]), "values"]
+        head = ["no", "name", "kind", "missing", "distinct", *scored, "values"]
         for line in align_rows([head, *rows], {head.index(each) for each in _LEFT}):
             shown = line if width is None else shorten(line, width)
             yield Heading(shown) if isinstance(line, Heading) else shown
     left = len(attributes) - len(rows)
     if left:
         what = "more attribute" if rows else "attribute"
-        yield f"and {_count_of(left, what)} (--top {len(attributes)} or --json)"
+        yield f"and {_format_count(left, what)} (--top {len(attributes)} or --json)"
 
 
-def _write_notes(document: dict[str, Any]) -> Iterator[str]:
-    """Write what deserves attention."""
+def _format_notes(document: dict[str, Any]) -> Iterator[str]:
+    """Write lines about attributes that deserve attention, such as constant ones."""
     for key, what in (("empty", "no values"), ("constant", "the same value in all rows")):
         if document[key]:
-            yield visible(f"{what}: {_name_some(document[key])}")
+            yield f"{what}: {_join_first(document[key], quoted)}"
     if document["equal"]:
-        yield visible(f"equal: {_list_first([' = '.join(map(quoted, group[:_NAMES])) for group in document['equal']])}")
+        equal = _join_first(document["equal"], lambda group: " = ".join(map(quoted, group[:_NAMES])))
+        yield f"equal: {equal}"
     if document["unused_labels"]:
-        unused = [f"{quoted(name)} {{{_list_first(labels)}}}" for name, labels in document["unused_labels"].items()]
-        yield visible(f"labels that no row has: {_list_first(unused)}")
+        unused = [f"{quoted(name)} {{{_join_first(labels)}}}" for name, labels in document["unused_labels"].items()]
+        yield f"labels that no row has: {_join_first(unused)}"
     yield from document["remarks"]
 
 
@@ -274,20 +279,14 @@ def _describe_values(attribute: dict[str, Any]) -> str:
 def _describe_shares(counts: dict[str, int]) -> str:
     """List the most frequent labels with their numbers of rows, those declared first before others on a tie."""
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
-    found = [f"{label} {rows:,}" for label, rows in ordered[:_LABELS]]
-    return ", ".join([*found, *([f"{len(ordered) - _LABELS:,} more"] if len(ordered) > _LABELS else [])])
+    return _join_first(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)
 
 
-def _name_some(names: list[str]) -> str:
-    return _list_first([*map(quoted, names[:_NAMES])], len(names))
+def _join_first(things: Sequence[T], write: Callable[[T], str] = str, limit: int = _NAMES) -> str:
+    """Join the texts that `write` makes of the first things and, if there are more than the limit, how many more."""
+    left = len(things) - limit
+    return ", ".join([*map(write, things[:limit]), *([f"{left:,} more"] if left > 0 else [])])
 
 
-def _list_first(texts: list[str], count: int | None = None) -> str:
-    """Join the first `_NAMES` of `texts` and, if there are more, how many; `count` is their number, if not all are
-    there."""
-    left = (len(texts) if count is None else count) - _NAMES
-    return ", ".join([*texts[:_NAMES], *([f"{left:,} more"] if left > 0 else [])])
-
-
-def _count_of(number: int, what: str) -> str:
+def _format_count(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"

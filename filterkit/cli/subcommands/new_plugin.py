@@ -17,7 +17,7 @@ from filterkit.errors import FilterkitError, UsageError, make_file_error
 from filterkit.plugin.registry import Registry
 
 
-class Kind(NamedTuple):
+class PluginKind(NamedTuple):
     """A kind of plugin. Its module and its tests are among the templates.
 
     Attributes
@@ -35,30 +35,32 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "row": Kind("stage", "stages", "a stage that maps rows", "in.arff {name} --by 10 > out.arff"),
-    "column": Kind("stage", "stages", "a stage that learns from each column", "in.arff {name} --to 100 > out.arff"),
-    "training": Kind(
+    "row": PluginKind("stage", "stages", "a stage that maps rows", "in.arff {name} --by 10 > out.arff"),
+    "column": PluginKind(
+        "stage", "stages", "a stage that learns from each column", "in.arff {name} --to 100 > out.arff"
+    ),
+    "training": PluginKind(
         "stage", "stages", "a stage that chooses or orders training rows", "in.arff {name} --every 10 > out.arff"
     ),
-    "stage": Kind(
+    "stage": PluginKind(
         "stage", "stages", "any other stage, which reads the training rows", "in.arff {name} --to 100 > out.arff"
     ),
-    "learner": Kind("learner", "stages", "a stage that predicts the class", "evaluate in.arff --chain {name}"),
-    "metric": Kind(
+    "learner": PluginKind("learner", "stages", "a stage that predicts the class", "evaluate in.arff --chain {name}"),
+    "metric": PluginKind(
         "metric",
         "metrics",
         "a metric, for select --by and scores",
         "in.arff select --by {name} --top 10 > out.arff",
     ),
-    "format": Kind("file format", "formats", "a file format of two functions", "-o out.{name} in.arff"),
-    "text-format": Kind(
+    "format": PluginKind("file format", "formats", "a file format of two functions", "-o out.{name} in.arff"),
+    "text-format": PluginKind(
         "file format",
         "formats",
         "a file format in lines, with an option",
         "--to {name}:separator=semicolon in.arff > out.{name}",
     ),
-    "subcommand": Kind("subcommand", "subcommands", "a subcommand", "{name} in.arff"),
-    "engine": Kind(
+    "subcommand": PluginKind("subcommand", "subcommands", "a subcommand", "{name} in.arff"),
+    "engine": PluginKind(
         "engine", "engines", "an engine, which runs the work", "--engine {name}:times in.arff STAGE > out.arff"
     ),
 }
@@ -86,23 +88,25 @@ Kinds:
 )
 @click.option("--file", "as_file", is_flag=True, help="Write one Python file, for --plugin, instead of a project.")
 @click.pass_obj
-def new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file: bool) -> None:
+def write_new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file: bool) -> None:
     """Write a project, or a file, with a plugin of some of the `KINDS`."""
     kinds = tuple(dict.fromkeys(kinds))
     if as_file and len(kinds) > 1:
         raise UsageError("new-plugin: --file writes a plugin of one kind; give --kind once, or leave out --file")
     plugins = {kind: name if len(kinds) == 1 else f"{name}-{kind}" for kind in kinds}
     for kind, each in plugins.items():
-        _check_name(known, each, KINDS[kind].what)
+        _check_plugin_name(known, each, KINDS[kind].what)
+    path = f"{name.replace('-', '_')}.py" if as_file else f"filterkit-{name}"
+    if os.path.lexists(path):
+        raise FilterkitError(f"{path} exists already; choose another name, or remove it")
     if as_file:
-        _write_file(kinds[0], name)
+        _write_plugin_file(path, kinds[0], name)
         return
-    folder = f"filterkit-{name}"
-    _write_folder(folder, dict(_make_project_files(name, plugins)))
-    click.echo(f"{folder}: change filterkit_*.py, then run: pip install -e '{folder}[test]' && pytest {folder}")
+    _write_new_folder(path, dict(_make_project_files(name, plugins)))
+    click.echo(f"{path}: change filterkit_*.py, then run: pip install -e '{path}[test]' && pytest {path}")
 
 
-def _check_name(known: Registry, name: str, what: str) -> None:
+def _check_plugin_name(known: Registry, name: str, what: str) -> None:
     """Refuse a name for a plugin, which messages call `what`.
 
     Raises
@@ -129,7 +133,7 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
     modules, uses, called = [], [], []
     for kind, plugin in plugins.items():
         what, group, _, use = KINDS[kind]
-        values = _list_values(plugin) | {"what": what}
+        values = _make_template_values(plugin) | {"what": what}
         module = f"filterkit_{values['module']}"
         yield f"{module}.py", _fill_template(f"{kind}.py", values)
         yield f"tests/test_{values['module']}.py", _fill_template(f"test_{kind}.py", values)
@@ -156,7 +160,7 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
     yield os.path.join(".github", "workflows", "tests.yml"), _fill_template("tests.yml", values)
 
 
-def _list_values(plugin: str) -> dict[str, str]:
+def _make_template_values(plugin: str) -> dict[str, str]:
     """Return the values to fill into the template of a plugin: its name, its module, and the name of its class."""
     title = "".join(part.capitalize() for part in plugin.split("-"))
     return {"name": plugin, "module": plugin.replace("-", "_"), "title": title}
@@ -172,15 +176,13 @@ def _fill_template(template: str, values: Mapping[str, str]) -> str:
     return text
 
 
-def _write_folder(folder: str, texts: dict[str, str]) -> None:
+def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
     """Write files into a new folder, which appears under its name when it is complete.
 
     Raises
     ------
-    FilterkitError : there is something of this name already, or a file cannot be written.
+    FilterkitError : a file cannot be written.
     """
-    if os.path.lexists(folder):
-        raise FilterkitError(f"{folder}: File exists")
     unfinished = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:
         for path, text in texts.items():
@@ -194,21 +196,19 @@ def _write_folder(folder: str, texts: dict[str, str]) -> None:
         shutil.rmtree(unfinished, ignore_errors=True)  # there is nothing left if it was renamed
 
 
-def _write_file(kind: str, name: str) -> None:
+def _write_plugin_file(path: str, kind: str, name: str) -> None:
     """Write a new Python file with a plugin of one kind, and print how to use it.
 
     Raises
     ------
     UsageError : a program in the same folder that imports a module of this name would get the file instead.
-    FilterkitError : there is something of this name already, or it cannot be written.
+    FilterkitError : it cannot be written.
     """
     from importlib.util import find_spec
 
-    values = _list_values(name)
-    module = values["module"]
-    path = f"{module}.py"
-    if find_spec(module) is not None and not os.path.lexists(path):
-        raise UsageError(f"new-plugin: {path} would hide the Python module {module!r}; choose another name")
+    values = _make_template_values(name)
+    if find_spec(values["module"]) is not None:
+        raise UsageError(f"new-plugin: {path} would hide the Python module {values['module']!r}; choose another name")
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(_fill_template(f"{kind}.py", values))

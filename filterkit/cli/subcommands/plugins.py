@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import make_command
-from filterkit.cli.options import JsonOptions, declare_debug
-from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import align_rows
-from filterkit.errors import visible
+from filterkit.cli.declared import make_command, option
+from filterkit.cli.options import JsonOptions
+from filterkit.cli.shell.printing import align_rows, print_document
 from filterkit.plugin.offers import Plugin
 from filterkit.plugin.registry import Registry
 
@@ -19,19 +17,21 @@ from filterkit.plugin.registry import Registry
 class PluginsOptions(JsonOptions):
     """The options of ``plugins``."""
 
-    debug: bool = declare_debug("Show the traceback of each broken plugin.")
+    debug: bool = option("Show the traceback of each broken plugin.")
 
 
-@make_command(PluginsOptions)
+@make_command("plugins", PluginsOptions)
 @click.pass_obj
-def plugins(known: Registry, /, options: PluginsOptions) -> None:
+def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
     print_document(
-        options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _format_lines
+        options.as_json,
+        {"plugins": [_describe_plugin(plugin, options.debug) for plugin in known.plugins]},
+        _tabulate_plugins,
     )
 
 
-def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
+def _describe_plugin(plugin: Plugin, debug: bool) -> dict[str, Any]:
     """Describe a plugin for the document."""
     return {
         "name": plugin.name,
@@ -44,7 +44,7 @@ def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
     } | ({"trace": plugin.trace or None} if debug else {})
 
 
-def _format_lines(document: dict[str, Any]) -> Iterator[str]:
+def _tabulate_plugins(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each plugin: what it offers, or why it is broken, with its traceback below if there is one."""
     plugins = document["plugins"]
     kinds = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
@@ -57,4 +57,4 @@ def _format_lines(document: dict[str, Any]) -> Iterator[str]:
     yield head
     for plugin, line in zip(plugins, lines):
         yield line
-        yield from map(visible, (plugin.get("trace") or "").splitlines())
+        yield from (plugin.get("trace") or "").splitlines()

@@ -13,12 +13,12 @@ from click.core import ParameterSource
 
 from filterkit.cli.declared import format_option, join_for_shell, option
 from filterkit.cli.options import JsonOptions
-from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import align_rows
+from filterkit.cli.shell.printing import align_rows, print_document
+from filterkit.cli.subcommands.run import BEFORE
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import list_pairs_of_methods
 from filterkit.evaluation.measures import MEANINGS, MEASURES, check_measure
-from filterkit.evaluation.plots import FIGURES
+from filterkit.evaluation.plots import FIGURES, write_figure
 from filterkit.evaluation.regression import IN_UNITS, compute_error_measures
 from filterkit.files.output import open_output
 
@@ -38,25 +38,24 @@ class ResultsOptions(JsonOptions):
     """The options of the commands that show results."""
 
     shown: tuple[str, ...] = option(
+        "Show this measure of those below, instead of the usual ones. Repeatable.",
         "--measure",
-        default=(),
         metavar="NAME",
         type=click.Choice(MEASURES, case_sensitive=False),
-        help="Show this measure of those below, instead of the usual ones. Repeatable.",
     )
     plot: str | None = option(
-        metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
+        "Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib.", metavar="FILE"
     )
     figure: str | None = option(
-        metavar="NAME",
-        type=click.Choice(FIGURES),
-        help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how "
+        "The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how "
         "often a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or "
         "residuals.  [default: curves]",
+        metavar="NAME",
+        type=click.Choice(FIGURES),
     )
 
 
-def write_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
+def write_report_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
     """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0").
 
     Raises
@@ -65,17 +64,15 @@ def write_page(results: Results, measures: list[str], path: str, facts: list[tup
     """
     from filterkit.evaluation.report_page import make_report_page
 
-    command, lines = (
-        write_command_line(click.get_current_context()),
-        _format_lines(results, _make_document(results, measures)),
-    )
+    command, lines = write_command_line(), _format_results(results, _describe_results(results, measures))
     text = make_report_page(results, measures, command, facts, lines)
     with open_output(path) as out:
         out.write(text)
 
 
-def write_command_line(context: click.Context) -> str:
-    """Write the command line of a subcommand: its options in the order of its help, and its arguments last."""
+def write_command_line() -> str:
+    """Write the command line of the subcommand that runs: its options in the order of its help, its arguments last."""
+    context = click.get_current_context()
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
     last: list[str] = []
     for param in context.command.params:
@@ -84,7 +81,8 @@ def write_command_line(context: click.Context) -> str:
         if isinstance(param, click.Argument):
             last += values
         elif source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
-            words = before if source is ParameterSource.DEFAULT_MAP else after
+            is_before = source is ParameterSource.DEFAULT_MAP or param.name in context.meta.get(BEFORE, ())
+            words = before if is_before else after
             words += format_option(param, values)
     return join_for_shell([*before, *after, *last])
 
@@ -97,12 +95,12 @@ class CommandWithMeasures(click.Command):
             formatter.write_dl(list(MEANINGS.items()))
 
 
-def parse_share(option: str, text: str) -> float:
-    """Parse a share such as 10% or 0.1.
+def parse_share(text: str) -> float:
+    """Parse a share of ``--train``, such as 10% or 0.1.
 
     Raises
     ------
-    UsageError : it is not a share from 0 to 1; the message names the option.
+    UsageError : it is not a share from 0 to 1.
     """
     is_percent = text.strip().endswith("%")
     try:
@@ -110,7 +108,7 @@ def parse_share(option: str, text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1 or (share == 1 and not is_percent):  # 1 may be meant as one percent
-        raise UsageError(f"{option}: {quoted(text)} is not a share such as 10% or 0.1")
+        raise UsageError(f"--train: {quoted(text)} is not a share such as 10% or 0.1")
     return share
 
 
@@ -135,24 +133,35 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
     return [*_SHOWN * bool(score_all_classes), *more, *of_numbers]
 
 
-def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
+def draw_figure(results: Results, measures: list[str], options: ResultsOptions) -> None:
+    """Draw the figure that ``--plot`` and ``--figure`` ask for, if any.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be written, or the results lack what the figure shows.
+    """
+    if options.plot is not None:
+        write_figure(options.figure or "curves", results, measures, options.plot)
+
+
+def print_results(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
     """Print the means of measures, the differences between chains, and their ranks.
 
     Parameters
     ----------
     results : of an evaluation.
-    measures : which to show.
-    by_class : whether to show the rates of each class, too.
+    measures : which to print.
+    by_class : whether to print the rates of each class, too.
     as_json : whether to print JSON.
     """
-    found = _make_document(results, measures)
+    found = _describe_results(results, measures)
     if by_class:
         found["classes"] = _compute_rates_of_classes(results)
-    print_document(as_json, found, partial(_format_lines, results))
+    print_document(as_json, found, partial(_format_results, results))
 
 
-def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
-    """Return the document of results: means, choices, differences and ranks, but not the rates of classes."""
+def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
+    """Make the document of results: means, choices, differences and ranks, but not the rates of classes."""
     summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
@@ -173,10 +182,10 @@ def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
     return found
 
 
-def _format_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
+def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
     """Write a document of results as lines of text."""
     measures = found["measures"]
-    yield from _write_means(results, measures, found["means"])
+    yield from _format_means(results, measures, found["means"])
     if "choices" in found:
         yield ""
         yield "How often each chain was chosen, by cross-validation of the training rows alone"
@@ -184,20 +193,20 @@ def _format_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
         rows = [[_format_share(each["train"]), *map(str, each["chains"].values())] for each in found["choices"]]
         yield from align_rows([head, *rows], ())
     if "differences" in found:
-        yield from _write_differences(results, measures, found["differences"])
+        yield from _format_differences(results, measures, found["differences"])
     if "ranks" in found:
-        yield from _write_ranks(measures, found["ranks"])
+        yield from _format_ranks(measures, found["ranks"])
     for each in found.get("classes", ()):
         where = "on the test set" if results.is_of_test_set else "sums over folds"
         chain, share = quoted(each["chain"]), _format_share(each["train"])
         yield ""
         yield f"{each['data']}, {each['task']}, chain {chain}, trained on {share}: {where}"
         for target in each["targets"]:
-            yield from _format_confusion(target["target"] or "class", target["classes"])
+            yield from _tabulate_rates(target["target"] or "class", target["classes"])
 
 
-def _write_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
-    over, folds = _name_units(results), _count_folds(results)
+def _format_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
+    over, folds = _name_averaged_units(results), f"{results.folds} folds"
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
     yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
@@ -238,14 +247,14 @@ def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     return [*found.values()]
 
 
-def format_confusion(title: str, counts: PredictionCounts) -> list[str]:
+def tabulate_confusion(title: str, counts: PredictionCounts) -> list[str]:
     """Write lines with precision, recall, F1 and support of each class and, for at most `MOST_SHOWN` classes, the
     confusion matrix beside them.
     """
-    return _format_confusion(title, _compute_rates(counts))
+    return _tabulate_rates(title, _compute_rates(counts))
 
 
-def format_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
+def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
     """Write lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
     rates = compute_error_measures(sums)
     rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
@@ -270,7 +279,7 @@ def _compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     ]
 
 
-def _format_confusion(title: str, rates: list[dict[str, Any]]) -> list[str]:
+def _tabulate_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
     names = [each["class"] for each in rates]
     shown = names if len(names) <= MOST_SHOWN else []  # a wider table could not be read
     rows = [
@@ -297,8 +306,8 @@ def _compute_differences(results: Results, measures: list[str], pairs: list[tupl
     return rows
 
 
-def _write_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
-    over, chains, pairs = _name_units(results), len(results.chains), list_pairs_of_methods(len(results.chains))
+def _format_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
+    over, chains, pairs = _name_averaged_units(results), len(results.chains), list_pairs_of_methods(len(results.chains))
     test = "Wilcoxon's signed-rank test" if results.has_several_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
@@ -341,7 +350,7 @@ def _compute_ranks(results: Results, measures: list[str]) -> list[dict[str, Any]
     return found
 
 
-def _write_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
+def _format_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
     yield "Mean ranks over tasks (1 is best), with p of Friedman's test. Chains whose ranks differ by at least the"
     yield "critical difference (Nemenyi's test) differ at the level 0.05."
@@ -356,13 +365,9 @@ def _write_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[s
     yield from align_rows([["chain", "train", *measures], *rows], range(1))
 
 
-def _count_folds(results: Results) -> str:
-    return f"{results.folds} folds"
-
-
-def _name_units(results: Results) -> str:
+def _name_averaged_units(results: Results) -> str:
     """Name what means and tests are over, such as "3 tasks" or, with a single task, "10 folds"."""
-    return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else _count_folds(results)
+    return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else f"{results.folds} folds"
 
 
 def _format_number(value: float, form: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -20,9 +20,8 @@ from filterkit.cli.options import (
     declare_seed,
     open_engine,
 )
-from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.printing import align_rows, print_document, shorten
 from filterkit.cli.shell.streams import send_prints_to_stderr
-from filterkit.cli.shell.text_table import align_rows, shorten
 from filterkit.counts.scoring import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
 from filterkit.files.output import open_output
@@ -40,37 +39,34 @@ _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``scores``."""
 
-    output: str | None = option(
+    output: str = option(
+        "Write the table with all digits to PATH, which ends in .csv or .parquet.",
         "-o --output",
+        default="-",
+        show_default=False,
         metavar="PATH",
-        help="Write the table with all digits to PATH, which ends in .csv or .parquet.",
     )
-    csv: bool = option(default=False, help="Write CSV to standard output.")
-    top: int | None = option(metavar="N", type=click.IntRange(1), help="Show only the N best features.")
+    csv: bool = option("Write CSV to standard output.")
+    top: int | None = option("Show only the N best features.", minimum=1)
     alpha: float | None = option(
+        "Multiply the scores of features that are more frequent in positive rows by X, the others by 1 − X.",
         metavar="X",
         type=click.FLOAT,
-        help="Multiply the scores of features that are more frequent in positive rows by X, the others by 1 − X.",
     )
     combine: str | None = option(
-        type=click.Choice(COMBINATIONS),
-        help="With more than two classes, score each class against the rest, and combine these scores in this way.  "
+        "With more than two classes, score each class against the rest, and combine these scores in this way.  "
         "[default: max, unless the metric is defined for several classes]",
+        type=click.Choice(COMBINATIONS),
     )
     seed: int | None = declare_seed("metrics that draw random numbers")
 
     @property
-    def path(self) -> str:
-        """Return where the table goes."""
-        return "-" if self.output is None else self.output
-
-    @property
     def ending(self) -> str:
-        """Return the ending of the output's name in lower case; "" for standard output."""
-        return "" if self.path == "-" else os.path.splitext(self.path)[1].lower()
+        """The ending of the output's name in lower case; "" for standard output."""
+        return os.path.splitext(self.output)[1].lower()
 
 
-def _complete_scorers(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+def _complete_scoring_stages(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """List the stages that score columns from the rows; completion itself lists metrics, for any METRIC."""
     from filterkit.stages.metric_scaling import ScalingOptions
 
@@ -79,11 +75,11 @@ def _complete_scorers(context: click.Context, _: click.Parameter, begun: str) ->
     return [CompletionItem(name, help=each.summary()) for name, each in stages.items() if name not in known.metrics]
 
 
-@make_command(ScoresOptions)
+@make_command("scores", ScoresOptions)
 @click.argument("path", metavar="INPUT")
-@click.argument("metrics", metavar="METRIC...", nargs=-1, required=True, shell_complete=_complete_scorers)
+@click.argument("metrics", metavar="METRIC...", nargs=-1, required=True, shell_complete=_complete_scoring_stages)
 @click.pass_obj
-def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: ScoresOptions) -> None:
+def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: ScoresOptions) -> None:
     """Score every feature of INPUT by one or several metrics.
 
     Features are sorted by the first METRIC. For each feature the table shows the threshold that is best by the first
@@ -93,41 +89,49 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: Sco
     METRIC may also be a stage that scores columns from the rows; its options have their defaults. "filterkit stages"
     lists metrics and stages, and "filterkit stages METRIC" explains one.
     """
-    _check(path, options, known)
-    table = _score(path, metrics, options, known)
+    formats = Formats(known.formats, options.from_)
+    _check_scores(path, options, known, formats)
+    table = _compute_scores(path, metrics, options, known, formats)
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
-    if options.path == "-" and not options.csv:
+    if options.output == "-" and not options.csv:
         name_width = _NAME_WIDTH
         if sys.stdout is not None and sys.stdout.isatty():  # a third for names leaves room for about eight numbers
             name_width = max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
-        print_document(options.as_json, {"scores": table.to_pylist()}, lambda _: format_lines(table, name_width))
+        print_document(options.as_json, {"scores": table.to_pylist()}, lambda _: tabulate_scores(table, name_width))
         return
-    with open_output(options.path) as out:
-        _write(table, out, options)
+    with open_output(options.output) as out:
+        if options.ending == ".parquet":
+            import pyarrow.parquet
+
+            pyarrow.parquet.write_table(table, out)
+        else:
+            import pyarrow.csv
+
+            pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
 
 
-def _check(path: str, options: ScoresOptions, known: Registry) -> None:
+def _check_scores(path: str, options: ScoresOptions, known: Registry, formats: Formats) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     if path in known.metrics and not os.path.exists(path):
         raise UsageError(f"scores: no file {quoted(path)}; this is a metric, and the input comes first")
-    if options.path != "-" and options.ending not in (".csv", ".parquet"):
+    if options.output != "-" and options.ending not in (".csv", ".parquet"):
         raise UsageError(f"scores: -o {options.output}: the name must end in .csv or .parquet")
     for flag, is_given in {"--csv": options.csv, "--json": options.as_json}.items():
-        if options.path != "-" and is_given:
+        if options.output != "-" and is_given:
             raise UsageError(f"scores: {flag} applies to standard output; leave out -o")
     if options.csv and options.as_json:
-        raise UsageError("scores: --csv cannot be combined with --json")
-    check_destinations([Destination("-o", options.path)], [path], known.files)
-    kind = Formats(known.formats, options.from_).find_input_format(path)
-    check_options_apply(options, [path], [kind])
+        raise UsageError("scores: --csv cannot be combined with --json; leave one out")
+    check_destinations([Destination("-o", options.output)], [path], known.files)
+    check_options_apply(options, [path], [formats.find_input_format(path)])
 
 
-def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry) -> pa.Table:
+def _compute_scores(
+    path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry, formats: Formats
+) -> pa.Table:
     """Compute the table of all features."""
     from filterkit.chains.feature_scores import scores as score_features
 
-    formats = Formats(known.formats, options.from_)
     with (
         send_prints_to_stderr(),
         open_engine(known, options) as engine,
@@ -143,19 +147,7 @@ def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: R
         )
 
 
-def _write(table: pa.Table, out: IO[bytes], options: ScoresOptions) -> None:
-    """Write the table as Parquet or CSV, as the options ask for."""
-    if options.ending == ".parquet":
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(table, out)
-    else:
-        import pyarrow.csv
-
-        pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
-
-
-def format_lines(table: pa.Table, name_width: int) -> list[str]:
+def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
     """Write a table of scores as aligned lines with a head; names are cut to `name_width` characters."""
     names = table.column_names
     columns = []

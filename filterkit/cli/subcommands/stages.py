@@ -14,9 +14,8 @@ import click
 
 from filterkit.cli.declared import make_command, option
 from filterkit.cli.options import JsonOptions, declare_trust
-from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import Heading, align_rows, shorten
-from filterkit.errors import FilterkitError, visible
+from filterkit.cli.shell.printing import Heading, align_rows, print_document, shorten
+from filterkit.errors import FilterkitError
 from filterkit.messages import say
 from filterkit.plugin.lookup import find_stage
 from filterkit.plugin.parsing import make_stage_command
@@ -34,17 +33,16 @@ class StagesOptions(JsonOptions):
     """The options of ``stages``."""
 
     top: int | None = option(
-        metavar="N",
-        type=click.IntRange(1),
-        help=f"For a FILE: show at most N rows of each table.  [default: {_TOP}; with --json, all]",
+        f"For a FILE: show at most N rows of each table.  [default: {_TOP}; with --json, all]",
+        minimum=1,
     )
     trust: tuple[str, ...] = declare_trust()
 
 
-@make_command(StagesOptions)
+@make_command("stages", StagesOptions)
 @click.argument("names", metavar="[STAGE|FILE]...", nargs=-1)
 @click.pass_obj
-def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
+def show_stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
     """List all stages, or explain one.
 
     For a STAGE, show what it does, and its options. For a FILE that --save wrote, show the chain in it, and what each
@@ -53,14 +51,16 @@ def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -
     named = [name for name in names if name not in known.stages]
     files = [name for name in named if os.path.isfile(name) or os.sep in name or name.endswith(".chain")]
     chosen = [find_stage(known, name) for name in names if name not in files] if names else [*known.stages.values()]
-    document: dict[str, Any] = {"stages": [_describe(stage, known, options.as_json) for stage in chosen]}
+    document: dict[str, Any] = {"stages": [_describe_stage(stage, known, options.as_json) for stage in chosen]}
     if files:
         top = options.top if options.as_json else options.top or _TOP
-        document["chains"] = [_describe_file(path, known, top, options.trust) for path in files]
-    print_document(options.as_json, document, partial(_explain, names, files, known) if names else _list)
+        document["chains"] = [_describe_saved_chain(path, known, top, options.trust) for path in files]
+    print_document(
+        options.as_json, document, partial(_format_explanations, names, files, known) if names else _format_stage_list
+    )
 
 
-def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
+def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
     """Describe a stage for the document; unless `is_full`, without its options, which click's help page shows."""
     about = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
     if not is_full:
@@ -73,7 +73,7 @@ def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, A
     return about | more
 
 
-def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
+def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
     """Describe the chain in a file, with what its stages have learned; if they cannot be loaded, warn and leave that
     out."""
     from filterkit.chains.saved import load, summarize_saved_chain
@@ -87,30 +87,32 @@ def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str
     return document | {"stages": [note | each for note, each in zip(document["stages"], described)]}
 
 
-def _list(document: dict[str, Any]) -> Iterator[str]:
+def _format_stage_list(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each stage, below the headings of their groups."""
     stages = sorted(document["stages"], key=lambda each: (each["group"], each["name"]))
     width = max((len(each["name"]) for each in stages), default=0)
     for group, members in groupby(stages, lambda each: each["group"]):
-        yield Heading(visible(f"{group}:"))
+        yield Heading(f"{group}:")
         for each in members:
-            yield visible(f"  {each['name']:<{width}}  {each['summary']}")
+            yield f"  {each['name']:<{width}}  {each['summary']}"
         yield ""
     yield "More about one: filterkit stages NAME"
 
 
-def _explain(names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]) -> Iterator[str]:
+def _format_explanations(
+    names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]
+) -> Iterator[str]:
     """Write, for each of the `names`, the help of a stage, or the chain if it is one of the `files`."""
     chains = iter(document.get("chains", ()))
     for name in names:
         if name in files:
-            yield from _explain_chain(next(chains))
+            yield from _format_saved_chain(next(chains))
         else:
             command = make_stage_command(find_stage(known, name))
             yield from command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")).splitlines()
 
 
-def _explain_chain(chain: dict[str, Any]) -> Iterator[str]:
+def _format_saved_chain(chain: dict[str, Any]) -> Iterator[str]:
     """Write the stages of a chain, and what each has learned."""
     count = len(chain["stages"])
     yield f"a chain of {count} stage{'s' * (count != 1)}, saved by filterkit {chain['filterkit']}"
