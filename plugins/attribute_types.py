@@ -1,5 +1,7 @@
 """Change the type of attributes: numbers, strings and dates to nominal values, and back."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any, ClassVar
 

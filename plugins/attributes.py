@@ -1,5 +1,7 @@
 """Remove, keep, rename and reorder attributes, number rows, and choose the class."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Make classes of equal size, by weights or by leaving out rows."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

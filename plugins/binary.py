@@ -1,5 +1,7 @@
 """Turn values into 0 for absent and 1 for present."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import Batch, RowStage

@@ -1,5 +1,7 @@
 """Cut numbers into bins: equal width, equal frequency, and the minimum description length of Fayyad and Irani."""
 
+from __future__ import annotations
+
 import itertools
 
 import numpy as np

@@ -5,6 +5,8 @@ Esuli, Fagni and Sebastiani, "MP-Boost: A multiple-pivot boosting algorithm and 
 categorization", SPIRE 2006.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

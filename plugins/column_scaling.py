@@ -1,5 +1,7 @@
 """Rescale columns to a common range or spread."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import ColumnStage, Schema, StageError

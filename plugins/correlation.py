@@ -1,5 +1,7 @@
 """Score columns by how well a straight line relates them to the class: Pearson's correlation, and the F test."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import Metric

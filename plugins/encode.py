@@ -1,5 +1,7 @@
 """Turn nominal attributes into numbers, and a class of many values into one of two."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import (

@@ -1,5 +1,7 @@
 """Replace missing values by means and modes."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import ColumnStage, Schema

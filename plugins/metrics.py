@@ -5,6 +5,8 @@ positive and all negative rows; tpr = tp / pos and fpr = fp / neg. Metrics that 
 first invert them: tp' = pos − tp and fp' = neg − fp (footnotes of Table 1).
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import Metric

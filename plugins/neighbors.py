@@ -1,5 +1,7 @@
 """Predict by the nearest training rows."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Change labels at random."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import partial
 

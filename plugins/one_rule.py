@@ -1,5 +1,7 @@
 """Score columns by OneR: how well a rule on one column predicts the class (R. C. Holte, Machine Learning 11, 1993)."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import Metric

@@ -1,5 +1,7 @@
 """Turn ordinal features into binary ones (Esuli and Sebastiani, ECIR 2009)."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, option

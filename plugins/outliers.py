@@ -1,5 +1,7 @@
 """Limit values that are far from the others, or flag their rows."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Replace many columns by a few sums of them: truncated singular value decomposition, and random projection."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 
 import numpy as np

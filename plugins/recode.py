@@ -1,5 +1,7 @@
 """Change the labels of nominal attributes: rename, order and merge them."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial

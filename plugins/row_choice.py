@@ -1,5 +1,7 @@
 """Choose training rows by their numbers, or leave out duplicates."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from functools import partial

@@ -1,5 +1,7 @@
 """Rescale rows to the same length."""
 
+from __future__ import annotations
+
 import math
 from typing import ClassVar
 

@@ -1,5 +1,7 @@
 """Choose and order training rows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

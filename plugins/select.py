@@ -1,5 +1,7 @@
 """Select the best columns by a score, limited by number, share, score or sparsity."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, UsageError, option

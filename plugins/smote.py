@@ -1,5 +1,7 @@
 """Make rows for the rarer classes, by SMOTE."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

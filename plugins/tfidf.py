@@ -1,5 +1,7 @@
 """Weight counts of words by how rare the words are."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import ColumnStage, StageError, option

@@ -1,5 +1,7 @@
 """Keep the columns that vary."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import ColumnStage, Schema, option

@@ -1,5 +1,7 @@
 """Write training rows to a file within a chain."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from filterkit import Batch, TrainingStage, option

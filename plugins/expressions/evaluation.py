@@ -3,6 +3,8 @@
 An expression is evaluated on each batch. Types are checked on the way, so an empty batch tells the type of the result.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

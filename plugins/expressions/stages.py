@@ -1,5 +1,7 @@
 """Choose rows, set attributes and map numbers by expressions: the stages `where`, `set` and `map`."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from functools import partial

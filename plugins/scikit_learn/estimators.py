@@ -1,5 +1,7 @@
 """Make estimators by the names of their classes, set their parameters, and run, store and load them."""
 
+from __future__ import annotations
+
 import ast
 import base64
 import importlib

@@ -1,5 +1,7 @@
 """Describe what fitted estimators have learned, as tables."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import Any
 

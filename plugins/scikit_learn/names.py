@@ -1,5 +1,7 @@
 """List the classes of scikit-learn by their short names, without importing all of scikit-learn."""
 
+from __future__ import annotations
+
 from functools import cache
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Transform rows by any transformer with scikit-learn's interface: the stage `sklearn`."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """List the chain to write for each learner of Weka and MEKA, for messages and the page for users of Weka."""
 
+from __future__ import annotations
+
 import re
 from typing import NamedTuple
 

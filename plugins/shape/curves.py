@@ -1,5 +1,7 @@
 """Shape values by the curves that were learned."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit.plugin import State

@@ -1,5 +1,7 @@
 """Fit logistic regressions on one column each, all columns at once."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Choose the columns to shape: those that predict better when they are shaped."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit.plugin import ContingencyTable, Fold, divide_or_zero, sum_over_classes

@@ -1,5 +1,7 @@
 """Replace values by the local probability of the positive class: the stage `shape`."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Learn an SVM that adapts C and then its intercept (Anghelescu and Muchnik): the learner `aisvm`."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from filterkit import Learner, StageError, option

@@ -1,5 +1,7 @@
 """Fit Platt's sigmoid, which makes probabilities of scores."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .hyperplanes import ignore_convergence_warning

@@ -1,5 +1,7 @@
 """Solve linear SVMs by libsvm or, for many rows, by Newton steps; refuse rows for which neither can."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial

@@ -5,6 +5,8 @@ from round to round. What is left to minimise has a first derivative everywhere,
 in few steps. A step costs some products with the rows inside their parabola, and in the end these are few.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Find the threshold of scores with the best F1 on held-out rows."""
 
+from __future__ import annotations
+
 import numpy as np
 
 _EQUAL = 2.0**-40  # scores that differ by less than this share of the largest are equal

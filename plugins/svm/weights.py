@@ -1,5 +1,7 @@
 """Score columns by the normal of a linear classifier's hyperplane (Brank and others 2002)."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

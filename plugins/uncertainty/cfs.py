@@ -1,5 +1,7 @@
 """Select a set of columns by their correlations (CFS)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise

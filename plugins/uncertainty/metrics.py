@@ -1,5 +1,7 @@
 """Score columns by their entropy and that of the class."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Turn string attributes into counts of words: the stage `words`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

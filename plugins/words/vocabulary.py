@@ -1,5 +1,7 @@
 """Choose the words and sequences that become columns, and find them again in texts."""
 
+from __future__ import annotations
+
 import collections
 import zlib
 
