@@ -114,7 +114,7 @@ def compare(
         journal = Journal(str(given.journals / f"{name}.jsonl"), digested, plan)
     rows = [] if journal is None else list(journal.results)
     began = said = time.monotonic()
-    done = set() if journal is None else journal.finished_parts
+    done = {row[:3] for row in rows}
     evaluator = Evaluator(data, plan, test)
     with make_engine("processes", given.jobs, registry()) as engine:
         for left, results in evaluate_parts(evaluator, engine, done):

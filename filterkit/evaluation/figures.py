@@ -20,34 +20,9 @@ from filterkit.files.output import open_output
 
 COLUMN, PAGE = 3.3, 7.0  # inches: the width of one column, and of both
 LETTERS = 7  # points, the size of all letters but those of titles
-STYLE: dict[str, Any] = {
-    "font.size": LETTERS,
-    "axes.titlesize": LETTERS + 1,
-    "axes.titlelocation": "left",
-    "axes.labelsize": LETTERS,
-    "xtick.labelsize": LETTERS,
-    "ytick.labelsize": LETTERS,
-    "legend.fontsize": LETTERS,
-    "legend.frameon": False,
-    "axes.linewidth": 0.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.major.width": 0.5,
-    "ytick.major.width": 0.5,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "xtick.minor.size": 1.5,
-    "xtick.minor.width": 0.5,
-    "lines.linewidth": 1.0,
-    "lines.markersize": 3.0,
-    "savefig.dpi": 300,
-    "savefig.facecolor": "white",
-    "pdf.fonttype": 42,  # letters as TrueType: many publishers refuse those of type 3
-    "svg.fonttype": "none",  # letters as text
-    "svg.hashsalt": "filterkit",  # equal figures are equal files
-}
 # Okabe and Ito's colours, which colour-blind readers can tell apart; without yellow, which is too light for a line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_STYLE = os.path.join(os.path.dirname(__file__), "paper.mplstyle")
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)))  # one for each round of the colours
 _MARKERS = "os^DvXP<>"
 _SPACE = LETTERS + 1.5  # points between two names, one above the other
@@ -79,7 +54,7 @@ def use_paper_style() -> AbstractContextManager[None]:
     """Return a context in which matplotlib draws for papers, whatever the user's own settings are."""
     import matplotlib.style
 
-    return matplotlib.style.context(["default", STYLE])
+    return matplotlib.style.context(["default", _STYLE])
 
 
 def choose_column_count(count: int, most: int) -> int:

@@ -13,7 +13,7 @@ from filterkit.data.batch import Batch
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, make_file_error, quoted
 from filterkit.evaluation.folds import Design
-from filterkit.evaluation.runner import Evaluator, Part, Result, evaluate_parts
+from filterkit.evaluation.runner import Evaluator, Result, evaluate_parts
 from filterkit.progress import FoldProgress
 
 FORMAT = "filterkit journal 1"
@@ -72,11 +72,6 @@ class Journal:
         if not whole:
             self._write_line(about)
 
-    @property
-    def finished_parts(self) -> set[Part]:
-        """The data, task and fold of all results in the file."""
-        return {(result.data, result.task, result.fold) for result in self.results}
-
     def add(self, results: list[Result]) -> None:
         """Append the results of all chains on one fold."""
         self._write_line([result._asdict() for result in results])
@@ -121,7 +116,7 @@ def evaluate_all_parts(
     journal : gets each result at once, and is closed at the end; None if there is none.
     """
     found = [] if journal is None else list(journal.results)
-    done = set() if journal is None else journal.finished_parts
+    done = {result[:3] for result in found}
     size = sum(evaluator.estimate_work(part) for part in evaluator.parts if part not in done)
     progress = FoldProgress(shows_progress, size)
     try:

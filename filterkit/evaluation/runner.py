@@ -166,14 +166,12 @@ def select_rows_with_known_class(data: Batch) -> Batch:
     return data.take(np.flatnonzero(data.class_known))
 
 
-def _split_into_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
+def _split_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator[tuple[str, Batch]]:
     """Yield the name and the rows of each task of a data set: one, or one for each class or label.
 
-    The last `tested` rows are for tests alone, and have no say in which class is rarer, or has enough rows.
+    The rows in `seen` are those that may be trained on. They alone decide which class is rarer, or has enough rows.
     """
-    schema, target = data.schema, data.schema.class_attribute
-    seen = data.take(np.arange(len(data) - tested)) if tested else data
-    y = seen.y
+    schema, target, y = data.schema, data.schema.class_attribute, seen.y
     assert y is not None
     if schema.has_numeric_target:
         if design.one_against_rest:
@@ -295,20 +293,18 @@ class Evaluator:
         ------
         FilterkitError : there is no class, or too few rows are known or in a fold.
         """
-        design, own, groups, tested = self.design, self.own, None, 0
+        design, own, groups, test = self.design, self.own, None, self.test
         rows = select_rows_with_known_class(data)
         if not len(rows):
             raise FilterkitError("there are no rows with a known class or labels")
         if own is not None:
             own = own.select_rows(data.class_known)
-        elif self.test is not None:
-            test = select_rows_with_known_class(self.test)
-            tested = len(test)
-            if not tested:
+        elif test is not None:
+            test = select_rows_with_known_class(test)
+            if not len(test):
                 raise FilterkitError("no row to test on has a known class")
-            numbers = np.arange(len(rows) + tested)
-            own = PredefinedFolds([PredefinedFold("", numbers[-tested:], [numbers[:-tested]])], len(numbers))
-            rows = concatenate([rows, test], rows.schema)
+            numbers = np.arange(len(rows) + len(test))
+            own = PredefinedFolds([PredefinedFold("", numbers[len(rows) :], [numbers[: len(rows)]])], len(numbers))
         elif design.group is not None:
             groups, values, rows = split_off_attribute(rows, design.group, "group")
             if len(values) < design.folds:
@@ -318,7 +314,9 @@ class Evaluator:
                 )
         elif design.fold_column is not None:
             own, rows = make_folds_from_attribute(rows, design.fold_column)
-        for name, batch in _split_into_tasks(rows, design, tested):
+        seen = rows
+        rows = seen if test is None else concatenate([seen, test], seen.schema)
+        for name, batch in _split_into_tasks(rows, design, seen):
             # What is spread evenly over folds: the classes, or all labels at once; of numbers, nothing.
             assert rows.y is not None and batch.y is not None
             strata = np.zeros(len(rows), np.int32)

@@ -10,10 +10,10 @@ sixth of a short run. They are looked for where pip writes them: beside the pack
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,7 +87,9 @@ def _list_distributions(path: str) -> list[Any]:
     The list is empty if the entry is no folder and no zip archive.
     """
     root: Any = Path(path)
-    if root.is_file():
+    try:
+        names = os.listdir(path)
+    except NotADirectoryError:
         from zipfile import BadZipFile
         from zipfile import Path as PathInArchive
 
@@ -95,17 +97,16 @@ def _list_distributions(path: str) -> list[Any]:
             root = PathInArchive(path)
         except (OSError, BadZipFile):
             return []
-    try:
-        folders = [each for each in root.iterdir() if each.name.endswith((".dist-info", ".egg-info"))]
+        names = [each.name for each in root.iterdir()]
     except OSError:
         return []
-    return sorted(folders, key=attrgetter("name"), reverse=True)
+    return [root / name for name in sorted(names, reverse=True) if name.endswith((".dist-info", ".egg-info"))]
 
 
 def _read_text(path: Any) -> str:
     """Read a file in a folder or archive as UTF-8; "" if there is none."""
     try:
-        return str(path.read_text(encoding="utf-8", errors="replace"))
+        return str(path.read_bytes().decode("utf-8", "replace"))
     except OSError:
         return ""
 

@@ -100,7 +100,11 @@ class Formats:
         return chosen if is_main or is_free or own.name == chosen.name else own
 
     def describe_misleading_name(self, path: str) -> str:
-        """Return a warning if standard output goes to a file whose ending is not that of the rows; else ""."""
+        """Return a warning if standard output goes to a file whose ending is that of another format or of a
+        compression.
+
+        "" if it does not.
+        """
         end, name = find_ending(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"
@@ -112,7 +116,7 @@ class Formats:
         return f"standard output is ARFF, though it goes to {name}, whose ending is that of {title}{hint}"
 
     def check_output_name(self, path: str, by: str, is_main: bool = True) -> None:
-        """Refuse an output in a format that is not written, or under an ending that belongs to another format.
+        """Check that an output may be written: its format can be written, and its ending is one of the format.
 
         Raises
         ------
@@ -124,14 +128,14 @@ class Formats:
 def check_output_ending(
     path: str, kind: FileFormat, known: Mapping[str, Any], by: str = "", is_said: bool = False
 ) -> None:
-    """Refuse to write a format to a file whose ending belongs to another one, or to none.
+    """Check that a file may be written in a format: its ending is one of the format, and the format can be written.
 
     Parameters
     ----------
     path : the file.
     kind : the format to be written.
     known : all formats, by name and ending.
-    by : the option, stage or function that writes the file, for the message.
+    by : the option, stage or function that writes the file, for the message; "" for none.
     is_said : whether the user has named the format, which may then have any ending that no other format has.
 
     Raises

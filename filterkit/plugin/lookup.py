@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def find_stage(known: Registry, name: str) -> type[Stage]:
-    """Return the stage class of this name.
+    """Find the stage class of this name.
 
     Raises
     ------

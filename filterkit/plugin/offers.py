@@ -78,7 +78,7 @@ class Plugin:
 
 
 class _PluginManager(pluggy.PluginManager):
-    """Looks at marked functions alone for the hooks of a module; pluggy takes ten times as long for all its names."""
+    """The manager of pluggy, made ten times as fast: of a module it looks only at functions marked as hooks."""
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
         is_hook = not isinstance(plugin, ModuleType) or _read_mark(vars(plugin).get(name)) is not None
@@ -194,16 +194,16 @@ def _check_hook_names(module: Any) -> None:
     """
     for name, member in list(getattr(module, "__dict__", {}).items()):
         marked = _read_mark(member)
-        if marked is not None and (marked["specname"] or name) not in _HOOKS:
+        if marked is not None:
+            if (marked["specname"] or name) not in _HOOKS:
+                meant = _find_similar_hook(name)
+                hint = f"did you mean {quoted(meant)}?" if meant else f"known: {', '.join(_HOOKS)}"
+                raise PluginError(f"there is no hook {quoted(name)}; {hint}")
+            if inspect.signature(member).parameters:
+                raise PluginError(f"the hook {name} takes no arguments")
+        elif name.startswith(PROJECT) and isinstance(member, FunctionType):
             meant = _find_similar_hook(name)
-            hint = f"did you mean {quoted(meant)}?" if meant else f"known: {', '.join(_HOOKS)}"
-            raise PluginError(f"there is no hook {quoted(name)}; {hint}")
-        own = name.startswith(PROJECT) and getattr(member, "__module__", None) == getattr(module, "__name__", None)
-        if marked is not None and inspect.signature(member).parameters:
-            raise PluginError(f"the hook {name} takes no arguments")
-        if own and isinstance(member, FunctionType) and marked is None:
-            meant = _find_similar_hook(name)
-            if meant is not None:
+            if meant is not None and member.__module__ == getattr(module, "__name__", None):
                 other = "" if meant == name else f", and call it {meant}"
                 raise PluginError(f"{name} is not marked as a hook; write @filterkit.hookimpl above it{other}")
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class IntOrText(click.ParamType):  # type: ignore[type-arg]
-    """Whole numbers, and texts that the stage checks."""
+    """The type of an option that takes a whole number, or a text that the stage checks."""
 
     name = "integer or text"
 
 
 class _StageCommand(click.Command):
-    """A command whose value may stand before its options, too, and whose options are given once."""
+    """A command of click that takes its argument before or after its options, and each option only once."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         options: list[click.Parameter] = [param for param in self.params if isinstance(param, click.Option)]

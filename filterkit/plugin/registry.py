@@ -50,7 +50,10 @@ T = TypeVar("T")
 
 
 class Names(Mapping[str, T]):
-    """The objects of one kind in filterkit and plugins, by name. A look-up loads its plugin; listing loads all.
+    """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer.
+
+    Looking up a name loads the plugin that offers it; listing the names loads all plugins that offer objects of this
+    kind.
 
     Raises
     ------
@@ -163,8 +166,7 @@ class Registry:
         self.subcommands: Names[click.Command] = Names(self, "subcommand")
         self._points: list[Installed] = []
         self._installed: dict[Installed, Plugin] = {}  # those that are loaded
-        self._others: list[Plugin] = []  # from files
-        self._by_file: dict[str, Plugin] = {}  # by the path of the file
+        self._others: dict[str, Plugin] = {}  # by the path of a file, or the name of a stage that no plugin offers
         self._warned: set[Plugin] = set()
         self._claims = Claims([])
         self._hooks = HookCaller()
@@ -270,10 +272,10 @@ class Registry:
 
         self.load_all()
         place = os.path.realpath(path)
-        if place in self._by_file:
-            return self._by_file[place]
+        if place in self._others:
+            return self._others[place]
         name = os.path.splitext(os.path.basename(path))[0]
-        others = sum(each.name == name for each in self._by_file.values())  # files of this name in other folders
+        others = sum(each.name == name for each in self._others.values())  # files of this name in other folders
         module_name = f"filterkit_plugin_file_{name}" + (f"_{others + 1}" if others else "")
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
@@ -284,7 +286,7 @@ class Registry:
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
         record_module(module_name, plugin.describe_origin())
-        self._others.append(plugin)
+        self._others[place] = plugin
         with _note_failure(plugin):
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
@@ -296,20 +298,18 @@ class Registry:
                 hint = "; load only one of these files"
             if rivals & {*self._installed.values()}:
                 hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
-            self._others.remove(plugin)
+            del self._others[place]
             sys.modules.pop(module_name, None)
             self._hooks.unregister(module)
             self._claims = Claims(self._list_loaded())
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         self.files.append(path)
-        self._by_file[place] = plugin
         return plugin
 
     def add_stage(self, stage: type[Stage]) -> None:
         """Register a stage class that no plugin offers."""
         self.load_all()
-        plugin = Plugin(stage.name, stage.__module__, stages=[stage])
-        self._others.append(plugin)
+        plugin = self._others[stage.name] = Plugin(stage.name, stage.__module__, stages=[stage])
         _record_offers(plugin)
         self._claims = Claims(self._list_loaded())
 
@@ -326,7 +326,7 @@ class Registry:
     def _list_loaded(self) -> list[Plugin]:
         """List all loaded plugins, in the order of their names, then those from files."""
         installed = (self._installed[point] for point in self._points if point in self._installed)
-        return [*installed, *self._others]
+        return [*installed, *self._others.values()]
 
     @property
     def metrics(self) -> dict[str, Metric]:

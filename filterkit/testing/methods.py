@@ -18,8 +18,8 @@ def list_own_classes(kind: type) -> list[type]:
 
 
 def check_methods(name: str, kind: type) -> None:
-    """Check that no method or attribute of a class has almost the name of one that filterkit uses, and that methods
-    take the arguments that filterkit passes.
+    """Check that no method or attribute of a class has almost the name of one that filterkit uses, which would then be
+    ignored; and that methods take the arguments that filterkit passes.
 
     Parameters
     ----------

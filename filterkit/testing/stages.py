@@ -100,8 +100,7 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
 
 @return_refusals
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
-    """Check that cut into blocks of any size, the rows give the same fitted stage, the same training rows and the same
-    output."""
+    """Check that the fitted stage, the training rows and the output are the same however rows are cut into batches."""
     all_at_once = fit_transform(stage, data)
     for step in (1, 3):
         in_steps = fit_transform(stage, data, step)
@@ -138,7 +137,7 @@ def _transform_all(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
 
 @return_refusals
 def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
-    """Check that with no memory to spare, so that columns are fitted one by one, the rows give the same output."""
+    """Check that the output is the same with so little memory that columns are fitted one by one."""
     plenty = fit_transform(stage, data, 3)
     none = fit_transform(stage, data, 3, memory=0)
     assert (none is None) == (plenty is None), f"{stage.name} refuses these rows only with little or much memory"
@@ -172,8 +171,10 @@ def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
-    """Check that fitting twice gives the same bits, and so does transforming twice. What is fitted later changes
-    nothing."""
+    """Check that fitting twice, and transforming twice, gives the same bits.
+
+    Fitting on other rows must not change a stage that is fitted already.
+    """
     one = fit(stage, data)
     first = None if one is None else one.transform(data)
     other = fit(stage, data)
@@ -196,10 +197,9 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
-    """Check that stages with other values of its options do not change what this one does, and their copies do as they
-    do.
+    """Check that stages of the same class with other options do not change what this stage does.
 
-    Searches over options make such stages and copies.
+    A copy of each must give the same values. Searches over options make such stages and copies.
     """
     twin = type(stage)(**get_option_values(stage))
     before = fit_transform(twin, data)
@@ -255,7 +255,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
-    """Check that the batches that the fitted stage puts out fit the schema that it declares."""
+    """Check that the transformed batches fit the schema that the fitted stage declares."""
     fitted = fit(stage, data)
     if fitted is None:
         return
@@ -333,8 +333,7 @@ def _has_learned(fitted: FittedChain) -> bool:
 
 @return_refusals
 def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
-    """Check that later rows give the same output in any order of columns, with or without their class, and one by
-    one."""
+    """Check that later rows get the same values in any order of columns, with or without a class, and row by row."""
     fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
     if fitted is None:
         return
@@ -394,8 +393,7 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_errors_are_clear(stage: Stage, data: Batch) -> None:
-    """Check that a stage that cannot be fitted on these rows says so in a `StageError` of one line, under its own
-    name."""
+    """Check that a stage that refuses these rows raises a `StageError` of one line, under its own name."""
     try:
         error = refusal(stage, data)
     except PluginError:  # check_schema_is_what_comes_out reports it
@@ -423,8 +421,8 @@ def _explain_repair(error: Exception) -> str:
 
 @return_refusals
 def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
-    """Check that with `--except`, the columns that are left out pass unchanged, and the others as though these did not
-    exist."""
+    """Check that with the option `--except`, the columns that it names pass unchanged, and the others get the values
+    that they get without these columns."""
     width = data.schema.width
     if not isinstance(stage, SelectiveStage) or stage.chooses_attributes or not width:
         return
@@ -454,8 +452,8 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 
 
 def check_options_come_back(stage: Stage) -> None:
-    """Check that the words that describe the stage, as in a comment of the output, make the same stage again; so do its
-    options, as when `evaluate` searches over them."""
+    """Check that the stage can be made again from its options, as searches over options do, and from the words that
+    describe it in a comment of the output."""
     for kind in list_own_classes(type(stage)):
         assert "__init__" not in vars(kind), (
             f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
@@ -470,10 +468,10 @@ def check_options_come_back(stage: Stage) -> None:
 
 
 def check_options_can_be_set(stage: Stage) -> None:
-    """Check that a stage with another value of any option is the stage that its own words describe, and keeps all
-    options as they were given, as searches over options and their clones need it.
+    """Check that each option can have another value: the stage keeps all options as they were given, and the words that
+    describe it make the same stage again.
 
-    A value that the stage refuses by a `UsageError` is left out. The least and the largest numbers that an option
+    A value that the stage refuses by a `UsageError` is left out. The least and the largest number that an option
     allows, or a billion either way, are tried as well; they may be refused in the same way, and no other.
     """
     known = _make_registry(stage)
@@ -496,7 +494,7 @@ def check_options_can_be_set(stage: Stage) -> None:
 
 
 def vary_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[str, Any]]]:
-    """Yield for each option that can have another value the option, and the values of all options with this other one.
+    """Yield each option that can have another value, and the values of all options with this other value.
 
     Raises
     ------
@@ -528,7 +526,10 @@ def _accepts_value(stage: Stage, field: dataclasses.Field[Any], value: Any) -> b
 
 
 def list_idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
-    """List the flags of the plugin's own options whose other values make no difference on any of the samples."""
+    """List the flags of options that make no difference: with another value, the stage does the same on all samples.
+
+    Only options that the plugin itself declares are tried.
+    """
     left = {make_flag(field): given for field, given in _vary_own_options(stage)}
     for data in samples:
         if not left:
@@ -567,8 +568,8 @@ def _choose_other_value(stage: Stage, field: dataclasses.Field[Any]) -> Any:
 
 
 def check_help_is_there(stage: Stage) -> None:
-    """Check that the stage has a name that can be written in a chain, and it and each of its options say what they
-    do."""
+    """Check that the name of the stage can be written in a chain, and that the stage and each of its options have a
+    help text."""
     assert re.fullmatch(r"[a-z0-9]+([._-][a-z0-9]+)*", stage.name), (
         f"the name {stage.name!r} cannot be written in a chain: take a word of lower-case letters, digits and hyphens"
     )
@@ -579,8 +580,8 @@ def check_help_is_there(stage: Stage) -> None:
 
 
 def check_methods_are_known(stage: Stage) -> None:
-    """Check that no method or attribute of the stage has almost the name of one that filterkit uses, so that filterkit
-    would never use it; and that methods take the arguments that filterkit passes."""
+    """Check that no method or attribute of the stage has almost the name of one that filterkit uses, which would then
+    be ignored; and that methods take the arguments that filterkit passes."""
     check_methods(stage.name, type(stage))
 
 

@@ -34,7 +34,9 @@ def go_on(path, rows=None, plan=None, parts=None):
     """
     rows, plan = rows or data(), plan or design(*CHAINS)
     journal = Journal(str(path), rows, plan)
-    for number, (_, results) in enumerate(evaluate_parts(Evaluator(rows, plan), done=journal.finished_parts)):
+    for number, (_, results) in enumerate(
+        evaluate_parts(Evaluator(rows, plan), done={row[:3] for row in journal.results})
+    ):
         if number == parts:
             break
         journal.add(results)
@@ -88,7 +90,7 @@ def test_results_are_read_back_exactly(tmp_path):
     again = Journal(str(name), rows, plan)
     again.close()
     assert repr(again.results) == repr(first)
-    assert again.finished_parts == {("tiny", "class", 0), ("tiny", "class", 1)}
+    assert {row[:3] for row in again.results} == {("tiny", "class", 0), ("tiny", "class", 1)}
 
 
 @pytest.mark.parametrize("cut", [1, 40])
