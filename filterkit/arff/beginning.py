@@ -10,23 +10,26 @@ from filterkit.files.contents import explain_not_text
 from filterkit.files.endings import find_other_format
 from filterkit.files.lines import Lines, count_lines
 from filterkit.files.source import Source
+from filterkit.formats.base import Opening
 from filterkit.formats.row_counts import find_stated_rows
+from filterkit.formats.text import BLOCK_SIZE
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
 
 
-def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple[Header, int, bytes]:
+def read_header(source: Source, opening: Opening) -> tuple[Header, int, bytes]:
     """Return the header, the number of the line where rows begin, and the text after the header that has been read.
 
-    A `lenient` reader corrects what the strict one refuses, see `filterkit.arff.lenient_header`.
+    A lenient reader corrects what the strict one refuses, see `filterkit.arff.lenient_header`.
 
     Raises
     ------
     RowError : the input does not begin with an ARFF header, or has a line that is too long; closes the source.
     """
-    text = source.read(max(block_size, 4096))
-    lines = Lines(source, text, block_size)
-    pieces = Pieces(lines, lenient)
+    size = _choose_size(opening)
+    text = source.read(size)
+    lines = Lines(source, text, size)
+    pieces = Pieces(lines, opening.lenient)
     try:
         _refuse_other_content(text)
         try:
@@ -34,7 +37,7 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
         except ArffError as error:
             from filterkit.arff.lenient_header import hint_at_lenient, read_leniently
 
-            if not lenient:
+            if not opening.lenient:
                 error.message += hint_at_lenient(pieces, error)
                 raise
             header, line, begun = read_leniently(pieces, error)
@@ -45,6 +48,11 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
         source.close()
         raise
     return header, line, begun + lines.rest
+
+
+def _choose_size(opening: Opening) -> int:
+    """Return the number of bytes to read at once before the first row."""
+    return max(opening.block_size or BLOCK_SIZE, 4096)
 
 
 def _explain_other_format(name: str, text: bytes) -> str:
@@ -71,7 +79,7 @@ def _refuse_other_content(text: bytes) -> None:
         raise ArffError("expected @relation", line=start)
 
 
-def read_to_first_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes, int | None]:
+def read_to_first_row(source: Source, rest: bytes, opening: Opening) -> tuple[bytes, int, bytes, int | None]:
     """Read an ARFF file, after its header, up to the first row.
 
     Returns
@@ -83,7 +91,7 @@ def read_to_first_row(source: Source, rest: bytes, block_size: int) -> tuple[byt
     stated : what `find_stated_rows` returns for these pieces; None if there are none.
     """
     dropped, kept, row, stated = 0, bytearray(), b"", None
-    lines = Lines(source, rest, block_size)
+    lines = Lines(source, rest, _choose_size(opening))
     for text in lines:
         begin = skip_separators(text)
         if not kept and _EMPTY.fullmatch(text):

@@ -16,7 +16,7 @@ from filterkit.errors import ArffError
 from filterkit.files.lines import Block, count_lines, find_first_line_end, find_last_line_end
 from filterkit.files.rejects import Rejected
 from filterkit.formats.base import Parsed
-from filterkit.formats.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merge_notes
+from filterkit.formats.notes import EMPTY, ROUNDED, Note, merge_notes
 from filterkit.formats.row_counts import FileRows, find_stated_rows
 
 # The exact path reads fewer bytes than this, of one block or of several, before pyarrow could be imported.
@@ -118,10 +118,9 @@ class BlockParser:
         ------
         ArffError : Weka would refuse a row.
         """
-        noted = exact.NotedValues([] if unseen else None, [])
+        noted = exact.Noted([], unseen)
         rows = list(exact.parse_rows(text, line, self.layout, noted))
-        for kind, found in ((UNSEEN, noted.unseen or ()), (TOO_LARGE, noted.too_large)):
-            notes += [Note(kind, line, 1, position, value) for position, value, line in found]
+        notes += noted.notes
         return rows
 
     def _parse(self, block: Block) -> Parsed:

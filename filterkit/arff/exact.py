@@ -21,22 +21,23 @@ from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.formats.base import Parsed
+from filterkit.formats.notes import TOO_LARGE, UNSEEN, Note
 
 _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
 _WRITE_MISSING = "; a missing value is written ?"
 
 
-class NotedValues(NamedTuple):
-    """The values in rows that are worth a note: for each the position of its attribute, its text, and its line.
+class Noted(NamedTuple):
+    """What is noted while rows are read.
 
     Attributes
     ----------
-    unseen : nominal values that no header declares, which are missing; None if they are errors.
-    too_large : numbers that are read as infinity, because they are too large.
+    notes : of numbers that are read as infinity, because they are too large, and of undeclared values; more are added.
+    unseen : whether nominal values that no header declares are missing; otherwise, they are errors.
     """
 
-    unseen: list[tuple[int, str, int]] | None
-    too_large: list[tuple[int, str, int]]
+    notes: list[Note]
+    unseen: bool = False
 
 
 OMITTED = object()  # stands for a string or bag that a sparse row omits, until the first value in the file is known
@@ -47,7 +48,6 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    line : the number of its line.
     weight : its instance weight.
     sparse : whether it is written as index and value pairs.
     values : maps the position of an attribute to its value: a float for a number, an index of a label, or NaN for
@@ -55,13 +55,12 @@ class Row(NamedTuple):
         sparse row has only the values that it states.
     """
 
-    line: int
     weight: float
     sparse: bool
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: Layout, noted: NotedValues | None = None) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: Layout, noted: Noted | None = None) -> Iterator[Row]:
     """Yield the rows in `text`, whose first line has the number `line`.
 
     Values that are worth a note are added to `noted`. Without it, a nominal value that the header does not declare is
@@ -71,7 +70,7 @@ def parse_rows(text: str, line: int, layout: Layout, noted: NotedValues | None =
     ------
     ArffError : a row that Weka refuses, or would lose a part of.
     """
-    noted = NotedValues(None, []) if noted is None else noted
+    noted = noted or Noted([])
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
     while (token := _read_token(tokens, first)) is not None:
@@ -83,7 +82,7 @@ def parse_rows(text: str, line: int, layout: Layout, noted: NotedValues | None =
             sparse, values = True, _read_sparse_values(token, tokens, layout, noted)
         else:
             sparse, values = False, _read_dense_values(token, tokens, layout, noted)
-        yield Row(token.line, _read_weight_and_end(tokens, token, layout), sparse, values)
+        yield Row(_read_weight_and_end(tokens, token, layout), sparse, values)
 
 
 def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
@@ -95,7 +94,7 @@ def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
         raise
 
 
-def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, noted: NotedValues) -> dict[int, Any]:
+def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, noted: Noted) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
@@ -113,7 +112,7 @@ def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, no
     return values
 
 
-def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, noted: NotedValues) -> dict[int, Any]:
+def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, noted: Noted) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
@@ -145,12 +144,12 @@ def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, n
     return values
 
 
-def read_value(token: Token, position: int, layout: Layout, noted: NotedValues) -> Any:
+def read_value(token: Token, position: int, layout: Layout, noted: Noted) -> Any:
     """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
 
     Raises
     ------
-    ArffError : the attribute has no such value; see `NotedValues` for values that may be missing instead.
+    ArffError : the attribute has no such value; see `Noted` for values that may be missing instead.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
@@ -175,22 +174,22 @@ def read_value(token: Token, position: int, layout: Layout, noted: NotedValues) 
     return text
 
 
-def _read_number(token: Token, position: int, layout: Layout, noted: NotedValues) -> float:
+def _read_number(token: Token, position: int, layout: Layout, noted: Noted) -> float:
     """Return the number in `token` for a numeric attribute, or the index of the label for a nominal one."""
     attribute, text, codes = layout.schema.attributes[position], token.text, layout.codes.get(position)
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
     if number is not None:
         if codes is None and math.isinf(number) and is_too_large(text):
-            noted.too_large.append((position, text, token.line))
+            noted.notes.append(Note(TOO_LARGE, token.line, 1, position, text))
         return float(number)
     if codes is None:
         hint = _WRITE_MISSING if text.lower() in ("na", "nan", "null", "none", "n/a", "") else ""
         raise token.error(f"{quoted(text)} is not a number{hint}", attribute.name)
-    if noted.unseen is None:
+    if not noted.unseen:
         values = [quoted(value)[1:-1] for value in attribute.values[:8]] + ["…"] * (len(attribute.values) > 8)
         hint = suggestion(text, list(attribute.values)) or f" {{{', '.join(values)}}}"
         raise token.error(f"{quoted(text)} is not one of its values{hint}", attribute.name)
-    noted.unseen.append((position, text, token.line))
+    noted.notes.append(Note(UNSEEN, token.line, 1, position, text))
     return math.nan
 
 
@@ -240,23 +239,38 @@ def make_batch(rows: list[Row], layout: Layout) -> Parsed:
     for position in np.flatnonzero(layout.other >= 0).tolist():
         default = 0 if position in layout.dates else OMITTED
         columns.append([row.values.get(position, default) for row in rows])
-    omitted = replace_omitted(columns)
     is_pair = layout.other < 0
     pairs = [[(i, row.values[i]) for i in sorted(row.values) if is_pair[i]] for row in rows]
     indptr = np.cumsum([0, *map(len, pairs)])
     positions = np.array([i for row in pairs for i, _ in row], np.int64)
-    X, y = layout.split_pairs(indptr, positions, np.array([value for row in pairs for _, value in row], np.float64))
+    values = np.array([value for row in pairs for _, value in row], np.float64)
     weights = np.array([row.weight for row in rows], dtype=np.float64)
-    passthrough = make_passthrough_table(layout.schema, columns)
-    return Parsed(Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted=omitted)
+    return make_batch_of_pairs(layout, indptr, positions, values, weights, columns)
 
 
-def replace_omitted(columns: list[list[Any]]) -> dict[int, np.ndarray]:
-    """Replace `OMITTED` in columns by None; return the int64 numbers of the rows where it stood, by column."""
+def make_batch_of_pairs(
+    layout: Layout,
+    indptr: np.ndarray,
+    positions: np.ndarray,
+    values: np.ndarray,
+    weights: np.ndarray | None,
+    columns: list[list[Any]],
+) -> Parsed:
+    """Make a batch of rows that are pairs of an attribute and its value; the result also has `Parsed.omitted`.
+
+    Parameters
+    ----------
+    layout : of the rows.
+    indptr, positions, values : see `Layout.split_pairs`.
+    weights : of the rows, float64 (n,); None if all are 1.
+    columns : the values of each column of `Batch.passthrough`, with `OMITTED` where a row omits one.
+    """
     omitted: dict[int, np.ndarray] = {}
     for number, column in enumerate(columns):
         absent = [row for row, value in enumerate(column) if value is OMITTED]
         if absent:
             omitted[number] = np.array(absent)
             columns[number] = [None if value is OMITTED else value for value in column]
-    return omitted
+    X, y = layout.split_pairs(indptr, positions, values)
+    weights = None if weights is None or (weights == 1).all() else weights
+    return Parsed(Batch(layout.schema, X, y, weights, make_passthrough_table(layout.schema, columns)), omitted=omitted)

@@ -21,7 +21,7 @@ from filterkit.formats.base import Parsed
 def parse_block(text: bytes, layout: Layout) -> Parsed | None:
     """Parse the rows of `text`; return None if the exact path has to read them, or has to explain an error."""
     try:
-        plain = make_plain(text)
-        return fast_sparse.parse_rows(plain, layout) if layout.sparse else fast_dense.parse_rows(plain, layout)
+        parse_rows = fast_sparse.parse_rows if layout.sparse else fast_dense.parse_rows
+        return parse_rows(*make_plain(text), layout)
     except (NotPlain, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
         return None

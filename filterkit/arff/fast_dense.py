@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from filterkit.arff import csv
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, replace_blanks, split_weights
+from filterkit.arff.plain import NotPlain, drop_empty_lines, read_word, replace_blanks, split_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.formats.base import Parsed
@@ -19,9 +19,9 @@ _WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
-def parse_rows(plain: Plain, layout: Layout) -> Parsed:
+def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
     """Parse dense rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
-    text, weights = _make_csv(plain.text)
+    text, weights = _make_csv(text)
     apart = layout.textual.copy()
     if layout.class_index is not None:
         apart[layout.class_index] = True
@@ -37,10 +37,10 @@ def parse_rows(plain: Plain, layout: Layout) -> Parsed:
         X[:, numeric] = numbers
     for i, column in others.items():
         if layout.other[i] >= 0:
-            passthrough[layout.other[i]] = _convert_other_column(column, i, layout, plain.marked)
+            passthrough[layout.other[i]] = _convert_other_column(column, i, layout, marked)
             continue
         if layout.textual[i]:
-            codes = [read_word(word, i, layout, plain.marked) for word in column.dictionary.to_pylist()]
+            codes = [read_word(word, i, layout, marked) for word in column.dictionary.to_pylist()]
             values = arrow.look_up(column, np.array([*codes, np.nan]))
         else:
             values = csv.finite_numbers(column)

@@ -31,8 +31,6 @@ class FastFormatter:
 
     def format_rows(self, batch: Batch) -> list[memoryview]:
         """Return the rows of `batch` as pieces of text; X is sparse if the schema of `form` is, dense if not."""
-        if not len(batch):
-            return []
         values = batch.stored_values.size
         count = min(values // _AT_ONCE + 1, len(batch))
         if batch.sparse:
@@ -40,12 +38,8 @@ class FastFormatter:
         else:
             cuts = [len(batch) * number // count for number in range(1, count)]
         bounds = sorted({0, *cuts, len(batch)})  # np.unique would import numpy.ma
-        parts = [batch.rows(first, stop) for first, stop in pairwise(bounds)]
-        return [
-            piece
-            for part in parts
-            for piece in (self._format_sparse(part) if part.sparse else [self._format_dense(part)])
-        ]
+        format_some = self._format_sparse if batch.sparse else self._format_dense
+        return [piece for first, stop in pairwise(bounds) for piece in format_some(batch.rows(first, stop))]
 
     @cached_property
     def _indices(self) -> Any:
@@ -63,22 +57,17 @@ class FastFormatter:
             return row_texts(positions.astype(np.float64)[:, None])
         return arrow.take(self._indices, positions)
 
-    def _format_numbers(self, X: np.ndarray) -> Any:
-        """Return the rows of a matrix of numbers, with commas between them."""
-        return row_texts(round_significant(X, self._format.precision))
-
     def _format_values(self, position: int, values: np.ndarray) -> Any:
-        """Return the texts of some values of one attribute."""
-        if position in self._format.labels:
-            return self._format_labels(position, values)
-        return self._format_numbers(values[:, None])
+        """Return the texts of values of the attribute at `position`, or rows of values of numeric ones, with commas.
 
-    def _format_labels(self, position: int, codes: np.ndarray) -> Any:
-        """Return the labels of the codes of one attribute; NaN or a negative code is missing."""
-        labels = self._format.labels[position]
+        A nominal value is the index of a label; NaN or a negative one is missing.
+        """
+        labels = self._format.labels.get(position)
+        if labels is None:
+            return row_texts(round_significant(values.reshape(len(values), -1), self._format.precision))
         with np.errstate(invalid="ignore"):
-            known = np.where(codes >= 0, codes, len(labels) - 1).astype(np.int32)
-        return arrow.take(arrow.make_strings(labels), known)
+            codes = np.where(values >= 0, values, len(labels) - 1).astype(np.int32)
+        return arrow.take(arrow.make_strings(labels), codes.ravel())
 
     # Dense rows
 
@@ -93,30 +82,21 @@ class FastFormatter:
         column[schema.feature_indices] = np.arange(schema.width)
         is_number = column >= 0
         is_number[list(self._format.labels)] = False
-        begins = ~is_number
-        begins[1:] |= ~is_number[:-1]
-        begins[:1] = True
-        first = np.flatnonzero(begins)
+        first = np.flatnonzero(np.append(True, ~(is_number[1:] & is_number[:-1])))
         counts = np.diff(first, append=len(column))
         return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
-    def _format_dense(self, batch: Batch) -> memoryview:
+    def _format_dense(self, batch: Batch) -> list[memoryview]:
         """Return the values of each row, with commas between them. Adjacent numeric columns are formatted together."""
-        schema, labels = self._format.schema, self._format.labels
         passthrough = iter(self._format.format_passthrough(batch))
-        parts: list[Any] = []
+        line: list[Any] = []
         for position, column, count in self._runs:
-            if column < 0 and position == schema.class_index:
-                assert batch.y is not None
-                parts.append(self._format_values(position, batch.y))
-            elif column < 0:
-                parts.append(arrow.make_strings(next(passthrough)))
-            elif position in labels:
-                parts.append(self._format_labels(position, batch.X[:, column]))
+            values: Any = batch.y if column < 0 else batch.X[:, column : column + count]
+            if column < 0 and position != self._format.schema.class_index:
+                line += [arrow.make_strings(next(passthrough)), ","]
             else:
-                parts.append(self._format_numbers(batch.X[:, column : column + count]))
-        line = [each for part in parts for each in (part, ",")][:-1]
-        return arrow.concatenate_bytes(arrow.join(*line, _format_weights(batch), "\n"))
+                line += [self._format_values(position, values), ","]
+        return [arrow.concatenate_bytes(arrow.join(*line[:-1], _format_weights(batch), "\n"))]
 
     # Sparse rows
 

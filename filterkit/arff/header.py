@@ -127,8 +127,13 @@ class _Tokens:
         """
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
-            position = self._skip_to_declaration(text, 0)
-            while position < len(text) and not (data := DATA.match(text, position)):
+            position = 0
+            while True:
+                begin = skip_separators(text, position)
+                self.next_line += count_lines(text[position:begin])
+                position, data = begin, DATA.match(text, begin)
+                if data or position == len(text):
+                    break
                 run = _PLAIN_LINES.match(text, position)
                 match = run or _LINE.match(text, position)
                 assert match is not None  # every part of the pattern is optional
@@ -140,20 +145,13 @@ class _Tokens:
                         self.scores[self.next_line] = scores
                     yield from tokenize(words, self.next_line)
                 self.next_line += count_lines(match[0])
-                position = self._skip_to_declaration(text, match.end())
+                position = match.end()
             if b"% filterkit " in text:
                 found = _HISTORY.findall(text, 0, position)
                 self.history += [comment.decode("utf-8", "surrogateescape") for comment in found]
-            if position < len(text):
-                assert data is not None
+            if data:
                 self.begun = text[data.end() :]
                 return
-
-    def _skip_to_declaration(self, text: bytes, position: int) -> int:
-        """Return the offset, from `position` on, at which the next declaration begins; adds to `next_line`."""
-        end = skip_separators(text, position)
-        self.next_line += count_lines(text[position:end])
-        return end
 
     def read(self) -> Token | None:
         """Return the next token, which may be the end of a line; None at the end of the header."""

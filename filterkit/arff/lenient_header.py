@@ -8,18 +8,17 @@ from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.header import DATA, Header, Pieces, parse_header, skip_separators
-from filterkit.arff.lenient import guess_value
+from filterkit.arff.lenient import BARE_TEXT, BLANK_CHARACTERS, QUOTED_TEXT, guess_value
 from filterkit.arff.row_format import quote
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
 
 _KEYWORD = re.compile(rb"[\x00-\x20,]*+@(relation|attribute|inputs?|outputs?)(?![^\x00-\x20])", re.I)
-_BLANKS = "".join(map(chr, range(0x21)))
 _BLANK = r"[\x00-\x20]"
 _TAIL = rf"{_BLANK}*+(?P<weight>\{{[^{{}}]*+\}})?{_BLANK}*+(?P<comment>%.*+)?"
 _FORMAT = r"""(?:'[^'\\]*+'|"[^"\\]*+"|[^\x00-\x20,%'"{}]++)"""
 # A name ends before a blank, so that the blanks behind it are gone through once.
-_NAME = r"""(?P<name>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^%{}]+?(?<![\x00-\x20]))"""
+_NAME = rf"(?P<name>{QUOTED_TEXT}|[^%{{}}]+?(?<!{_BLANK}))"
 _ATTRIBUTE = re.compile(
     rf"[\x00-\x20,]*+@attribute{_BLANK}++{_NAME}(?:{_BLANK}++(?:(?P<type>numeric|real|integer|string|unknown)"
     rf"(?:{_BLANK}*+\[[^\][]*+\])?|(?P<date>date(?:{_BLANK}++{_FORMAT})?))|{_BLANK}*+(?P<labels>\{{[^{{}}]*+\}})){_TAIL}",
@@ -29,17 +28,13 @@ _RELATION = re.compile(
     rf"[\x00-\x20,]*+@relation{_BLANK}++(?P<name>[^%{{}}]+?(?<!{_BLANK})){_BLANK}*+(?P<comment>%.*+)?", re.I
 )
 _IN_OUT = re.compile(rf"{_BLANK}*+@(?P<what>inputs?|outputs?)(?:{_BLANK}(?P<names>.*+))?", re.I)
-_WORD = re.compile(r"""[^\x00-\x20,%'"{}]+""")
-_TOKEN = re.compile(r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\"""")
-_LABEL = rf"(?:{_TOKEN.pattern}|[^][()\x00-\x20,%'\"{{}}]++)"  # brackets would be those of a range
+_LABEL = rf"(?:{QUOTED_TEXT}|[^][()\x00-\x20,%'\"{{}}]++)"  # brackets would be those of a range
 _UNBRACED = re.compile(
-    rf"[\x00-\x20,]*+@attribute{_BLANK}++(?P<name>{_TOKEN.pattern}|{_WORD.pattern}){_BLANK}++"
+    rf"[\x00-\x20,]*+@attribute{_BLANK}++(?P<name>{QUOTED_TEXT}|{BARE_TEXT.pattern}){_BLANK}++"
     rf"(?P<labels>{_LABEL}(?:{_BLANK}*+,{_BLANK}*+{_LABEL})++){_BLANK}*+(?P<comment>%.*+)?",
     re.I,
 )
-_ITEM = re.compile(
-    rf"{_BLANK}*+(?:(?P<quoted>{_TOKEN.pattern})(?={_BLANK}*+(?:,|\Z))|(?P<bare>[^,]*+)){_BLANK}*+(?:,|\Z)"
-)
+_ITEM = re.compile(rf"{_BLANK}*+(?:(?P<quoted>{QUOTED_TEXT})(?={_BLANK}*+(?:,|\Z))|(?P<bare>[^,]*+)){_BLANK}*+(?:,|\Z)")
 _TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|relational)(?![^\x00-\x20,])", re.I)
 
 
@@ -115,7 +110,7 @@ def _mend_line(line: bytes) -> MendedDeclaration | None:
         inout = _IN_OUT.fullmatch(text)
         if inout is None:
             return None
-        names = [name.strip(_BLANKS) for name in (inout["names"] or "").split(",")]
+        names = [name.strip(BLANK_CHARACTERS) for name in (inout["names"] or "").split(",")]
         is_output = inout["what"].lower().startswith("output") and len(names) == 1 and names[0]
         return MendedDeclaration("", KEEL, names[0] if is_output else None)
     if _is_sound(text, keyword[1].lower()):
@@ -159,8 +154,8 @@ def _guess_declarations(text: str) -> Iterator[str]:
 
 def _guess_name(text: str) -> str | None:
     """Return the name that a text means, as a token; None if that is in doubt."""
-    text = text.strip(_BLANKS + ",")
-    if _WORD.fullmatch(text) or _TOKEN.fullmatch(text):
+    text = text.strip(BLANK_CHARACTERS + ",")
+    if BARE_TEXT.fullmatch(text) or re.fullmatch(QUOTED_TEXT, text):
         return text
     name = guess_value(text) if text and not _TYPES.search(text) else None
     return None if name is None else quote(name)
@@ -173,8 +168,8 @@ def _guess_labels(text: str) -> str | None:
         item = _ITEM.match(text, at)
         assert item is not None  # a text up to the next comma always matches
         at = item.end()
-        label: str | None = item["quoted"] or item["bare"].strip(_BLANKS)
-        if label and not item["quoted"] and not _WORD.fullmatch(label):
+        label: str | None = item["quoted"] or item["bare"].strip(BLANK_CHARACTERS)
+        if label and not item["quoted"] and not BARE_TEXT.fullmatch(label):
             value = guess_value(label)
             label = None if value is None else quote(value)
         if label is None:

@@ -59,34 +59,42 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     words = _format_words(X[odd], missing)
     if whole.all() and not words and not np.signbit(X).any():
         X, whole = X.astype(np.int64), np.zeros(0, bool)
-    text = _format_json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
-    if whole.any():
-        whole &= ~odd
-        if np.count_nonzero(whole) * _RARE < whole.size:
-            points = _find_points(text, whole)
-            cuts = [0, *np.stack([points, points + len(".0")], axis=1).ravel().tolist(), len(text)]
-            shorter = b"".join(_cut_slices(text, cuts[::2], cuts[1::2]))
-        else:
-            shorter = text.tobytes().replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
-        text = np.frombuffer(shorter, np.uint8)
-    marks = text == _ROW_END
+    text = _drop_points(_format_json(np.where(odd, np.nan, X) if words else X), whole)
+    characters = np.frombuffer(text, np.uint8)
+    marks = characters == _ROW_END
     if words:
-        marks |= text == _NULL
-    ends = np.flatnonzero(marks)
-    kinds = text[ends]
+        marks |= characters == _NULL
+    cuts = np.flatnonzero(marks)[:-1]  # at each null and at the end of each row; the last bracket ends the matrix
+    is_null = characters[cuts[:-1]] == _NULL
     if separator != ",":
-        text = np.where(text == _COMMA, np.uint8(ord(separator)), text)
-    pieces = _replace_words(text, ends, words)
-    bounds = arrow.string_offsets(pieces)
-    rows = np.zeros(len(X) + 1, np.int32)
-    rows[1:-1] = bounds[1:-1:2][kinds == _ROW_END]
-    rows[-1] = bounds[-1]
+        text = text.replace(b",", separator.encode())
+    bounds = np.full(2 * len(cuts), len("[["), np.int32)
+    bounds[1::2] = cuts
+    bounds[2::2] = cuts[:-1] + np.where(is_null, len("null"), len("],["))
+    which = np.zeros(len(is_null), np.int32)
+    which[is_null] = np.arange(1, len(words) + 1)
+    replaced = arrow.take(arrow.make_strings(["", *words]), which)
+    pieces = arrow.replace(arrow.make_string_array(bounds, text), np.arange(len(bounds) - 1) % 2 == 1, replaced)
+    offsets = arrow.string_offsets(pieces)
+    rows = np.append(offsets[::2][np.append(True, ~is_null)], offsets[-1])
     return arrow.make_string_array(rows, pieces.buffers()[2])
 
 
-def _format_json(values: np.ndarray) -> np.ndarray:
-    """Return a float64 or int64 array as JSON: uint8 (n,)."""
-    return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
+def _drop_points(text: bytes, whole: np.ndarray) -> bytes:
+    """Return rows of numbers as JSON, with ``.0`` dropped from the end of `whole` numbers."""
+    if not whole.any():
+        return text
+    if np.count_nonzero(whole) * _RARE >= whole.size:
+        return text.replace(b".0,", b",").replace(b".0]", b"]")
+    characters = np.frombuffer(text, np.uint8)
+    is_end = (characters == _COMMA) | (characters == _ROW_END)
+    points = np.flatnonzero((characters[:-2] == ord(".")) & (characters[1:-1] == ord("0")) & is_end[2:]).tolist()
+    return b"".join([text[i:j] for i, j in zip([0, *(at + len(".0") for at in points)], [*points, len(text)])])
+
+
+def _format_json(values: np.ndarray) -> bytes:
+    """Return a float64 or int64 array as JSON."""
+    return orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def _are_whole(values: np.ndarray) -> np.ndarray:
@@ -108,58 +116,14 @@ def _format_words(values: np.ndarray, missing: str) -> list[str]:
     return [known.get(value, missing) for value in values.tolist()]
 
 
-def _split_list(text: np.ndarray) -> Any:
+def _split_list(text: bytes) -> Any:
     """Return the numbers of a JSON list, each after a blank."""
-    blanked = (text[:-1] == _COMMA).view(np.uint8)
+    characters = np.frombuffer(text, np.uint8)[:-1]
+    blanked = (characters == _COMMA).view(np.uint8)
     commas = np.flatnonzero(blanked.view(bool))
     blanked *= np.uint8(_COMMA ^ _BLANK)
-    blanked ^= text[:-1]
+    blanked ^= characters
     blanked[0] = _BLANK
     bounds = np.zeros(len(commas) + 2, np.int32)
     bounds[1:-1], bounds[-1] = commas, len(blanked)
     return arrow.make_string_array(bounds, blanked)
-
-
-def _find_points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Find the ``.0`` of the few `whole` numbers; only rows that have some are searched."""
-    row_of = np.flatnonzero(whole) // whole.shape[1]
-    rows = row_of[np.diff(row_of, prepend=-1) > 0]
-    ends = np.append(np.flatnonzero(text == _ROW_END), len(text))
-    begins = np.append(0, ends[:-1] + len("],["))[rows]
-    parts = b",".join([*_cut_slices(text, begins.tolist(), ends[rows].tolist()), b""])
-    commas = np.flatnonzero(np.frombuffer(parts, np.uint8) == _COMMA)  # one after each number
-    sizes = ends[rows] - begins + 1
-    which = np.flatnonzero(whole[rows])
-    return np.asarray(commas[which] + (begins - np.cumsum(sizes) + sizes)[which // whole.shape[1]] - len(".0"))
-
-
-def _cut_slices(text: np.ndarray, begins: list[int], stops: list[int]) -> list[memoryview]:
-    return [text.data[begin:stop] for begin, stop in zip(begins, stops)]
-
-
-def _replace_words(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
-    """Replace the row ends and nulls of JSON.
-
-    Parameters
-    ----------
-    text : uint8 (n,).
-    cuts : int64, where each ``],[`` and each ``null`` begins.
-    words : what replaces each ``null``; nothing replaces the others.
-
-    Returns
-    -------
-    An Arrow array of strings; each piece with an odd number replaces something.
-    """
-    kinds = text[cuts]
-    bounds = np.zeros(2 * len(cuts) + 2, np.int32)
-    bounds[1:-1:2], bounds[2:-1:2], bounds[-1] = (
-        cuts,
-        cuts + np.where(kinds == _NULL, len("null"), len("],[")),
-        len(text),
-    )
-    replaced = np.arange(len(bounds) - 1) % 2 == 1
-    which = np.zeros(len(cuts), np.int32)
-    which[kinds == _NULL] = np.arange(1, len(words) + 1)
-    return arrow.replace(
-        arrow.make_string_array(bounds, text), replaced, arrow.take(arrow.make_strings(["", *words]), which)
-    )

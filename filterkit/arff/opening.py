@@ -17,7 +17,6 @@ from filterkit.files.source import Source
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Opening
 from filterkit.formats.notes import KEEL_MISSING, UNSEEN, describe_added
-from filterkit.formats.text import BLOCK_SIZE
 
 
 def open_table(opening: Opening) -> ArffTable:
@@ -33,12 +32,8 @@ def open_table(opening: Opening) -> ArffTable:
         table = opening.first.further.open(source)
         table.attributes, table.sparse = opening.first.attributes, opening.first.sparse
         return table
-    if len(opening.paths) > 1:
-        source.mark()
-    block_size = BLOCK_SIZE if opening.block_size is None else opening.block_size
-    header, line, rest = read_header(source, block_size, opening.lenient)
-    table = ArffTable(header, source, rest, line, opening.block_size)
-    table.prepare_further_files(opening, source.pop_marked(), block_size)
+    header, line, rest = read_header(source, opening)
+    table = ArffTable(header, source, rest, line, opening)
     if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
         table.attributes = adopt_fitted_labels(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,15 +29,8 @@ class NotPlain(Exception):
     """A block that only the exact path can read."""
 
 
-class Plain(NamedTuple):
-    """Plain text, whose lines end in LF, and the list of the values that its marks stand for."""
-
-    text: bytes
-    marked: list[str]
-
-
-def make_plain(text: bytes) -> Plain:
-    """Return `text` with LF as line end, without comments, quotes and control characters.
+def make_plain(text: bytes) -> tuple[bytes, list[str]]:
+    """Return `text` with LF as line end, without comments, quotes and control characters, and what its marks stand for.
 
     Raises
     ------
@@ -67,7 +60,7 @@ def make_plain(text: bytes) -> Plain:
     characters = np.frombuffer(text, np.uint8)
     if np.count_nonzero(characters < 0x20) != np.count_nonzero(characters == 0x0A):
         text = text.translate(_CONTROL)
-    return Plain(text, marked)
+    return text, marked
 
 
 def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> Any:
@@ -81,9 +74,9 @@ def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> An
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
     is_mark = word.startswith(MARK.decode())
     token = Token(QUOTED, marked[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
-    noted = exact.NotedValues([], [])
+    noted = exact.Noted([], unseen=True)
     value = exact.read_value(token, position, layout, noted)
-    if noted.unseen or noted.too_large:
+    if noted.notes:
         raise NotPlain
     return value
 

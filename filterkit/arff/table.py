@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 from filterkit.arff.beginning import read_header, read_to_first_row
 from filterkit.arff.blocks import BlockParser, join_parsed
@@ -22,7 +23,7 @@ from filterkit.files.stretches import open_shared_file
 from filterkit.formats.base import Files, Opening, Parsed
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows, find_stated_rows
-from filterkit.formats.text import BLOCK_SIZE, TextTable
+from filterkit.formats.text import TextTable
 
 
 class ArffTable(TextTable):
@@ -31,9 +32,10 @@ class ArffTable(TextTable):
     Parameters
     ----------
     header : of the file, or of the first file of the input if it has none.
-    source, size : see `TextTable`.
+    source : see `TextTable`.
     rest : the text after the header that has been read.
     line : the number of the line where `rest` begins.
+    opening : of the input.
 
     Attributes
     ----------
@@ -43,36 +45,22 @@ class ArffTable(TextTable):
 
     newline = b""
     omits_texts = True
-    further: FurtherFiles
 
-    def __init__(self, header: Header, source: Source, rest: bytes, line: int, size: int | None) -> None:
-        rest, empty_lines, row, stated = read_to_first_row(source, rest, max(size or BLOCK_SIZE, 4096))
+    def __init__(self, header: Header, source: Source, rest: bytes, line: int, opening: Opening) -> None:
+        rest, empty_lines, row, stated = read_to_first_row(source, rest, opening)
         self.sparse = row.startswith(b"{")  # the first row decides
-        super().__init__(header.relation, header.attributes, source, rest, line + empty_lines, size, find_last_line_end)
+        size, attributes = opening.block_size, header.attributes
+        super().__init__(header.relation, attributes, source, rest, line + empty_lines, size, find_last_line_end)
         self.records_are_lines = True
-        self.declared, self.history = header.attributes, header.history
+        self.declared, self.history = attributes, header.history
         self.notes = tuple(Note(kind, line, name=source.name) for kind, line in header.repairs)
         self.file_rows = FileRows(source.name, stated=stated, is_own=header.is_own)
-        if header.output is not None and find_attribute(header.attributes, header.output) is not None:
+        if header.output is not None and find_attribute(attributes, header.output) is not None:
             self.class_ = header.output  # which KEEL's @outputs names alone
         if self._begin is not None:
             self.small_file_size = self._size
-
-    def prepare_further_files(self, opening: Opening, begun: bytes, longest: int) -> None:
-        """Make `further`, which opens the other files of an input whose first file this is.
-
-        Parameters
-        ----------
-        opening : of the input.
-        begun : the text of this file that has been read so far; empty if there are no further files.
-        longest : the most bytes of a header that is compared with those of further files; a longer one is parsed.
-        """
-        head = begun[: len(begun) - len(self._rest)]
-        if opening.lenient or len(head) > longest or not head.endswith((b"\n", b"\r")):
-            head = b""  # it would correct each, is not worth it, or may go on in other files
-        sent = opening._replace(like=None, paths=())  # workers need neither
-        is_own = bool(self.file_rows.is_own)
-        self.further = FurtherFiles(self._source.name, self.declared, sent, self._size, head, self.line, is_own)
+        sent = opening._replace(like=None, paths=(), block_size=self._size)  # workers need neither
+        self.further = FurtherFiles(source.name, attributes, sent)
 
     def parser(self, schema: Schema) -> PartParser:
         opening, layout = self.further.opening, Layout(schema)
@@ -80,21 +68,8 @@ class ArffTable(TextTable):
         parser = BlockParser(layout, opening.rejects, opening.lenient, opening.unseen, declared)
         return PartParser(parser, self.further)
 
-    def read_all(self) -> Block:
-        """Return all rows."""
-        return Block(_read_all(self._source, self._rest, self._size), self.line, self._source.name)
 
-
-def _read_all(source: Source, text: bytes, size: int) -> bytes:
-    """Return `text`, and all that follows it, which is read about `size` bytes at a time."""
-    pieces = [text]
-    while more := source.read(max(size, 1 << 20)):
-        pieces.append(more)
-    return b"".join(pieces)
-
-
-@dataclass(eq=False, repr=False)
-class FurtherFiles:
+class FurtherFiles(NamedTuple):
     """Opens the files of an input after the first, which have its header or none.
 
     Attributes
@@ -102,19 +77,11 @@ class FurtherFiles:
     name : of the first file.
     attributes : that its header declares.
     opening : how it was opened.
-    block_size : bytes that are read at once.
-    head : text before the rows that needs no parsing, because the first file begins with it; empty if there is none.
-    line : the number of the line after `head`.
-    is_own : whether the first file begins with filterkit's own comment.
     """
 
     name: str
     attributes: ManyOrFew
     opening: Opening
-    block_size: int
-    head: bytes = b""
-    line: int = 1
-    is_own: bool = False
 
     def open(self, source: Source) -> ArffTable:
         """Return the table of a file that has just been opened; it is closed if that cannot be read.
@@ -126,11 +93,11 @@ class FurtherFiles:
         header, line, rest = Header("", self.attributes, is_own=None), 1, b""
         try:
             source.mark()
-            _, _, row, _ = read_to_first_row(source, b"", max(self.block_size, 4096))
+            _, _, row, _ = read_to_first_row(source, b"", self.opening)
             source.rewind()
             if row.lower().lstrip(b"'\"").startswith(b"@relation"):
-                header, line, rest = read_header(source, self.block_size, self.opening.lenient)
-            table = ArffTable(header, source, rest, line, self.block_size)
+                header, line, rest = read_header(source, self.opening)
+            table = ArffTable(header, source, rest, line, self.opening)
             if header.attributes != self.attributes:
                 self._check(source.name, header.attributes, table.sparse)
         except BaseException:
@@ -157,14 +124,9 @@ class FurtherFiles:
         `elsewhere` is that of `Files`.
         """
         with closing((open_shared_file if elsewhere else Source)(path, self.opening.encoding, name)) as source:
-            source.mark()
-            text = _read_all(source, b"", self.block_size)
-            begin = len(self.head)
-            if begin and text.startswith(self.head) and text[begin - 1 : begin + 1] != b"\r\n":
-                return Block(text[begin:], self.line, name), (), FileRows(name, is_own=self.is_own)
-            source.rewind()
             table = self.open(source)
-            return table.read_all(), table.notes, table.file_rows
+            text = b"".join(block.text for block in table.parts())
+            return Block(text, table.line, name), table.notes, table.file_rows
 
 
 @dataclass(eq=False, repr=False)
@@ -192,14 +154,11 @@ class PartParser:
         # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
         # something to say about headers, too.
         read = [self.further.read(*file, part.elsewhere) for file in part.files]
-        if (
-            len(read) > 1
-            and not self.parser.lenient
-            and all(find_last_line_end(block.text) == len(block.text) for block, *_ in read)
-        ):
+        texts = [block.text for block, *_ in read]
+        if len(read) > 1 and not self.parser.lenient and all(find_last_line_end(text) == len(text) for text in texts):
             with suppress(ArffError):
-                whole = self.parser(Block(b"".join(block.text for block, *_ in read), 1, part.location))
-                files = _count_rows_of_files([(block.text, rows) for block, _, rows in read], whole.files[0])
+                whole = self.parser(Block(b"".join(texts), 1, part.location))
+                files = _count_rows_of_files(texts, [rows for *_, rows in read], whole.files[0])
                 if not whole.rejected and not whole.notes and files:
                     return whole._replace(files=files)
         several: list[Parsed] = []
@@ -209,21 +168,21 @@ class PartParser:
         return reduce(join_parsed, several)
 
 
-def _count_rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tuple[FileRows, ...]:
-    """Return the rows of each file, whose texts have been parsed as one; empty if it is not certain how many each has.
+def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:
+    """Return the rows of each file, whose texts have been parsed as one; () if it is not certain how many each has.
 
     Parameters
     ----------
-    files : the text of each, and what its header says about its rows.
+    texts : of the rows of each file.
+    files : what the header of each says about its rows.
     whole : the rows of all of them.
     """
-    first = files[0][1]
-    if any(rows.is_own != first.is_own or rows.stated is not None for _, rows in files):
+    if any(rows.is_own != files[0].is_own or rows.stated is not None for rows in files):
         return ()
-    if not first.is_own:  # nobody asks for the number of each
-        return (whole._replace(name=first.name, is_own=first.is_own),)
+    if not files[0].is_own:  # nobody asks for the number of each
+        return (files[0]._replace(n_rows=whole.n_rows, stated=whole.stated),)
     # No file can have more rows than lines before its last one. So if all have that many together, each has.
-    found = [(find_stated_rows(text), count_lines(text.lstrip()) - 1, rows) for text, rows in files]
-    if any(stated != lines for stated, lines, _ in found) or sum(lines for _, lines, _ in found) != whole.n_rows:
+    counts = [count_lines(text.lstrip()) - 1 for text in texts]
+    if list(map(find_stated_rows, texts)) != counts or sum(counts) != whole.n_rows:
         return ()
-    return tuple(rows._replace(n_rows=lines, stated=stated) for stated, lines, rows in found)
+    return tuple(rows._replace(n_rows=count, stated=count) for rows, count in zip(files, counts))

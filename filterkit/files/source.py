@@ -187,17 +187,12 @@ class Source:
             return self._raw.peek(16)
 
     def mark(self) -> None:
-        """Store what is read from here on, for `pop_marked` and `rewind`: a pipe cannot be read again."""
+        """Store what is read from here on, for `rewind`: a pipe cannot be read again."""
         self._read = []
 
-    def pop_marked(self) -> bytes:
-        """Return the bytes that have been read since `mark`, and forget the mark."""
-        text, self._read = b"".join(self._read or ()), None
-        return text
-
     def rewind(self) -> None:
-        """Read again from where `mark` was called."""
-        self._again = self.pop_marked()
+        """Read again from where `mark` was called, and forget the mark."""
+        self._again, self._read = b"".join(self._read or ()), None
 
     def length(self) -> int | None:
         """Return the bytes of a file or URL of plain UTF-8 text; None of any other input, or if unknown."""
