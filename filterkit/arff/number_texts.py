@@ -58,8 +58,8 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     whole, odd = _are_whole(X), _differ_in_json(X)
     words = _format_words(X[odd], missing)
     if whole.all() and not words and not np.signbit(X).any():
-        X, whole = X.astype(np.int64), np.zeros(0, bool)
-    text = _drop_points(_format_json(np.where(odd, np.nan, X) if words else X), whole)
+        X, whole = X.astype(np.int64), np.zeros_like(whole)
+    text = _drop_points(_format_json(np.where(odd, np.nan, X) if words else X), whole & ~odd)
     characters = np.frombuffer(text, np.uint8)
     marks = characters == _ROW_END
     if words:
@@ -86,9 +86,10 @@ def _drop_points(text: bytes, whole: np.ndarray) -> bytes:
         return text
     if np.count_nonzero(whole) * _RARE >= whole.size:
         return text.replace(b".0,", b",").replace(b".0]", b"]")
-    characters = np.frombuffer(text, np.uint8)
-    is_end = (characters == _COMMA) | (characters == _ROW_END)
-    points = np.flatnonzero((characters[:-2] == ord(".")) & (characters[1:-1] == ord("0")) & is_end[2:]).tolist()
+    commas = np.flatnonzero(np.frombuffer(text, np.uint8) == _COMMA)  # one after each number but the last
+    ends = np.append(commas, len(text) - 1).reshape(whole.shape)
+    ends[:, -1] -= len("]")
+    points = (ends[whole] - len(".0")).tolist()
     return b"".join([text[i:j] for i, j in zip([0, *(at + len(".0") for at in points)], [*points, len(text)])])
 
 
