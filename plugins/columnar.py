@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
+from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, option
 from filterkit.plugin import (
     READ_AS_MISSING,
     TRUTH_VALUES,
@@ -25,6 +25,7 @@ from filterkit.plugin import (
     Writer,
     class_asked,
     matching_names,
+    offer,
     quoted,
     relation_of,
     suggestion,
@@ -677,6 +678,4 @@ def make_table(batch: Batch) -> tuple[Any, Any]:
     return batch if batch.sparse else to_table(batch), batch.weights
 
 
-@hookimpl
-def filterkit_formats() -> list[type[Columnar]]:
-    return [Parquet, ArrowIpc]
+filterkit_formats = offer(Parquet, ArrowIpc)

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, FilterkitError, Schema, hookimpl, option
+from filterkit import Attribute, Batch, FilterkitError, Schema, option
 from filterkit.plugin import (
     READ_AS_MISSING,
     TOO_LARGE,
@@ -24,6 +24,7 @@ from filterkit.plugin import (
     format_number,
     is_too_large,
     may_be_rounded,
+    offer,
     quoted,
     relation_of,
 )
@@ -383,6 +384,4 @@ class LibsvmWriter(Writer):
         return pair_rows(begins, batch.in_form(True).csr, self._names, self._precision)
 
 
-@hookimpl
-def filterkit_formats() -> list[type[FileFormat]]:
-    return [Libsvm]
+filterkit_formats = offer(Libsvm)

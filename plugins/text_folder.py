@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from filterkit import Attribute, ConversionWarning, FilterkitError, Schema, hookimpl, option
-from filterkit.plugin import FileFormat, Opening, Parsed, RowError, Table, quoted, relation_of
+from filterkit import Attribute, ConversionWarning, FilterkitError, Schema, option
+from filterkit.plugin import FileFormat, Opening, Parsed, RowError, Table, offer, quoted, relation_of
 
 _PART = 1 << 20  # bytes of the files of a part
 _MOST = 256  # files of a part
@@ -152,6 +152,4 @@ class FileParser:
         return Parsed(from_table(table, self.schema), tuple(rejected))
 
 
-@hookimpl
-def filterkit_formats() -> list[type[FileFormat]]:
-    return [TextFolder]
+filterkit_formats = offer(TextFolder)

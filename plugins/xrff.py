@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, FilterkitError, Schema, hookimpl
+from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.plugin import (
     PAUSE,
     ArffLines,
@@ -23,6 +23,7 @@ from filterkit.plugin import (
     Writer,
     arff_row,
     format_number,
+    offer,
     parse_bag,
     parse_number,
     quoted,
@@ -596,6 +597,4 @@ def _make_bag(text: str, attribute: Attribute) -> str:
     return "".join([*found, "</instances>"])
 
 
-@hookimpl
-def filterkit_formats() -> list[type[FileFormat]]:
-    return [Xrff]
+filterkit_formats = offer(Xrff)
