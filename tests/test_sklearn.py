@@ -10,7 +10,6 @@ import pytest
 import scipy.sparse
 from agreement import sample, transformed
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_extraction.text import CountVectorizer
@@ -138,18 +137,6 @@ def test_parameters_that_are_no_options_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         transformer.set_params(**changes)
     assert transformer.chain == "select --top 5 l2 remove --range 1"
-
-
-def test_searches_over_options_in_pipelines():
-    batch = sample("breast-cancer").take(np.arange(0, 569, 8))
-    pipeline = make_pipeline(ChainTransformer("bins select --by ig --top 5 normal"), LinearSVC())
-    grid = {
-        "chaintransformer__select__top": np.array([3, 7]),  # whose numbers are numpy's
-        "chaintransformer__bins__method": ["width", "mdl"],
-        "chaintransformer__normal__cost": [np.float64(0.5)],
-    }
-    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(batch.X, batch.y)
-    assert len(search.cv_results_["params"]) == 4 and search.best_score_ > 0.8
 
 
 SAYINGS = ["a fast car", "a slow car", "slow", "fast fast"]
@@ -342,14 +329,6 @@ def test_texts_among_numbers_come_in_and_out():
     np.testing.assert_array_equal(out, [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, np.nan]])
     made = ChainTransformer("string --only x0").set_output(transform="pandas").fit_transform([[1.5, 2], [np.nan, 4]])
     assert made["x0"].tolist()[0] == "1.5" and list(made) == ["x0", "x1"]
-
-
-def test_chains_in_column_transformers():
-    parts = [("words", ChainTransformer("words l2"), "t"), ("kinds", ChainTransformer("onehot"), ["c"])]
-    columns = ColumnTransformer(parts)
-    out = columns.fit_transform(mixed())
-    names = columns.get_feature_names_out().tolist()
-    assert {"words__fast", "kinds__c=u"} <= set(names) and out.shape == (4, len(names))
 
 
 def test_weights_count_rows():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn
-from agreement import SAMPLES, dense, feature_names, make, make_labels, sample, sparsely
+from agreement import SAMPLES, dense, feature_names, make, make_labels, sample
 from cases import rows, view
 from estimators import CLASSIFIERS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import list_known_classes
@@ -353,27 +353,6 @@ def test_a_grid_is_searched_with_the_whole_chain_fitted_again(criterion):
 
 
 # ---- exactness, and imports ------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("name", "sparse"),
-    [
-        ("LogisticRegression", False),
-        ("KNeighborsClassifier", False),
-        ("MLPClassifier", True),
-    ],
-)
-def test_blocks_do_not_change_the_scores(name, sparse):
-    """Products of matrices round their sums by how many rows there are."""
-    batch = sample("digits").take(np.arange(0, 1797, 9))
-    batch = sparsely(batch) if sparse else batch
-    fitted = filterkit.chain(chain_of(name, VALUES[name])).fit(batch)
-    whole = dense(fitted.transform(batch))
-    for step in (1, 7):
-        parts = [batch.rows(i, i + step) for i in range(40, 40 + 12 * step, step)]
-        out = np.vstack([dense(fitted.transform(part)) for part in parts])
-        np.testing.assert_array_equal(out, whole[40 : 40 + 12 * step])
 
 
 @pytest.mark.separate

@@ -222,16 +222,6 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("name", ["iris", "mixed-sparse"])
-def test_samples_agree(options, name):
-    batch = sample(name)
-    if "isotonic" in options:  # the plain one takes the cube of the number of values
-        batch = batch.rows(0, 60)
-    for zero in ("--zero", "--no-zero"):
-        assert_agrees(batch, f"shape {options} {zero}", same_zeros=False)
-
-
 @given(
     batches(),
     st.sampled_from([*OPTIONS, "--neighbors 0", "--neighbors 1"]),
