@@ -124,39 +124,26 @@ class Alignment:
 
         Labels become an Arrow array of texts for a string attribute; labels and texts become the codes of a nominal
         one, float64 with NaN for missing.
-        """
-        from filterkit.data import arrow
-
-        attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
-        values = self._map.get_values(batch, origin)
-        if attribute.kind == "string":
-            return self._encode_texts(values, wanted)
-        codes = np.where(np.isnan(values), len(attribute.values), values).astype(np.int32)
-        if wanted.kind == "string":
-            return arrow.take(arrow.make_strings([*attribute.values, None]), codes)
-        code = code_labels(wanted)
-        return np.array([*(code.get(value, np.nan) for value in attribute.values), np.nan])[codes]
-
-    def _encode_texts(self, texts: Any, wanted: Attribute) -> np.ndarray:
-        """Encode texts as labels of the wanted attribute: float64, NaN for missing.
 
         Raises
         ------
         FilterkitError : a text is not a label, and such texts are not to be missing.
         """
-        from filterkit.data import arrow
+        attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
+        values, codes = self._map.encode_values(batch, origin)
+        if wanted.kind == "string":
+            from filterkit.data.arrow import pick_texts
 
-        code = code_labels(wanted)
-        encoded = arrow.encode(texts)
-        words = encoded.dictionary.to_pylist()
-        unknown = [word for word in words if word not in code]
+            return pick_texts(values, codes)
+        code_of = code_labels(wanted)
+        unknown = [value for value in values if value not in code_of] if attribute.kind == "string" else []
         if self.unseen is None:
             _refuse_values(wanted.name, unknown, f"{self._input_name}: " if self._input_name else "")
         if unknown and wanted.name not in self._warned:
             self._warned.add(wanted.name)
             text = f"attribute {quoted(wanted.name)} is missing where it is {named(unknown)}"
             warn_of_losses(self._input_name or "transform", [text])
-        return arrow.look_up(encoded, np.array([*(code.get(word, np.nan) for word in words), np.nan]))
+        return np.array([*(code_of.get(value, np.nan) for value in values), np.nan])[codes]
 
 
 def _refuse_values(name: str, unknown: list[str], source: str = "") -> None:

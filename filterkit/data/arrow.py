@@ -193,7 +193,8 @@ def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
     """
     encoded = encode(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
     codes = view_values(encoded.indices).astype(np.int64)
-    return encoded.dictionary.to_pylist(), np.where(find_nulls(encoded.indices), -1, codes)
+    codes[find_nulls(encoded.indices)] = -1
+    return encoded.dictionary.to_pylist(), codes
 
 
 def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:

@@ -28,6 +28,7 @@ from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.data.schema_json import schema_noted
 from filterkit.data.tables import from_table, numbers_of, texts
+from filterkit.data.texts import Texts
 from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted, suggestion
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
@@ -200,11 +201,8 @@ def check_column_names(names: Sequence[str]) -> None:
     """
     if not names:
         raise FilterkitError("the table has no columns; rows need at least one attribute")
-    known: set[str] = set()
-    for name in names:
-        if name in known:
-            raise FilterkitError(f"two columns are named {quoted(name)}; rename one of them")
-        known.add(name)
+    if (twins := Texts.of(names).first_duplicate) is not None:
+        raise FilterkitError(f"two columns are named {quoted(names[twins[0]])}; rename one of them")
 
 
 def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:

@@ -131,13 +131,9 @@ class Batch:
 
     def rows(self, first: int, stop: int) -> Batch:
         """Return the rows from `first` up to, but not including, `stop`, counted within this batch."""
-        return self.replace(
-            X=self.csr.rows(first, stop) if self.sparse else self.X[first:stop],
-            y=None if self.y is None else self.y[first:stop],
-            weights=None if self.weights is None else self.weights[first:stop],
-            passthrough=None if self.passthrough is None else self.passthrough.slice(first, stop - first),
-            start=self.start + first,
-        )
+        X = self.csr.rows(first, stop) if self.sparse else self.X[first:stop]
+        passthrough = None if self.passthrough is None else self.passthrough.slice(first, stop - first)
+        return self._index(slice(first, stop), X=X, passthrough=passthrough, start=self.start + first)
 
     def take(self, numbers: np.ndarray) -> Batch:
         """Return the rows with these indices, int (n,), counted within this batch, in this order; `start` stays."""
@@ -146,12 +142,13 @@ class Batch:
             from filterkit.data import arrow
 
             passthrough = passthrough.take(arrow.make_numbers(numbers))
-        return self.replace(
-            X=self.csr.take(numbers) if self.sparse else self.X[numbers],
-            y=None if self.y is None else self.y[numbers],
-            weights=None if self.weights is None else self.weights[numbers],
-            passthrough=passthrough,
-        )
+        X = self.csr.take(numbers) if self.sparse else self.X[numbers]
+        return self._index(numbers, X=X, passthrough=passthrough)
+
+    def _index(self, numbers: np.ndarray | slice, **changes: Any) -> Batch:
+        """Return a copy with the class and the weights of some rows, and with other `changes`, as of `replace`."""
+        y, weights = (None if each is None else each[numbers] for each in (self.y, self.weights))
+        return self.replace(y=y, weights=weights, **changes)
 
     def labels(self) -> np.ndarray:
         """Return object (rows,): the label of the class, None where it is missing.

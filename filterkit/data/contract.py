@@ -148,20 +148,16 @@ def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Bat
     ------
     PluginError : it does not fit `schema`, that of the fitted stage, or has another number of rows than `incoming`.
     """
-    fault = find_misfit(out, schema)
-    if fault is None and len(out) != len(incoming):
-        fault = f"transform returns {len(out)} rows for {len(incoming)}; return a row for each"
-    if fault is None and out.sparse != schema.sparse and incoming.sparse == incoming.schema.sparse:
+    _raise_fault(stage, find_misfit(out, schema))
+    if len(out) != len(incoming):
+        _raise_fault(stage, f"transform returns {len(out)} rows for {len(incoming)}; return a row for each")
+    if out.sparse != schema.sparse and incoming.sparse == incoming.schema.sparse:
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
-    if (
-        fault is None
-        and out.weights is not incoming.weights
-        and _is_any_invalid(out.weights)
-        and not _is_any_invalid(incoming.weights)
-    ):
-        fault = "a weight is negative or not finite; make each a number of at least 0"
-    _raise_fault(stage, fault)
+        _raise_fault(stage, fault)
+    weights = out.weights
+    if weights is not incoming.weights and _is_any_invalid(weights) and not _is_any_invalid(incoming.weights):
+        _raise_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
     return out if out._X is incoming._X else normalize_matrix(out)
 
 
@@ -239,17 +235,14 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
     ------
     PluginError : it is not a dict of arrays with an entry for each column.
     """
-    fault = None
     if not isinstance(state, dict):
-        fault = f"{method} returns {describe_type(state)}; return a dict of arrays"
-    else:
-        for key, value in state.items():
-            if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
-                fault = f"the {quoted(str(key))} of {method} is {describe_type(value)}; make it an array or a Ragged"
-            elif len(value) != columns:
-                found = f"{len(value)} entries for {columns} columns"
-                fault = f"the {quoted(str(key))} of {method} has {found}; return one for each"
-    _raise_fault(stage, fault)
+        _raise_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
+    for key, value in state.items():
+        name = f"the {quoted(str(key))} of {method}"
+        if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
+            _raise_fault(stage, f"{name} is {describe_type(value)}; make it an array or a Ragged")
+        if len(value) != columns:
+            _raise_fault(stage, f"{name} has {len(value)} entries for {columns} columns; return one for each")
     return state  # type: ignore[no-any-return]
 
 
@@ -260,12 +253,10 @@ def check_columns(stage: Named, columns: Any, width: int) -> None:
     ------
     PluginError : they are not ascending, or not all from 0 to `width` - 1.
     """
-    fault = None
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
-        fault = f"output_columns returns {describe_type(columns)}; return an array of column numbers"
-    elif len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
-        fault = f"output_columns must return ascending column numbers from 0 to {width - 1}"
-    _raise_fault(stage, fault)
+        _raise_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
+    if len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
+        _raise_fault(stage, f"output_columns must return ascending column numbers from 0 to {width - 1}")
 
 
 def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
@@ -297,16 +288,16 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
     PluginError : they have other names than the columns, or other kinds than declared.
     """
     made = check_attributes(stage, attributes, schema.width)
-    fault = None
     names, others = list_names(made), list_names(schema.features)
     if names != others if type(names) is type(others) else list(names) != list(others):
-        fault = (
+        _raise_fault(
+            stage,
             "output_attributes gives columns new names; write output_columns, too, which returns the column that each "
-            "comes from"
+            "comes from",
         )
-    elif not np.array_equal(mask_kinds(made, "nominal"), nominal):
+    if not np.array_equal(mask_kinds(made, "nominal"), nominal):
         fault = "output_attributes makes columns nominal or numeric; write output_nominal, too, which says which are"
-    _raise_fault(stage, fault)
+        _raise_fault(stage, fault)
     return made
 
 

@@ -59,6 +59,18 @@ class ColumnMap(NamedTuple):
         values[np.searchsorted(entries.indptr, own, side="right") - 1] = entries.data[own]
         return values
 
+    def encode_values(self, batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
+        """Encode the values of the attribute at `position`, as `encode_attribute` does."""
+        values, attribute = self.get_values(batch, position), batch.schema.attributes[position]
+        if not isinstance(values, np.ndarray):
+            from filterkit.data.arrow import encode_values
+
+            return encode_values(values)
+        if attribute.kind == "nominal":
+            return list(attribute.values), to_codes(values, "int64")
+        numbers, codes = np.unique(values, return_inverse=True)
+        return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
+
 
 def to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
     """Convert float64 codes, NaN for missing, to an integer dtype, -1 for missing; of a float `dtype`, leave them."""
@@ -91,15 +103,7 @@ def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray
     The values: numbers, texts, or of dates milliseconds since 1970 UTC; of a nominal attribute all its labels. And
     int64 (rows,), the index among them of the value of each row, -1 where it is missing.
     """
-    values, attribute = attribute_values(batch, position), batch.schema.attributes[position]
-    if not isinstance(values, np.ndarray):
-        from filterkit.data.arrow import encode_values
-
-        return encode_values(values)
-    if attribute.kind == "nominal":
-        return list(attribute.values), to_codes(values, "int64")
-    numbers, codes = np.unique(values, return_inverse=True)
-    return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
+    return ColumnMap.from_schema(batch.schema).encode_values(batch, position)
 
 
 class Rearrangement:

@@ -345,8 +345,6 @@ class Schema:
             raise ValueError(f"source names {len(source)} columns for {len(features)} features; name one for each")
         if len(source) and (source[0] < 0 or source[-1] >= self.width or (np.diff(source) < 0).any()):
             raise ValueError(f"source must be ascending column numbers from 0 to {self.width - 1}")
-        if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
-            return self.replace(attributes=self._exchange_features(features), **changes)
         counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that replace each
         counts[self.feature_indices] = np.bincount(source, minlength=self.width)
         position = counts.cumsum() - counts
