@@ -244,17 +244,17 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
     while True:
         token = tokens.read_first_of_line()
         if token is not None and token.kind == _NUMERIC:
-            before = len(attributes)
-            if "%" in token.text:
+            text = token.text.encode("ascii")
+            if b"%" in text:
                 for name, comments in _PLAIN_LINE.findall(token.text):
                     attributes.add(Attribute(name, scores=_parse_scores(comments)))
             else:
-                characters = np.frombuffer(token.text.encode("ascii"), np.uint8)
+                characters = np.frombuffer(text, np.uint8)
                 inside = characters > 0x20
                 edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
                 # The name is the second of the three words of each line.
                 attributes.add_numeric(Texts.of_pieces(characters, edges[1::6], edges[2::6]))
-            lines.frombytes(np.arange(token.line, token.line + len(attributes) - before).tobytes())
+            lines.frombytes(np.arange(token.line, token.line + count_lines(text)).tobytes())
         elif token is not None and token.is_keyword("@attribute"):
             lines.append(token.line)
             attribute = _read_attribute(tokens, depth)

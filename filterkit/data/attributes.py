@@ -245,14 +245,9 @@ class AttributeBuilder:
     def __init__(self) -> None:
         self._parts: list[Attributes] = []
         self._last: list[Attribute] = []  # the last few, which no part has yet
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
 
     def add(self, attribute: Attribute) -> None:
         self._last.append(attribute)
-        self._count += 1
         if len(self._last) == MANY:
             self._pack_last()
 
@@ -264,7 +259,6 @@ class AttributeBuilder:
             return
         self._pack_last()
         self._parts.append(Attributes.numeric(names))
-        self._count += len(names)
 
     def _pack_last(self) -> None:
         if self._last:

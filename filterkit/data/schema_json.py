@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.data.attributes import Attribute, AttributeBuilder, Attributes, ManyOrFew
+from filterkit.data.attributes import MANY, Attribute, Attributes, ManyOrFew
 from filterkit.data.schema import DEEPEST, KINDS, Schema
 from filterkit.errors import FilterkitError
 
@@ -66,10 +66,8 @@ def attributes_from_json(notes: Any) -> ManyOrFew:
     ------
     FilterkitError : one of them is something else.
     """
-    attributes = AttributeBuilder()
-    for note in notes:
-        attributes.add(attribute_from_json(note))
-    return attributes.build()
+    attributes = map(attribute_from_json, notes)
+    return Attributes.of(attributes) if len(notes) >= MANY else tuple(attributes)
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:

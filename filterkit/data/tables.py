@@ -20,9 +20,7 @@ _UNSEEN = -2  # in y, where -1 is missing
 
 
 class UnknownLabel(RowError):
-    """A text that is not among the labels of a nominal attribute; `label` is the text."""
-
-    label: str = ""
+    """A text that is not among the labels of a nominal attribute."""
 
 
 def from_table(
@@ -50,8 +48,9 @@ def from_table(
         decimal; a time has parts of a millisecond.
     """
     attributes = schema.attributes
-    for position in [i for i, a in enumerate(attributes) if a.name in rounded] if rounded else ():
-        table = table.set_column(position, table.schema.names[position], _round_column(table.column(position)))
+    for position, attribute in enumerate(attributes) if rounded else ():
+        if attribute.name in rounded:
+            table = table.set_column(position, table.schema.names[position], _round_column(table.column(position)))
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
@@ -105,19 +104,17 @@ def _make_features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
     positions = schema.feature_indices
     types = table.schema.types
     fast = np.array([types[i] == pa.float64() and not n for i, n in zip(positions.tolist(), schema.nominal)], bool)
-    X = np.empty((table.num_rows, 0))
+    X = np.empty((table.num_rows, len(positions)))
     if fast.any() and table.num_rows:
         (part,) = table.select(positions[fast].tolist()).combine_chunks().to_batches()
-        X = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
-    if fast.all() and len(fast) and table.num_rows:
-        return np.asarray(X)
-    mixed = np.empty((table.num_rows, len(positions)))
-    if table.num_rows:
-        mixed[:, fast] = X
+        numbers = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+        if fast.all():
+            return np.asarray(numbers)
+        X[:, fast] = numbers
     for column in np.flatnonzero(~fast).tolist():
         position = int(positions[column])
-        mixed[:, column] = _convert_column(table, position, schema.attributes[position], unseen)
-    return mixed
+        X[:, column] = _convert_column(table, position, schema.attributes[position], unseen)
+    return X
 
 
 def _convert_column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
@@ -149,11 +146,8 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
         array = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), array.dictionary)
     values = arrow.look_up(array, image)
     if not unseen and (image < 0).any() and (values < 0).any():
-        error = UnknownLabel("", attribute=attribute.name)
-        error.label = words[array.indices[int(np.flatnonzero(values < 0)[0])].as_py()]
-        error.message = f"{quoted(error.label)} is not among its labels"
-        error.args = (error.message,)
-        raise error
+        word = words[array.indices[int(np.flatnonzero(values < 0)[0])].as_py()]
+        raise UnknownLabel(f"{quoted(word)} is not among its labels", attribute=attribute.name)
     return values
 
 
