@@ -1,1 +1,1 @@
-"""Chains compared by cross-validation."""
+"""Compares chains by cross-validation."""

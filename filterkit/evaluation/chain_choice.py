@@ -1,4 +1,4 @@
-"""The choice among chains by an inner cross-validation, which sees the training rows alone.
+"""Chooses one of several chains by an inner cross-validation, which sees the training rows alone.
 
 The choice is part of the training: it is made anew for each training part, and measured on test rows that it has not
 seen (M. Stone, *Cross-validatory Choice and Assessment of Statistical Predictions*, 1974).

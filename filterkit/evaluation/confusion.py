@@ -1,4 +1,4 @@
-"""Confusion: how many rows of each class were predicted as each class, by weight."""
+"""Confusion matrices: the weight of the rows of each class that were predicted as each class."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Design:
 
     @property
     def largest_share(self) -> float:
-        """The share of all rows that are outside a fold, the most to train on."""
+        """The largest share of all rows to train on: those that are outside a fold."""
         return (self.folds - 1) / self.folds
 
 

@@ -142,7 +142,7 @@ def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray
 
 
 def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, Batch]:
-    """Make a fold of the rows of each value of an attribute; return the folds, and the rows without the attribute.
+    """Make a fold of each value of an attribute; return the folds, and the rows without the attribute.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, 
 
 
 def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFolds:
-    """Make folds of a file of splits, in the order of its repeats and folds.
+    """Make the folds that a file of splits declares, in the order of its repeats and folds.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ class Properties(NamedTuple):
 
 
 def measure_training_rows(batch: Batch) -> Properties:
-    """Measure the properties of rows whose class or labels are known; 0 if there are no rows."""
+    """Measure properties of training rows, whose class or labels are known; all but `columns` are 0 if there are no
+    rows."""
     schema, y, n_rows = batch.schema, batch.y, len(batch)
     if batch.sparse:
         nonzeros = int(np.count_nonzero(batch.csr.data))

@@ -130,7 +130,7 @@ class Results:
 
     @property
     def folds(self) -> int:
-        """The number of folds, those of all repeats counted."""
+        """The number of folds of a task; those of all repeats count."""
         return int(self._cells[:, 1].max(initial=0)) + 1
 
     def get_values(self, measure: str) -> np.ndarray:
@@ -179,7 +179,8 @@ class Results:
         return len(self.tasks) > 1
 
     def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """Compare two chains at a share; return the mean of `one` minus `other` over the units, and p of a test.
+        """Compare two chains at a share; return the mean of `one` minus `other` over the units, and the p-value of a
+        test.
 
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
         on different splits are not paired. `one`, `other` and `share` are indices of `chains` and `shares`.
@@ -206,10 +207,12 @@ class Results:
         return [(*pair, difference, p) for pair, (difference, _), p in zip(pairs, found, adjusted)]
 
     def count_wins(self, measure: str, share: int) -> np.ndarray:
-        """Count the units on which each chain is better than, and on which it equals, each other chain at a share.
+        """Count the units on which each chain is better than each other chain at a share, and those on which both are
+        equal.
 
-        Returns int64 (2, chains, chains): better and equal, the chain, and the other one. Results on different splits
-        are not compared; means that agree to 12 decimal places are equal.
+        Returns int64 (2, chains, chains): first how often the chain of the row is better than that of the column, then
+        how often they are equal. Results on different splits are not compared; means that agree to 12 decimal places
+        are equal.
         """
         cube, split = self.get_values(measure)[..., share], self._splits[..., share]
         cube = -cube if measure in LOSSES else cube
@@ -224,7 +227,7 @@ class Results:
 
     @property
     def can_be_ranked(self) -> bool:
-        """Whether there are chains and tasks enough for ranks: at least three chains and two tasks."""
+        """Whether there are enough chains and tasks to rank chains: at least three chains and two tasks."""
         return len(self.chains) > 2 and self.has_several_tasks
 
     def rank_chains(self, measure: str, share: int) -> MethodRanks:

@@ -203,9 +203,9 @@ def _split_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator[tupl
 
 
 def _make_task_against_rest(data: Batch, number: int, name: str) -> Batch:
-    """Return the rows with a class of two values: `name` against the rest.
+    """Return the rows with another class, which has two values: `name`, and one for all others.
 
-    `name` is the value `number` of the class or, of labels, that of the `Schema.label_values`.
+    `number` is the code of the value `name` in the class or, if there are labels, its index in `Schema.label_values`.
     """
     schema = data.schema
     assert data.y is not None
@@ -341,7 +341,7 @@ class Evaluator:
         return self._tasks[part[:2]].size
 
     def evaluate_part(self, part: Part) -> list[Result]:
-        """Evaluate all chains at all shares on one of the `parts`.
+        """Evaluate all chains on one of the `parts`, trained on each share of the rows.
 
         Raises
         ------

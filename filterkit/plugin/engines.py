@@ -37,7 +37,8 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
 
 
 def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
-    """Make the engine that a user of Python asks for: by what ``--engine`` takes, or by what some engine works on.
+    """Make the engine that a user of Python asks for: by its name, as in ``--engine``, or by an object that some engine
+    works on, such as a client of a cluster.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
 
 
 def _load_plugins_in_workers(engine: Engine, known: Registry) -> Engine:
-    """Return an engine whose processes load the plugin files that the user has loaded here."""
+    """Let the processes of an engine load the plugin files that the user has loaded here, and return the engine."""
     if known.files:
         engine.prepare(_load_plugins, {path: Path(path).read_bytes() for path in known.files})
     return engine

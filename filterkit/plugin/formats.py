@@ -21,7 +21,7 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
 
     Parameters
     ----------
-    text : the name of a format, or an ending of its files without the dot; options of the format behind a colon.
+    text : the name of a format, or an ending of its files without the dot; options of the format after a colon.
     known : all formats, by name and ending.
     by : the option or argument that asks for it, for messages.
 

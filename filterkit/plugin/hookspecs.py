@@ -33,10 +33,10 @@ def offer(*items: Any) -> Callable[[], list[Any]]:
 
 
 class Hooks:
-    """The hooks. A plugin is a module with functions of these names, each marked ``@filterkit.hookimpl``.
+    """The hooks by which a plugin says what it offers; each is a function that returns a list.
 
-    filterkit calls the hooks of one plugin at a time, together with the wrappers of all plugins
-    (``@filterkit.hookimpl(wrapper=True)``).
+    A plugin is a module with functions of these names, each marked ``@filterkit.hookimpl``. filterkit calls the hooks
+    of one plugin at a time, together with the wrappers of all plugins (``@filterkit.hookimpl(wrapper=True)``).
     """
 
     @hookspec

@@ -307,7 +307,7 @@ class Registry:
         return plugin
 
     def add_stage(self, stage: type[Stage]) -> None:
-        """Register a stage class that no plugin offers."""
+        """Add a stage class that is not part of a plugin, under its name."""
         self.load_all()
         plugin = self._others[stage.name] = Plugin(stage.name, stage.__module__, stages=[stage])
         _record_offers(plugin)
@@ -330,7 +330,7 @@ class Registry:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """The metrics by name."""
+        """Return all metrics that plugins offer, by name."""
         from filterkit.stages.metric_scaling import MetricScaling
 
         self.list_names("metric")

@@ -38,7 +38,7 @@ class Stopped(Exception):
 def check_engine_is_declared(engine: type[Engine]) -> None:
     """Check that the engine has a name, is made with a number of jobs and perhaps options, and its `map` can be closed.
 
-    It has the attribute `jobs`. A text of options that means nothing to it is refused with a `UsageError`.
+    It must have the attribute `jobs`, and refuse a text of options that means nothing to it with a `UsageError`.
     """
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"

@@ -105,7 +105,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
 
 
 def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
-    """Check that rows are written as they are, or refused, if one of two or more classes is `Schema.positive`."""
+    """Check that rows whose schema declares one class as `Schema.positive` are written as they are, or refused."""
     target = data.schema.class_attribute
     if target is not None and target.kind == "nominal":
         data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
@@ -128,8 +128,8 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
 
 
 def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
-    """Check that the same rows give the same bytes, at least one; all batches are consumed, and the stream is left
-    open."""
+    """Check that writing the same rows twice gives the same bytes, at least one, that all batches are consumed, and
+    that the stream is left open."""
     content, again = write_rows(form, data), write_rows(form, data)
     if content is None or again is None:
         return
@@ -167,7 +167,8 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
 
 
 def check_reading(form: FileFormat, path: str) -> None:
-    """Check that a file can be read twice with the same rows, whose batches fit their schema, and without a class."""
+    """Check that reading a file twice gives the same rows, whose batches fit their schema, and that it can be read
+    without a class."""
     first, again = (_read(form, path, None) for _ in range(2))
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows"
     flat = _read(form, path, "none")
@@ -215,7 +216,11 @@ def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes 
 def _check_come_back(
     form: FileFormat, data: Batch, when: str, step: int | None = None, block_size: int | None = None
 ) -> bytes | None:
-    """Write rows, read them again if the format can, and compare them; return the bytes, as `write_rows` does."""
+    """Check that rows that are written come back when they are read, and return the bytes written.
+
+    Rows that the format refuses, or cannot read, pass. `step` is as for `write_rows`; `block_size` is that of the
+    reader, and `when` ends the messages.
+    """
     content = write_rows(form, data, step)
     if content is not None and form.is_read():
         compare_rows(form, _make_class_an_attribute(data), _read_content(form, content, block_size=block_size), when)

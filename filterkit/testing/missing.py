@@ -108,7 +108,7 @@ def make_holes(data: Batch) -> Batch:
 def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
     """Check that no missing value becomes a number.
 
-    Where every column has a new name, no row without any value becomes a row of numbers.
+    If all columns have new names, check instead that a row without any value does not become a row of numbers.
     """
     X = out.in_form(False).X
     before, after = np.isnan(holed.in_form(False).X), np.isnan(X)

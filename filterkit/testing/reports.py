@@ -160,9 +160,13 @@ class Report:
 
 
 def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
-    """Check a stage, by itself and on samples by name, and report what was found.
+    """Check a stage, by itself and on samples, and report what was found.
 
-    `debug` raises the first error instead of reporting it.
+    Parameters
+    ----------
+    stage : the stage with its options.
+    samples : batches by name.
+    debug : raises the first error instead of reporting it.
     """
     report = Report(" ".join(stage.words()), stage.name)
     own = f"{stage.name}: "
@@ -197,9 +201,14 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
 def report_format(
     form: FileFormat, samples: Mapping[str, Batch], files: Sequence[str] = (), debug: bool = False
 ) -> Report:
-    """Check a format on samples by name, and on those of some files that have its endings, and report what was found.
+    """Check a format, and report what was found.
 
-    `debug` raises the first error instead of reporting it.
+    Parameters
+    ----------
+    form : the format with its options.
+    samples : batches by name, which are written and read.
+    files : paths; those that have an ending of the format are read.
+    debug : raises the first error instead of reporting it.
     """
     report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}

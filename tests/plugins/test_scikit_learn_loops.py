@@ -45,7 +45,7 @@ def check_against_a_plain_loop(batch, name):
     evaluator = Evaluator([("d", batch)], design)
     splits = Splits(np.zeros(len(batch), np.int32) if is_numeric else batch.y, design)
     for fold, part in enumerate(evaluator.parts):
-        (result,) = evaluator.evaluate(part)
+        (result,) = evaluator.evaluate_part(part)
         training = batch.take(splits.choose_training_rows(fold))
         weights = {} if batch.weights is None else {"sample_weight": training.weights}
         with threadpool_limits(1):  # as filterkit fits
