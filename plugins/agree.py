@@ -1,17 +1,11 @@
 """Keep the training rows whose class a learner confirms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, option
 from filterkit.plugin import Rows, attribute_values, itself, join_all_rows, offer, quoted, take_rows
-
-if TYPE_CHECKING:
-    from filterkit import Chain
 
 
 class Agree(TrainingStage):
@@ -38,7 +32,13 @@ class Agree(TrainingStage):
     def __post_init__(self) -> None:
         if not self.chain:
             raise UsageError(f'{self.name}: name the stages, as in --chain "impute onehot svm"')
-        stages = self._parse_chain().stages
+        from filterkit import Chain  # lists of stages do not need it
+
+        try:
+            self._chain = Chain.parse(self.chain)
+        except UsageError as error:
+            raise UsageError(f"{self.name}: --chain: {error}") from None
+        stages = self._chain.stages
         if not stages or not isinstance(stages[-1], Learner):
             raise UsageError(f"{self.name}: --chain {quoted(self.chain)} must end in a learner, such as svm")
         for stage in stages:
@@ -46,14 +46,6 @@ class Agree(TrainingStage):
                 raise UsageError(
                     f"{self.name}: --chain: '{stage.name}' would overwrite its file in each fold; leave it out"
                 )
-
-    def _parse_chain(self) -> Chain:
-        from filterkit import Chain  # lists of stages do not need it
-
-        try:
-            return Chain.parse(self.chain)
-        except UsageError as error:
-            raise UsageError(f"{self.name}: --chain: {error}") from None
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         data = join_all_rows(self.name, rows.map(itself), rows.schema, rows.memory)
@@ -80,7 +72,7 @@ class Agree(TrainingStage):
     def _find_confirmed_rows(self, training: Batch, test: Batch) -> np.ndarray:
         """Fit the chain on `training`, and find the rows of `test` whose class it predicts right: bool (rows,)."""
         try:
-            out = self._parse_chain().fit(training).transform(test)
+            out = self._chain.fit(training).transform(test)
         except StageError as error:
             error.row = None  # a number within the fold, which means nothing to the user
             raise StageError(self.name, f"--chain {quoted(self.chain)}: {error}") from None

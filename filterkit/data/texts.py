@@ -68,7 +68,7 @@ class Texts(Sequence[str]):
         """
         from filterkit.data import arrow
 
-        array = arrow.join(*(arrow.take(texts._array, positions.astype(np.int64)) for texts, positions in parts))
+        array = arrow.join(*(arrow.take(texts.array, positions.astype(np.int64)) for texts, positions in parts))
         return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.string_offsets(array))
 
     @staticmethod
@@ -191,16 +191,16 @@ class Texts(Sequence[str]):
         """Return bool (n,): whether each text is among `others`."""
         from filterkit.data import arrow
 
-        return np.array(arrow.are_among(self._array, others._array).to_pylist(), bool)
+        return np.array(arrow.are_among(self.array, others.array).to_pylist(), bool)
 
     def argsort(self) -> np.ndarray:
         """Return int64 (n,): the positions that sort the texts by their code points, as Python sorts them."""
         from filterkit.data import arrow
 
-        return arrow.sort_positions(self._array)
+        return arrow.sort_positions(self.array)
 
     @property
-    def _array(self) -> Any:
+    def array(self) -> Any:
         """The texts as an Arrow array, without a copy."""
         from filterkit.data import arrow
 

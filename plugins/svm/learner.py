@@ -1,9 +1,6 @@
 """Learn a linear support vector machine, tuned and calibrated on held-out training rows: the learner `svm`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -133,7 +130,7 @@ class Svm(Learner):
                 "--threshold needs two classes, or labels: of several classes the highest score is predicted; "
                 "name one of them with --positive",
             )
-        trials = []
+        trials = []  # the rows of each fold, and their scores by the SVMs of the other folds: (costs, rows, tasks)
         for inner, outer in inner_splits:
             planes = self._make_solver(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
@@ -141,7 +138,7 @@ class Svm(Learner):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
             if not np.isfinite(scores).all():
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
-            trials.append(Trial(outer._replace(X=None), scores))
+            trials.append((outer._replace(X=None), scores))
         if not trials:
             raise StageError(
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
@@ -158,7 +155,9 @@ class Svm(Learner):
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._calibrate(model, training, trials, best)
 
-    def _calibrate(self, model: LinearModel, training: Training, trials: list[Trial], best: int) -> LinearModel:
+    def _calibrate(
+        self, model: LinearModel, training: Training, trials: list[tuple[Training, np.ndarray]], best: int
+    ) -> LinearModel:
         """Return the model with its threshold moved, or with sigmoids fitted, by the scores of all held-out rows.
 
         `best` is the number of the chosen C among those tried. Without either option the model stays as it is.
@@ -178,19 +177,6 @@ class Svm(Learner):
             sigmoids = np.array([fit_sigmoid(s, t, weights) for s, t in zip(scores.T, truth.T)]).T
             return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive, model.chosen)
         return model
-
-
-class Trial(NamedTuple):
-    """Holds the scores of the rows of a fold of the inner cross-validation.
-
-    Attributes
-    ----------
-    held_out : the rows of the fold; X is None.
-    scores : float64 (costs, rows, tasks), their scores by the SVMs of the other folds, for each C.
-    """
-
-    held_out: Training
-    scores: np.ndarray
 
 
 def _parse_class_weights(text: str | None) -> dict[str, float] | None:

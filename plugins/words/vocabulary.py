@@ -68,15 +68,12 @@ class Vocabulary:
     """
 
     def __init__(self, words: Texts) -> None:
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         from filterkit.plugin import encode_values, string_offsets  # which import pyarrow
 
         self.width = len(words)
-        kind = pa.string() if words.bounds.dtype == np.int32 else pa.large_string()
-        buffers = [None, pa.py_buffer(words.bounds), pa.py_buffer(words.characters)]
-        split = pc.split_pattern(pa.Array.from_buffers(kind, len(words), buffers), " ")
+        split = pc.split_pattern(words.array, " ")
         pieces, numbers = encode_values(split.flatten())
         self._numbers: dict[str, int] = {piece: number for number, piece in enumerate(pieces)}
         starts = string_offsets(split)
