@@ -81,7 +81,7 @@ class Nominal(ChoosingStage):
             and len(set(several)) == len(several)
             for position, several in zip(positions, values)
         ):
-            raise FilterkitError("the saved values of nominal do not fit its attributes in number or type")
+            raise FilterkitError("the saved values of nominal differ from its attributes in number or type")
         edit = Edit(schema)
         for position, several in zip(positions, values):
             attribute = schema.attributes[position]

@@ -117,7 +117,7 @@ class Outliers(SelectiveStage):
 
     def build(self, schema: Schema, state: State) -> Built:
         if any(state[name].shape != (schema.width,) or state[name].dtype != np.float64 for name in _LIMITS):
-            raise FilterkitError("the limits of outliers are not those of its columns")
+            raise FilterkitError("the saved limits of outliers are not one for each column")
         limits = np.stack([state[name] for name in _LIMITS])
         edit = Edit(schema)
         edit.append(Attribute("Outlier", "nominal", ("no", "yes")), partial(_flag_rows, limits, False))

@@ -53,7 +53,9 @@ class Smote(TrainingStage):
         alone = np.flatnonzero(counts == 1)
         if len(alone):
             value = schema.class_attribute.values[int(alone[0])]
-            raise StageError(self.name, f"class '{value}' has only 1 row; it takes 2 to make rows between them")
+            raise StageError(
+                self.name, f"class '{value}' has only 1 row, and rows are made between 2; leave that row out"
+            )
         if not np.isfinite(known.stored_values).all():
             raise StageError(self.name, "there are missing or infinite values; put impute before it")
         neighbors = min(self.neighbors, int(counts[fewer].min()) - 1)

@@ -212,7 +212,7 @@ class Predict(Learner):
                 found[-1].append(measures(Outcome(*parts, means=tasks.means), (criterion,))[criterion])
         best = find_best(found, criterion)
         if best is None:
-            raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds")
+            raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds; choose another one")
         return self._fit_estimators(training, combinations[best])
 
     def _fit_estimators(self, training: Training, chosen: dict[str, Any]) -> EstimatorModel:
@@ -264,7 +264,7 @@ class Predict(Learner):
         estimators = load_estimator(self.name, state["estimators"])
         wanted, groups = type(self.make({})), len(find_group_bounds(tasks.exclusive, len(tasks.names))) - 1
         if not isinstance(estimators, list) or len(estimators) not in (1, groups):
-            raise FilterkitError("its estimators do not fit its classes or labels")
+            raise FilterkitError("its saved estimators are neither one nor one for each class or label")
         for each in estimators:
             if type(each) not in (wanted, int):
                 raise FilterkitError(f"the estimator in it is not of the class {self.class_name}")
@@ -272,7 +272,7 @@ class Predict(Learner):
                 raise FilterkitError("the saved estimator expects another number of features")
         costs = state.get("costs")
         if costs is not None and (costs.ndim != 2 or min(costs.shape) <= max(1, *tasks.codes)):
-            raise FilterkitError("its costs do not fit its classes")
+            raise FilterkitError("its saved costs are not a matrix of all its classes")
         return EstimatorModel(self, estimators, tasks, costs)
 
 

@@ -132,10 +132,10 @@ class Svm(Learner):
             )
         trials = []  # the rows of each fold, and their scores by the SVMs of the other folds: (costs, rows, tasks)
         for inner, outer in inner_splits:
-            planes = self._make_solver(inner)
+            solver = self._make_solver(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
-                scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
+                scores[:, :, task] = LinearModel(*solver.solve(positive, self._costs)).scores(outer.X).T
             if not np.isfinite(scores).all():
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
             trials.append((outer._replace(X=None), scores))

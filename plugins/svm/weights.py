@@ -87,9 +87,9 @@ class Normal(Scaling):
                 nominal = nominal[training.csr.indices]
             X: Any = np.where(np.isnan(values) | nominal, 0.0, values)
             X = training.csr._replace(data=X).matrix() if training.sparse else X
-            planes = SvmSolver(self.name, X, training.row_weights)
+            solver = SvmSolver(self.name, X, training.row_weights)
             for i, task in enumerate(tasks):
-                scores[:, i] = np.abs(self._separate(planes, np.asarray(training.y == task)))
+                scores[:, i] = np.abs(self._separate(solver, np.asarray(training.y == task)))
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
@@ -106,12 +106,12 @@ class Normal(Scaling):
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
 
-    def _separate(self, planes: SvmSolver, positive: np.ndarray) -> np.ndarray:
+    def _separate(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
         """Separate the positive rows from the others, and return w, float64 (columns,)."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return planes.compute_normal_vector(positive, self.cost)
+            return solver.compute_normal_vector(positive, self.cost)
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
@@ -119,9 +119,9 @@ class Normal(Scaling):
             model = LogisticRegression(C=self.cost, max_iter=10_000)
         with ignore_convergence_warning(), np.errstate(over="ignore", invalid="ignore"):
             try:
-                call_interruptibly(partial(model.fit, sample_weight=planes.weights), planes.X, positive)
+                call_interruptibly(partial(model.fit, sample_weight=solver.weights), solver.X, positive)
             except ValueError:  # its numbers became infinite
-                model.coef_ = np.full(planes.X.shape[1], np.nan)
+                model.coef_ = np.full(solver.X.shape[1], np.nan)
         if not np.isfinite(model.coef_).all() or np.max(model.n_iter_) >= model.max_iter:
             raise StageError(
                 self.name,

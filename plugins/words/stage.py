@@ -85,7 +85,7 @@ class Words(Stage):
         chosen, vocabularies, stop = self._find_text_columns(schema), state["vocabularies"], state["stop"]
         plain = [words for words in (*vocabularies, stop) if not isinstance(words, Texts)]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
-            raise FilterkitError("its vocabulary is damaged")
+            raise FilterkitError("its saved vocabularies are not one list of texts for each string attribute")
         analyzer = Analyzer(self, stop)
         words = [Texts.of(each) for each in vocabularies]
         finders: list[Vocabulary | HashedColumns] = [Vocabulary(each) for each in words]
