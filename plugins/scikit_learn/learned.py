@@ -16,7 +16,7 @@ _MEMBERS = ("estimators_", "calibrated_classifiers_", "estimator_", "estimator",
 
 
 def describe_estimator(
-    estimator: Any, incoming: Schema, classes: Sequence[str], top: int | None, of: str = ""
+    estimator: Any, incoming: Schema, classes: Sequence[str], top: int | None, prefix: str = ""
 ) -> Iterator[LearnedTable]:
     """Describe a fitted estimator by scikit-learn's names: arrays with a number for each feature, or for each class.
 
@@ -28,7 +28,7 @@ def describe_estimator(
     incoming : its features are those of the estimator.
     classes : the names of the classes by their numbers.
     top : the number of rows of a table, and of members; None for all.
-    of : the beginning of the titles, "" if there is only one estimator.
+    prefix : the beginning of the titles, "" if there is only one estimator.
     """
     names = list_feature_names(incoming)
     if hasattr(estimator, "tree_"):
@@ -38,7 +38,7 @@ def describe_estimator(
         known = [classes[int(code)] for code in codes] if isinstance(codes, np.ndarray) else None
         shown = list(map(visible, names))
         lines = export_text(estimator, feature_names=shown, class_names=known, max_depth=100).splitlines()
-        yield make_learned_table(of, lines, {}, top, of="tree")
+        yield make_learned_table(prefix, lines, {}, top, of="tree")
         return
     weights, is_read = getattr(estimator, "estimator_weights_", None), False
     for key in dict.fromkeys([*vars(estimator), "coef_", "feature_importances_"]):
@@ -53,17 +53,17 @@ def describe_estimator(
         ):
             continue
         if key in _OF_CLASSES and value.shape in ((len(classes),), (1,)) and classes:
-            yield make_learned_table(of, classes[-len(value) :], {key: value}, top, of="class")
+            yield make_learned_table(prefix, classes[-len(value) :], {key: value}, top, of="class")
         elif key not in _OF_NEITHER and value.shape[-1:] == (len(names),):
             is_read, rows = True, value.reshape(-1, len(names))
             whose = [f"for {quoted(name)}" for name in classes[-len(rows) :]]
             if len(rows) > len(whose) or value.ndim == 1:
                 whose = [f"{number} of {len(rows)}" for number in range(1, len(rows) + 1)] if value.ndim > 1 else [""]
             for row, title in list(zip(rows, whose))[:top]:
-                yield make_learned_table(f"{of} {title}".strip(), names, {key: row}, top, ranked=True)
+                yield make_learned_table(f"{prefix} {title}".strip(), names, {key: row}, top, ranked=True)
     if is_read and weights is None:
         return
     members: Any = next((found for key in _MEMBERS if (found := getattr(estimator, key, None)) is not None), [])
     for number, member in enumerate(np.ravel(np.asarray(members, object))[:top]):
         weight = "" if weights is None else f" of weight {weights[number]:.4g}"
-        yield from describe_estimator(member, incoming, classes, top, f"{of} member {number + 1}{weight}".strip())
+        yield from describe_estimator(member, incoming, classes, top, f"{prefix} member {number + 1}{weight}".strip())

@@ -337,13 +337,13 @@ class EstimatorModel:
         bounds = list(pairwise(find_group_bounds(tasks.exclusive, len(names))))
         groups = bounds if len(self._estimators) == len(bounds) else [(0, len(names))]
         for estimator, (first, stop) in zip(self._estimators, groups):
-            of = quoted(names[first].partition("=")[0]) if len(groups) > 1 else ""
+            prefix = quoted(names[first].partition("=")[0]) if len(groups) > 1 else ""
             if self._stage.grid and hasattr(estimator, "get_params"):
                 chosen = [pair.partition("=")[0] for pair in self._stage.grid]
                 values = [estimator.get_params()[name] for name in chosen]
-                tables.append(make_learned_table(of, chosen, {"value": list(map(str, values))}, of="chosen"))
+                tables.append(make_learned_table(prefix, chosen, {"value": list(map(str, values))}, of="chosen"))
             classes = names[first:stop] if stop - first > 1 else _name_two_values(tasks, first, incoming)
-            tables += describe_estimator(estimator, incoming, classes, top, of)
+            tables += describe_estimator(estimator, incoming, classes, top, prefix)
         return tables
 
     def scores(self, X: Any) -> np.ndarray:

@@ -103,13 +103,13 @@ def make_smoothing(
     )
 
 
-def estimate_shares(counts: np.ndarray, tasks: list[int], by: Smoothing) -> np.ndarray:
+def estimate_shares(counts: np.ndarray, tasks: list[int], smoothing: Smoothing) -> np.ndarray:
     """Estimate the shares of positive rows among groups of rows, shrunk by the prior: float64 (n, tasks).
 
     `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
     """
-    numerator = counts[:, tasks] * by.unit + by.positives
-    return np.asarray(numerator / (sum_over_classes(counts)[:, None] * by.unit + by.rows))
+    numerator = counts[:, tasks] * smoothing.unit + smoothing.positives
+    return np.asarray(numerator / (sum_over_classes(counts)[:, None] * smoothing.unit + smoothing.rows))
 
 
 def compute_log_odds(p: np.ndarray) -> np.ndarray:
@@ -118,16 +118,16 @@ def compute_log_odds(p: np.ndarray) -> np.ndarray:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -> np.ndarray:
+def estimate_locally(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> np.ndarray:
     """Estimate p of each training value from the rows around it (section 3.2): float64 (cells, tasks).
 
-    A window is a range of ranks, the running count of rows in the order of values: ``by.reach`` below and above those
-    of the value itself. It holds some values whole and, at either end, a part of one. Numerator and denominator are
-    made whole numbers, so that with whole weights p is the float64 nearest to the fraction, and equal fractions are
-    equal.
+    A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.reach` below
+    and above those of the value itself, and holds some values whole and, at either end, a part of one. Numerator and
+    denominator are made whole numbers, so that with whole weights p is the float64 nearest to the fraction, and equal
+    fractions are equal.
     """
     rows, counts = cells.rows, cells.cumulative()
-    units_upto = sum_over_classes(counts) * by.unit
+    units_upto = sum_over_classes(counts) * smoothing.unit
     ranks = Ragged(cells.indptr, units_upto)
     upto, positives = counts[:, tasks], cells.counts[:, tasks]
     estimates = np.empty((len(rows), len(tasks)))
@@ -136,12 +136,12 @@ def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -
         column = cells.column_of_cell[some]
         last = cells.indptr[1:][column] - 1
         all_units = units_upto[last]
-        reach = np.where(cells.nominal[column], 0.0, by.reach)
-        low = np.maximum(units_upto[some] - rows[some] * by.unit - reach, 0.0)
+        reach = np.where(cells.nominal[column], 0.0, smoothing.reach)
+        low = np.maximum(units_upto[some] - rows[some] * smoothing.unit - reach, 0.0)
         high = np.minimum(units_upto[some] + reach, all_units)
         # The window of a rare word's value holds its whole column.
-        whole = upto.take(last, axis=0) * by.unit + by.positives
-        estimates[some] = whole / (all_units + by.rows)[:, None]
+        whole = upto.take(last, axis=0) * smoothing.unit + smoothing.positives
+        estimates[some] = whole / (all_units + smoothing.rows)[:, None]
         narrower = np.flatnonzero((low > 0) | (high < all_units))
         some, column, last, low, high = (each[narrower] for each in (some, column, last, low, high))
         inside = positives.take(some, axis=0)  # positive rows of the values that the window holds whole
@@ -151,7 +151,7 @@ def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -
         for rank, is_low in ((low, True), (high, False)):
             cut = np.minimum(ranks.search(column, rank), last)
             positives_cut, upto_cut = positives.take(cut, axis=0), upto.take(cut, axis=0)
-            units_cut = rows[cut] * by.unit
+            units_cut = rows[cut] * smoothing.unit
             units_inside = units_upto[cut] - rank if is_low else rank - units_upto[cut] + units_cut
             is_whole = units_inside == units_cut
             inside += before - upto_cut if is_low else upto_cut - positives_cut - through
@@ -160,15 +160,15 @@ def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -
             taken.append(np.where(is_part, units_inside, 0.0)[:, None])
             size.append(np.where(is_part, rows[cut], 1.0)[:, None])
             part_positives.append(positives_cut)
-        denominator = (high - low + by.rows)[:, None] * size[0] * size[1]
-        numerator = (inside * by.unit + by.positives) * size[0] * size[1]
+        denominator = (high - low + smoothing.rows)[:, None] * size[0] * size[1]
+        numerator = (inside * smoothing.unit + smoothing.positives) * size[0] * size[1]
         numerator += taken[0] * part_positives[0] * size[1] + taken[1] * part_positives[1] * size[0]
         estimates[some] = numerator / denominator
     return estimates
 
 
 def estimate_zeros(
-    cells: ContingencyTable, tasks: list[int], by: Smoothing, estimates: np.ndarray, share: np.ndarray
+    cells: ContingencyTable, tasks: list[int], smoothing: Smoothing, estimates: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
     """Estimate p(0) of each column where zero is special (section 3.5): float64 (k, tasks).
 
@@ -177,7 +177,7 @@ def estimate_zeros(
     estimates : float64 (cells, tasks), of the other training values.
     share : float64 (tasks,), the estimate from all rows, for nominal columns without zeros.
     """
-    zero = estimate_shares(cells.zeros, tasks, by)
+    zero = estimate_shares(cells.zeros, tasks, smoothing)
     absent = sum_over_classes(cells.zeros) == 0
     zero[absent] = share  # of empty columns too, which the caller takes care of
     columns = np.flatnonzero(absent & ~cells.nominal & (np.diff(cells.indptr) > 0))

@@ -172,16 +172,20 @@ class Shape(ColumnStage):
         special = self.output(table.schema).zero
         cells = table if special else table.with_zeros()
         tasks = table.tasks()
-        by = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)
-        share = estimate_shares(table.totals[None], tasks, by)[0]
-        estimates = estimate_locally(cells, tasks, by)
+        smoothing = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)
+        share = estimate_shares(table.totals[None], tasks, smoothing)[0]
+        estimates = estimate_locally(cells, tasks, smoothing)
         if self.method == "isotonic":
             estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone(cells, tasks))
-        missing = estimate_shares(table.missing, tasks, by)
+        missing = estimate_shares(table.missing, tasks, smoothing)
         missing[sum_over_classes(table.missing) == 0] = share
-        base = np.tile(by.positives / by.rows, (len(table), 1)) if self.center else np.zeros((len(table), len(tasks)))
+        base = (
+            np.tile(smoothing.positives / smoothing.rows, (len(table), 1))
+            if self.center
+            else np.zeros((len(table), len(tasks)))
+        )
         if special:
-            base = estimate_zeros(cells, tasks, by, estimates, share)
+            base = estimate_zeros(cells, tasks, smoothing, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.
         if self._log_odds:
             share, missing = compute_log_odds(share), compute_log_odds(missing)
