@@ -171,14 +171,18 @@ class Attributes(Sequence[Attribute]):
         if isinstance(position, slice):
             return self.take(position)
         position = range(len(self))[position]
-        return _make_attribute(self.names[position], self.forms[self.codes[position]], self._scores, position)
+        form = self.forms[self.codes[position]]
+        pairs = tuple((key[0], float(self._scores[key][position])) for key in form.scores)
+        return tuple.__new__(Attribute, (self.names[position], *form[1:6], pairs))
 
     def __iter__(self) -> Iterator[Attribute]:
         for first in range(0, len(self), _AT_ONCE):
             some = self[first : first + _AT_ONCE]
             scores = {key: values.tolist() for key, values in some._scores.items()}
             for number, (name, code) in enumerate(zip(some.names, some.codes.tolist())):
-                yield _make_attribute(name, some.forms[code], scores, number)
+                form = some.forms[code]
+                pairs = tuple([(key[0], scores[key][number]) for key in form[6]]) if form[6] else ()
+                yield tuple.__new__(Attribute, (name, *form[1:6], pairs))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, tuple):
@@ -215,28 +219,21 @@ def _number_forms(forms: Iterable[Attribute], known: dict[Attribute, int]) -> np
     return np.array([known.setdefault(form, len(known)) for form in forms], np.int32)
 
 
-def _make_attribute(name: str, form: Attribute, scores: Mapping[tuple[str, float], Any], position: int) -> Attribute:
-    """Make the attribute of this name and form whose scores are at `position` in `scores`, by their keys."""
-    pairs = tuple([(key[0], float(scores[key][position])) for key in form[6]]) if form[6] else ()
-    return tuple.__new__(Attribute, (name, *form[1:6], pairs))
-
-
 def _pack_attributes(some: list[Attribute]) -> Attributes:
-    scores: dict[tuple[str, float], list[float]] = defaultdict(lambda: [0.0] * len(some))
-    known: dict[tuple[Any, ...], int] = {}  # the fields of each form but the name
-    codes = []
-    for number, attribute in enumerate(some):
-        keys: list[tuple[str, float]] = []
-        for metric, score in attribute[6]:
-            keys.append((metric, sum([each == metric for each, _ in keys])))
-            scores[keys[-1]][number] = score
-        codes.append(known.setdefault((*attribute[1:6], tuple(keys)), len(known)))
-    return Attributes(
-        Texts.of([each[0] for each in some]),
-        [Attribute("", *fields) for fields in known],
-        np.array(codes, np.int32),
-        {key: np.array(each, np.float64) for key, each in scores.items()},
+    known: dict[tuple[Any, ...], int] = {}  # the fields of each form but the name, with the metrics of its scores
+    codes = np.array(
+        [known.setdefault((*each[1:6], tuple([metric for metric, _ in each[6]])), len(known)) for each in some],
+        np.int32,
     )
+    forms: list[Attribute] = []
+    scores: dict[tuple[str, float], np.ndarray] = defaultdict(lambda: np.zeros(len(some)))
+    for code, (*fields, metrics) in enumerate(known):
+        keys = tuple((metric, metrics[:number].count(metric)) for number, metric in enumerate(metrics))
+        forms.append(Attribute("", *fields)._replace(scores=keys))
+        positions = np.flatnonzero(codes == code) if keys else ()
+        for number, key in enumerate(keys):
+            scores[key][positions] = [some[position][6][number][1] for position in positions]
+    return Attributes(Texts.of([each[0] for each in some]), forms, codes, scores)
 
 
 class AttributeBuilder:
