@@ -148,6 +148,7 @@ def take_the_exact_path_alone(monkeypatch):
 def way(request, monkeypatch):
     """Both ways to read rows: the exact path alone, and the fast path wherever it takes a block."""
     monkeypatch.setattr("filterkit.arff.blocks.SMALLEST_HALF", 0)
+    monkeypatch.setattr("filterkit.arff.blocks._SMALLEST_FAST", 0)
     if request.param == "exact":
         take_the_exact_path_alone(monkeypatch)
     else:

@@ -62,8 +62,7 @@ class BlockParser:
         ArffError : a row cannot be read.
         """
         self._bytes += len(block.text)
-        exactly = self._bytes < SMALL and not _fast_is_loaded()
-        parsed = (self._parse_exactly if exactly else self._parse)(block)
+        parsed = self._parse(block)
         notes = merge_notes(parsed.notes + _find_rounded(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), find_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
@@ -76,10 +75,8 @@ class BlockParser:
         notes: list[Note] = []
         while text:
             this, text = text[: (end := find_first_line_end(text))], text[end:]
-            of_this: list[Note] = []
             try:
-                rows += self._correct_line(this.decode("utf-8", "surrogateescape"), line, of_this)
-                notes += of_this
+                rows += self._correct_line(this.decode("utf-8", "surrogateescape"), line, notes)
             except ArffError as error:
                 error.source = name
                 if not self.rejects:
@@ -97,8 +94,10 @@ class BlockParser:
 
             mended = mend_row(text, self.declared)
             if self.lenient and mended is not None:
-                notes += [Note(kind, line, text=found) for kind, found in mended.repairs]
-                return self._parse_strictly(mended.text, line, notes, self.unseen)
+                found = [Note(kind, line, text=value) for kind, value in mended.repairs]
+                rows = self._parse_strictly(mended.text, line, found, self.unseen)
+                notes += found
+                return rows
             if self.lenient and self.unseen:
                 return self._parse_strictly(text, line, notes, True)
             if mended is not None:
@@ -126,7 +125,8 @@ class BlockParser:
     def _parse(self, block: Block) -> Parsed:
         """Parse a block by the fast path. Halve it where that fails, and parse small halves by the exact path."""
         text, line, name = block
-        if len(text) >= SMALLEST_HALF or (_fast_is_loaded() and len(text) >= _SMALLEST_FAST):
+        is_loaded = _fast_is_loaded()
+        if len(text) >= (_SMALLEST_FAST if is_loaded else SMALLEST_HALF) and (is_loaded or self._bytes >= SMALL):
             from filterkit.arff import fast
 
             parsed = fast.parse_block(text, self.layout) or self._fill_empty_fields(text, line)

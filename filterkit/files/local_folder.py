@@ -49,11 +49,11 @@ class LocalFolder:
     def write(self, name: str, content: bytes) -> None:
         """Write a file with this content; it appears when it is complete."""
         with self._name_errors():
-            unfinished = UnfinishedFile(self._path)
+            unfinished = UnfinishedFile(self._path_of(name))
             try:
                 with open(unfinished.path, "wb") as file:
                     file.write(content)
-                unfinished.rename_to(self._path_of(name))
+                unfinished.rename()
             finally:
                 unfinished.remove()
 

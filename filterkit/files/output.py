@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import IO, NamedTuple
+from typing import IO
 
 from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
 from filterkit.files.compression import compress
@@ -49,7 +49,7 @@ def check_output(path: str) -> None:
         raise make_file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
         with name_write_errors(_make_title(path)):
-            UnfinishedFile(folder).remove()  # only the attempt has the system say why it refuses
+            UnfinishedFile(os.path.realpath(path)).remove()  # only the attempt has the system say why it refuses
 
 
 @contextmanager
@@ -74,25 +74,23 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     BrokenPipeError : nobody reads the pipe any more.
     """
     check_output(path)
-    number, target, unfinished = _descriptor(path), path, None
+    number, unfinished = _descriptor(path), None
     with name_write_errors(_make_title(path)):
         if number is None and _read_kind(path) in (0, stat.S_IFREG):
-            target = os.path.realpath(path)
-            unfinished = UnfinishedFile(os.path.dirname(target))
+            unfinished = UnfinishedFile(os.path.realpath(path))
     try:
         with name_write_errors(_make_title(path)):
-            file = path if unfinished is None else unfinished.path
+            file, name = (path, path) if unfinished is None else (unfinished.path, unfinished.target)
             sink = Sink(file if number is None else number, _make_title(path), onward)
-        with io.BufferedWriter(sink) as raw, compress(raw, target if number is None else "") as out:
+        with io.BufferedWriter(sink) as raw, compress(raw, name if number is None else "") as out:
             yield out
-        if unfinished is not None:
-            complete = _Complete(path, unfinished, target)
-            if _waiting is None:
-                complete.rename()
-            elif any(target == other.target for other in _waiting):
+        if unfinished is not None and _waiting is not None:
+            if any(unfinished.target == other.target for _, other in _waiting):
                 raise FilterkitError(f"two outputs go to {quoted(path, PATH)}; name another file for one of them")
-            else:
-                _waiting.append(complete)
+            _waiting.append((path, unfinished))
+        elif unfinished is not None:
+            with name_write_errors(path):
+                unfinished.rename()
     except BaseException:
         if unfinished is not None:
             unfinished.remove()
@@ -119,20 +117,7 @@ def open_new_file(path: str, name: str) -> Iterator[IO[bytes]]:
         yield out
 
 
-class _Complete(NamedTuple):
-    """A file that is complete but still in the hidden folder of `unfinished`; `path` is what the user calls it."""
-
-    path: str
-    unfinished: UnfinishedFile
-    target: str
-
-    def rename(self) -> None:
-        """Rename the file."""
-        with name_write_errors(self.path):
-            self.unfinished.rename_to(self.target)
-
-
-_waiting: list[_Complete] | None = None  # complete files inside `rename_together`
+_waiting: list[tuple[str, UnfinishedFile]] | None = None  # complete files inside `rename_together`, by users' paths
 
 
 @contextmanager
@@ -158,14 +143,15 @@ def rename_together() -> Iterator[None]:
             yield
         except BrokenPipeError as error:
             broken = error
-        for file in complete:
-            file.rename()
+        for path, file in complete:
+            with name_write_errors(path):
+                file.rename()
         if broken is not None:
             raise broken
     finally:
         _waiting = None
-        for file in complete:
-            file.unfinished.remove()
+        for _, file in complete:
+            file.remove()
 
 
 def _make_title(path: str) -> str:

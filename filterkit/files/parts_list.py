@@ -57,17 +57,24 @@ class Parts:
         self.entries: dict[int, Entry] = {}
         text = self._folder.read(names.list)
         self.is_listed = text is not None
-        if text is not None:
-            with _convert_parse_errors(names.path_of(names.list)):
-                found = json.loads(text)
-                self._add_entries(found, found["parts"])
-        else:
+        self._found_in = names.path_of(names.list if self.is_listed else names.journal)  # what names the entries
+        if text is None:
             self._folder.check_free(names.journal)
             lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
-            if whole := [line for line in lines if line.endswith(b"\n")]:  # the last one may be unfinished
-                with _convert_parse_errors(names.path_of(names.journal)):
-                    head, *parts = map(json.loads, whole)
-                    self._add_entries(head, parts)
+        with _convert_parse_errors(self._found_in):
+            if text is not None:
+                self._head = json.loads(text)
+                parts = self._head["parts"]
+            else:  # the last line may be unfinished
+                self._head, *parts = [json.loads(line) for line in lines if line.endswith(b"\n")] or [None]
+            if self._head is not None and self._head["format"] != _FORMAT:
+                raise ValueError
+            for part in parts:
+                number = names.number(part["name"])
+                if number is None:
+                    raise ValueError
+                labels = tuple(map(int, part.get("labels", ())))
+                self.entries[number] = Entry(int(part["rows"]), int(part["bytes"]), labels)
         sizes = self._folder.sizes()
         for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
@@ -98,10 +105,9 @@ class Parts:
             return
         other = [name for name in work if self._head.get(name) != work[name]]
         if other:
-            of = self.names.path_of(self.names.list if self.is_listed else self.names.journal)
             raise FilterkitError(
-                f"{of}: the existing parts are of another command (not the same {', '.join(other)}); remove this file "
-                f"and {self.names.path}, or choose another name"
+                f"{self._found_in}: the existing parts are of another command (not the same {', '.join(other)}); "
+                f"remove this file and {self.names.path}, or choose another name"
             )
 
     def check_new(self) -> None:
@@ -112,8 +118,7 @@ class Parts:
         FilterkitError : there are parts already.
         """
         if self._head is not None:
-            of = self.names.path_of(self.names.list if self.is_listed else self.names.journal)
-            raise FilterkitError(f"{of}: these parts exist already; remove them, or choose another name")
+            raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
         """Prepare for writing the missing parts; return the absolute path of a folder for parts that are not complete.
@@ -173,16 +178,6 @@ class Parts:
         """Remove all parts and the journal."""
         for name in [*map(self.names.part, self.entries), self.names.journal]:
             self._folder.remove(name)
-
-    def _add_entries(self, head: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-        if head["format"] != _FORMAT:
-            raise ValueError
-        self._head = head
-        for part in parts:
-            number = self.names.number(part["name"])
-            if number is None:
-                raise ValueError
-            self.entries[number] = Entry(int(part["rows"]), int(part["bytes"]), tuple(map(int, part.get("labels", ()))))
 
     def _describe(self, number: int) -> dict[str, Any]:
         entry = self.entries[number]

@@ -106,12 +106,7 @@ class Scratch:
         """
         with name_temporary_errors():
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        return [
-            np.frombuffer(mapped, each.dtype, int(np.prod(each.shape)), each.offset).reshape(each.shape)
-            if each.n_bytes
-            else np.empty(each.shape, each.dtype)
-            for each in several
-        ]
+        return [np.ndarray(each.shape, each.dtype, mapped, each.offset) for each in several]
 
     def _align(self) -> int:
         """Move to the end of the file, to a multiple of 8 bytes, where any array may begin; returns the offset."""

@@ -10,26 +10,32 @@ from filterkit.temporary import LockedFolder
 
 
 class UnfinishedFile:
-    """A file that is not there yet, in a new hidden folder in `folder`.
+    """A file that is written in a new hidden folder beside its later path.
+
+    Parameters
+    ----------
+    target : the absolute path that the file gets when it is complete.
 
     Attributes
     ----------
-    path : the path of the file, which nobody else uses.
+    path : where to write the file; nobody else uses this path.
+    target : as passed.
 
     Raises
     ------
-    OSError : `folder` cannot be written to.
+    OSError : the folder of `target` cannot be written to.
     """
 
-    def __init__(self, folder: str) -> None:
-        self._folder = LockedFolder(folder)
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self._folder = LockedFolder(os.path.dirname(target))
         self.path = os.path.join(self._folder.path, "file")
 
-    def rename_to(self, target: str) -> None:
-        """Rename the file to `target`, with the permissions of the file that it replaces."""
+    def rename(self) -> None:
+        """Rename the complete file to its target, with the permissions of the file that it replaces."""
         with suppress(FileNotFoundError):
-            os.chmod(self.path, stat.S_IMODE(os.stat(target).st_mode))
-        os.replace(self.path, target)
+            os.chmod(self.path, stat.S_IMODE(os.stat(self.target).st_mode))
+        os.replace(self.path, self.target)
         self.remove()
 
     def remove(self) -> None:
