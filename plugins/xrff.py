@@ -455,12 +455,11 @@ class XrffWriter(Writer):
 
         from filterkit.plugin import take_texts
 
-        missing = f'<value{begin} missing="yes"/>'
+        form = DateFormat(attribute.format)
         if attribute.kind == "nominal":
-            elements = [*(make_element("value", label, begin) for label in attribute.values), missing]
+            elements = [_make_value(code, attribute, form, begin) for code in (*range(len(attribute.values)), None)]
             return take_texts(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
-        one = _choose_formatter(attribute, begin)
-        return pa.array([missing if value is None else one(value) for value in column], pa.string())
+        return pa.array([_make_value(value, attribute, form, begin) for value in column], pa.string())
 
     def _format_sparse(self, batch: Batch) -> Any:
         """Return the text of sparse rows: their elements one after the other, sorted by row and position."""
@@ -554,45 +553,40 @@ def _format_begins(batch: Batch, kind: str = "") -> pa.Array:
     return pa.array([f"<instance{kind}{text}>" for text in texts], pa.string())
 
 
-def _choose_formatter(attribute: Attribute, begin: str = "") -> Callable[[Any], str]:
-    """Return the function that makes the element of a value of an attribute that is a string, date or relational.
+def _make_value(value: Any, attribute: Attribute, form: DateFormat, begin: str = "") -> str:
+    """Return the element of a value of an attribute; None and NaN are missing.
 
-    It takes no missing values. `begin` is the text of the element's attributes.
+    `form` is that of dates, and `begin` the text of the element's attributes.
     """
-    if attribute.kind == "date":
-        form = DateFormat(attribute.format)
-
-        def of_date(moment: int) -> str:
-            text = form.format(moment)
-            if form.parse(text) != moment:
-                raise FilterkitError(
-                    f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose a part "
-                    f"of a date; give it one such as {_DATE}.SSS"
-                )
-            return make_element("value", text, begin)
-
-        return of_date
+    if value is None or value != value:
+        return f'<value{begin} missing="yes"/>'
     if attribute.kind == "relational":
-        return lambda bag: f"<value{begin}>{_make_bag(bag, attribute)}</value>"
-    return lambda text: make_element("value", text, begin)
+        return f"<value{begin}>{_make_bag(value, attribute)}</value>"
+    if attribute.kind == "nominal":
+        text = attribute.values[int(value)]
+    elif attribute.kind == "date":
+        text = form.format(value)
+        if form.parse(text) != value:
+            raise FilterkitError(
+                f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose a part of "
+                f"a date; give it one such as {_DATE}.SSS"
+            )
+    else:
+        text = value if attribute.kind == "string" else format_number(value)
+    return make_element("value", text, begin)
 
 
 def _make_bag(text: str, attribute: Attribute) -> str:
     """Return the rows of a bag as XML."""
+    forms = [DateFormat(inner.format) for inner in attribute.attributes]
     found = ["<instances>"]
     for row in parse_bag(text, attribute):
         kind = ' type="sparse"' if row.sparse else ""
         weight = "" if row.weight == 1 else f' weight="{format_number(row.weight)}"'
         found.append(f"<instance{kind}{weight}>")
         for position, value in row.values.items():
-            begin, inner = f' index="{position + 1}"' if row.sparse else "", attribute.attributes[position]
-            if value is None or value != value:
-                found.append(f'<value{begin} missing="yes"/>')
-            elif inner.kind in ("numeric", "nominal"):
-                word = format_number(value) if inner.kind == "numeric" else inner.values[int(value)]
-                found.append(make_element("value", word, begin))
-            else:
-                found.append(_choose_formatter(inner, begin)(value))
+            begin = f' index="{position + 1}"' if row.sparse else ""
+            found.append(_make_value(value, attribute.attributes[position], forms[position], begin))
         found.append("</instance>")
     return "".join([*found, "</instances>"])
 

@@ -13,7 +13,7 @@ from .records import Records
 if TYPE_CHECKING:
     from .parsing import RowParser
 
-_CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
+CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
 _USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name of a single column
 
 
@@ -43,11 +43,6 @@ class Delimited(TypedFormat):
         for name, character in (("quote", self.quoting), ("decimal", self.point)):
             if self.separator == character:
                 raise UsageError(f"{self.name}: delimiter and {name} are the same character")
-
-    @property
-    def delimiter_word(self) -> str:
-        """The delimiter as a word that needs no quotes in a shell, if it has one."""
-        return next((word for word, character in _CHARACTERS.items() if character == self.separator), self.separator)
 
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()
@@ -89,7 +84,7 @@ class Tsv(Delimited):
 
 def _parse_character(form: Delimited, name: str, text: str) -> str:
     """Return the character of an option: the text itself, or the character that a word such as ``tab`` names."""
-    found = _CHARACTERS.get(text.lower(), {"\\t": "\t"}.get(text, text))
+    found = CHARACTERS.get(text.lower(), {"\\t": "\t"}.get(text, text))
     if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
         raise UsageError(f"{form.name}: {name} must be a single ASCII character such as ;, not {quoted(text)}")
     return found
@@ -176,7 +171,7 @@ class DelimitedTable(TextTable):
                 "this is not UTF-8 text; name its encoding, such as --encoding latin-1", source=source, line=1
             ) from None
         what = ""
-        other = next((word for word in _USUAL if _CHARACTERS[word] in names[0]), None)
+        other = next((word for word in _USUAL if CHARACTERS[word] in names[0]), None)
         if len(names) == 1 and not cells[0][1] and other is not None:  # with the wrong one, a row would be one text
             what = f"there is but one column, {quoted(names[0])}; say --from {form}:delimiter={other}, or put its name "
             what += "in quotes"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from filterkit.plugin import explain_code, is_number, quoted
+from filterkit.plugin import is_number, quoted
 
-if TYPE_CHECKING:
-    from .form import Delimited
+from .form import CHARACTERS, Delimited
 
 # In small letters. Others, as of grades such as 1, 2 and A, are labels.
 _MISSING = frozenset(
@@ -41,13 +39,6 @@ def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
     return f"as {' and '.join(reasons)};{condition} say {_format_option(form, point, others)}" if reasons else ""
 
 
-def find_code(form: Delimited, words: Sequence[str]) -> str:
-    """Return the first of distinct texts of numbers that is a code and no quantity; "" if there is none."""
-    if not all(is_number(word, form.point) for word in words):
-        return ""
-    return next((word for word in words if explain_code(word)), "")
-
-
 def advise_on_word(form: Delimited, word: str) -> str:
     """Say what to do if a text that is no number is meant to be one, or to be missing; return "" if neither may be."""
     if form.separator != "," and is_number(word, ","):
@@ -61,7 +52,8 @@ def _format_option(form: Delimited, point: str, missing: Sequence[str], strip: b
     """Return the option that reads such numbers and missing values, and drops spaces at the ends of texts."""
     options = []
     if form.delimiter != type(form).delimiter:
-        options.append(f"delimiter={form.delimiter_word}")
+        word = next((word for word, character in CHARACTERS.items() if character == form.separator), form.separator)
+        options.append(f"delimiter={word}")
     if point == ",":
         options.append("decimal=comma")
     if strip:

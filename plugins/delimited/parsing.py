@@ -39,7 +39,7 @@ from filterkit.plugin import (
 )
 
 from .codes import find_code_columns
-from .hints import advise_on_texts, advise_on_word, find_code
+from .hints import advise_on_texts, advise_on_word
 from .look import drop_lines_not_in_utf8
 from .records import Records
 
@@ -177,8 +177,8 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
             words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
             if about := advise_on_texts(form, words):
                 advice.setdefault(about, []).append(name)
-            elif code := find_code(form, words):
-                codes[name] = code
+            elif all(is_number(word, form.point) for word in words) and any(map(explain_code, words)):
+                codes[name] = next(filter(explain_code, words))
     for about, names in advice.items():
         what = f"column {quoted(names[0])} is" if len(names) == 1 else f"columns {named(names)} are"
         warnings.warn(ConversionWarning(f"{source}: {what} text, {about}"), stacklevel=2)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -33,9 +32,6 @@ class Records:
 
     def __init__(self, delimiter: str, quote: str, newline: bytes = b"\n") -> None:
         self.delimiter, self.quote, self.newline = delimiter, quote, newline
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"delimiter": self.delimiter, "quote": self.quote, "newline": self.newline}
 
     @cached_property
     def _cell_pattern(self) -> bytes:

@@ -182,7 +182,7 @@ def test_rows_can_be_rejected(tmp_path):
     [
         ('<!DOCTYPE dataset [<!ENTITY e "x">]>' + HEAD + END, "it declares the entity 'e', and entities are refused"),
         ('<!DOCTYPE dataset [<!ENTITY e SYSTEM "/etc/hostname">]>' + HEAD, "declares the entity 'e', and entities"),
-        ("<html></html>", "the root element must be dataset, not 'html'"),
+        ("<page></page>", "the root element must be dataset, not 'page'"),
         ("", "not well-formed XML"),
         ("@relation x", "not well-formed XML"),
         ("<dataset/>", "it declares no attributes"),
