@@ -148,9 +148,9 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
         "rank": arrow.make_numbers(np.arange(1, len(order) + 1)),
         "attribute": arrow.make_strings([schema.features[i].name for i in order.tolist()]),
     }
-    target = schema.class_attribute
+    scores, target = {name: arrow.make_numbers(state[name][order]) for name in names}, schema.class_attribute
     if "best.task" not in state:
-        return pa.table(columns | {name: arrow.make_numbers(state[name][order]) for name in names})
+        return pa.table(columns | scores)
     if stage.needs_class and target is not None and schema.positive is None and len(target.values) > 2:
         chosen = zip(state["best.task"][order].tolist(), constant.tolist())
         columns["class"] = arrow.make_strings([None if none else target.values[c] for c, none in chosen])
@@ -163,14 +163,9 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
                 for feature, code, has_label in zip(order.tolist(), threshold.tolist(), (nominal & ~constant).tolist())
             ]
         )
-    pos, neg = (np.where(constant, 1.0, state[f"best.{name}"][order]) for name in ("pos", "neg"))
-    tp, fp = state["best.tp"][order], state["best.fp"][order]
+    tp, fp, pos, neg = (np.where(constant, 1.0, state[f"best.{name}"][order]) for name in ("tp", "fp", "pos", "neg"))
+    counts = {"tp": tp, "fp": fp} if stage.needs_class else {"rows": tp}
     if stage.needs_class:
-        columns |= {"tp": arrow.make_numbers(tp, constant), "fp": arrow.make_numbers(fp, constant)}
-        columns["tpr"] = arrow.make_numbers(np.divide(tp, pos, out=np.zeros(len(tp)), where=pos > 0), constant)
-        columns["fpr"] = arrow.make_numbers(np.divide(fp, neg, out=np.zeros(len(fp)), where=neg > 0), constant)
-    else:
-        columns["rows"] = arrow.make_numbers(tp, constant)
-    for name in names:
-        columns[name] = arrow.make_numbers(state[name][order])
-    return pa.table(columns)
+        for name, count, of in (("tpr", tp, pos), ("fpr", fp, neg)):
+            counts[name] = np.divide(count, of, out=np.zeros(len(count)), where=of > 0)
+    return pa.table(columns | {name: arrow.make_numbers(count, constant) for name, count in counts.items()} | scores)

@@ -30,8 +30,7 @@ def hold_back_signals() -> Iterator[None]:
     if threading.current_thread() is threading.main_thread():  # the only one that receives signals
         for name in (*_TERMINAL_SIGNALS, "SIGTERM", "SIGXCPU"):
             number = getattr(signal, name, None)
-            handler = None if number is None else signal.getsignal(number)
-            if number is not None and callable(handler):
+            if number is not None and callable(signal.getsignal(number)):
                 handlers[number] = signal.signal(number, lambda number, frame: received.append((number, frame)))
     can_block = hasattr(signal, "pthread_sigmask")
     if can_block:

@@ -150,18 +150,16 @@ def compute_scaling_state(
     nominal : bool (columns,), whether a column keeps its values.
     multiply : whether to multiply values by `score` without dividing; a column whose `low` is its `high` becomes 0.
     """
-    if multiply:
-        one = np.ones(len(score))
-        factor = np.where(nominal, 1.0, np.where(low < high, score, 0.0))
-        return {"score": score, "unit": one, "offset": np.zeros(len(score)), "span": one.copy(), "factor": factor}
     unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
     span = high * unit - low * unit
-    offset = np.zeros(len(score)) if zero else low * unit
-    factor = np.where(span > 0, score, 0.0)
-    span[span == 0] = 1.0
-    for part, identity in ((unit, 1.0), (offset, 0.0), (span, 1.0), (factor, 1.0)):
-        part[nominal] = identity
-    return {"score": score, "unit": unit, "offset": offset, "span": span, "factor": factor}
+    stays = nominal | multiply
+    return {
+        "score": score,
+        "unit": np.where(stays, 1.0, unit),
+        "offset": np.where(stays | zero, 0.0, low * unit),
+        "span": np.where(stays | (span == 0), 1.0, span),
+        "factor": np.where(nominal, 1.0, np.where(span > 0, score, 0.0)),
+    }
 
 
 class MetricScaling(Scaling):

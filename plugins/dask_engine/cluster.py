@@ -7,7 +7,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -52,16 +52,17 @@ class Cluster:
     """
 
     def __init__(self, jobs: int, options: str, client: Client | None, preparations: list[Preparation]) -> None:
-        self._own: LocalCluster | None = None
-        self._folder: TemporaryFolder | None = None
-        self._is_ours = client is None
+        self._closing = ExitStack()
+        was_running = client is not None or options or dask.config.get("scheduler-address", None)
         if client is None:
             # Dask's own messages stay off standard error: what matters comes as an error of ours.
             for name in list(logging.root.manager.loggerDict):
                 if name.partition(".")[0] == "distributed":
                     logging.getLogger(name).setLevel(logging.CRITICAL)
-            is_running = options or dask.config.get("scheduler-address", None)
-            client = _connect(options) if is_running else self._start_workers(jobs)
+            client = _connect(options) if was_running else self._start_workers(jobs)
+            self._closing.callback(client.close)
+        if was_running:
+            self._closing.callback(self._undo_preparations)
         self.client = client
         self._plugins: list[str] = []
         check_versions(self.client)
@@ -78,24 +79,26 @@ class Cluster:
         """
         check_may_start()
         try:
-            self._folder = TemporaryFolder()
+            folder = TemporaryFolder()
+            self._closing.callback(folder.remove)
             resource_tracker.ensure_running()  # it would unblock the signals again
             settings = {
-                "temporary-directory": self._folder.path,
+                "temporary-directory": folder.path,
                 "distributed.nanny.pre-spawn-environ": _WORKER_ENVIRONMENT,
             }
             with hold_back_signals(), dask.config.set(settings):
-                self._own = LocalCluster(
+                cluster = LocalCluster(
                     n_workers=jobs,
                     threads_per_worker=1,
                     dashboard_address="127.0.0.1:0",  # of a page on its state, without Dask's dashboard
                     scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,
-                    local_directory=self._folder.path,
+                    local_directory=folder.path,
                 )
-            return Client(self._own)
+                self._closing.callback(cluster.close)
+            return Client(cluster)
         except BaseException as error:  # also a signal
-            self._end_own()
+            self.close()
             if isinstance(error, (OSError, RuntimeError, TimeoutError)):
                 raise FilterkitError(
                     f"--engine dask: the workers cannot be started ({_describe_cause(error)})"
@@ -167,22 +170,14 @@ class Cluster:
         self.client.register_plugin(plugin, name)
         self._plugins.append(name)
 
+    def _undo_preparations(self) -> None:
+        with suppress(OSError):  # the cluster may be lost
+            for name in self._plugins:
+                self.client.unregister_worker_plugin(name)
+
     def close(self) -> None:
         """Undo preparations in a running cluster, close a client of ours, and end workers that were started here."""
-        if self._own is None:
-            with suppress(OSError):  # the cluster may be lost
-                for name in self._plugins:
-                    self.client.unregister_worker_plugin(name)
-        if self._is_ours:
-            self.client.close()
-        self._end_own()
-
-    def _end_own(self) -> None:
-        """End the workers that were started here."""
-        if self._own is not None:
-            self._own.close()
-        if self._folder is not None:
-            self._folder.remove()
+        self._closing.close()
 
 
 class _Preparation(WorkerPlugin):
