@@ -91,17 +91,21 @@ class BatchSource:
         The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
         each value of a batch; if these are many in all, the function gets the batch in pieces.
         """
+        if growth <= 1:
+            growth = 0.0  # a batch stays whole, however large it is
         if self._stored is not None:
-            items = [(each, *cut) for each in self._stored for cut in _cut_rows(each.n_rows, each.n_values, growth)]
+            items = [
+                (each, *ends) for each in self._stored for ends in _divide_rows(each.n_rows, each.n_values * growth)
+            ]
             return self._map_stored(function, items)
         if not (last or self.in_memory or self._reads_again):
             return self._map_and_store(function)
-        if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
+        if not growth or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function)
         pieces = (
-            batch.rows(*cut)
+            batch.rows(*ends)
             for batch in self.read(itself)
-            for cut in _cut_rows(len(batch), batch.stored_values.size, growth)
+            for ends in _divide_rows(len(batch), batch.stored_values.size * growth)
         )
         return map_checked(self.engine, function, pieces)
 
@@ -328,8 +332,8 @@ def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Cal
 
 def _call_on_pieces(stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], batch: Batch) -> T:
     """Cut a batch into pieces of about `_MOST_VALUES` values, and call a function with them, transformed one by one."""
-    cuts = _divide_rows(len(batch), int(batch.stored_values.size * compute_peak_growth(stages)))
-    return function(transform(stages, batch.rows(*cut), training) for cut in cuts)
+    pieces = _divide_rows(len(batch), batch.stored_values.size * compute_peak_growth(stages))
+    return function(transform(stages, batch.rows(*ends), training) for ends in pieces)
 
 
 def _pack_and_call(
@@ -339,12 +343,7 @@ def _pack_and_call(
     return pack(batch), len(batch), batch.stored_values.size, function(batch)
 
 
-def _cut_rows(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
-    """Cut the rows of a batch into ranges (first, stop), as `_divide_rows` does; one range if `growth` is 1."""
-    return _divide_rows(n_rows, int(n_values * growth) if growth > 1 else 0)
-
-
-def _divide_rows(n_rows: int, n_values: int) -> list[tuple[int, int]]:
+def _divide_rows(n_rows: int, n_values: float) -> list[tuple[int, int]]:
     """Divide rows into equal ranges (first, stop), in order, of about `_MOST_VALUES` values each, or of one row."""
-    count = min(n_values // _MOST_VALUES + 1, max(n_rows, 1))
+    count = min(int(n_values) // _MOST_VALUES + 1, max(n_rows, 1))
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))
