@@ -70,7 +70,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
         if costs:
             rows.append((number, costs))
     if not rows:
-        raise RowError("the file contains no costs", source=path)
+        raise RowError("the file contains no costs; write a row for each class", source=path)
     if len(rows[0][1]) != 2:
         return _read_older_format(path, rows, n_classes)
     (number, size), *rows = rows

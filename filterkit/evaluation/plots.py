@@ -212,7 +212,7 @@ def _draw_near_best(results: Results, measures: list[str]) -> Any:
 def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     """Draw a critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
     if not results.can_be_ranked:
-        raise UsageError("--figure ranks: it needs results of at least three chains and two tasks")
+        raise UsageError("--figure ranks: it needs results of at least three chains and two tasks; choose another")
     names = [wrap_name(name, 24).split("\n") for name in results.chains]
     step = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
     is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS

@@ -87,7 +87,7 @@ class PredefinedFolds:
             test, *training = (np.asarray(number[rows[chosen[rows]]]) for rows in (fold.test, *fold.training))
             if not len(test) or not all(map(len, training)):
                 use = "train" if len(test) else "test"
-                raise FilterkitError(f"{fold.name}: no row to {use} on has a known class")
+                raise FilterkitError(f"{fold.name}: no row to {use} on has a known class; leave the fold out")
             folds.append(PredefinedFold(fold.name, test, training))
         own = PredefinedFolds(folds, int(np.count_nonzero(chosen)))
         if len(set(own.shares)) < len(own.shares):
@@ -190,7 +190,7 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
             f"{path}: row {wrong[0] + 1:,}: there is no row {row[wrong[0]]}; DATA has {n_rows:,}, numbered from 0"
         )
     if not len(row):
-        raise FilterkitError(f"{path}: the file has no rows, so it has no folds")
+        raise FilterkitError(f"{path}: the file has no rows, so it has no folds; name another file")
     order = np.lexsort((row, is_test, sample, fold, repeat))
     keys, row = np.column_stack([repeat, fold, sample, is_test])[order], row[order]
     cuts = [0, *(np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1).tolist(), len(row)]
@@ -204,7 +204,9 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
             where = f"{path}: {name}" + (f", sample {s}" if has_samples else "")
             to_train, to_test = (rows_of.get((r, f, s, number), row[:0]) for number in (0, 1))
             if not len(to_train) or not len(to_test):
-                raise FilterkitError(f"{where}: there are no rows to {'test' if len(to_train) else 'train'} on")
+                raise FilterkitError(
+                    f"{where}: there are no rows to {'test' if len(to_train) else 'train'} on; add some"
+                )
             numbers, times = np.unique(np.concatenate([to_train, to_test]), return_counts=True)
             if times.max() > 1:
                 raise FilterkitError(f"{where}: row {numbers[times > 1][0]} is named twice; name each row once")

@@ -452,5 +452,5 @@ def read_results_file(path: str) -> list[Result]:
                 f"{path}:{number}: these are not results of an evaluation; name a file that evaluate -o wrote"
             ) from None
     if not rows:
-        raise FilterkitError(f"{path}: the file contains no results")
+        raise FilterkitError(f"{path}: the file contains no results; name a file that evaluate -o wrote")
     return rows

@@ -296,13 +296,13 @@ class Evaluator:
         design, own, groups, test = self.design, self.own, None, self.test
         rows = select_rows_with_known_class(data)
         if not len(rows):
-            raise FilterkitError("there are no rows with a known class or labels")
+            raise FilterkitError("there are no rows with a known class or labels; name another class")
         if own is not None:
             own = own.select_rows(data.class_known)
         elif test is not None:
             test = select_rows_with_known_class(test)
             if not len(test):
-                raise FilterkitError("no row to test on has a known class")
+                raise FilterkitError("no row to test on has a known class; name other rows")
             numbers = np.arange(len(rows) + len(test))
             own = PredefinedFolds([PredefinedFold("", numbers[len(rows) :], [numbers[: len(rows)]])], len(numbers))
         elif design.group is not None:

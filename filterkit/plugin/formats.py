@@ -93,11 +93,10 @@ class Formats:
         return self._choose(path, self._out, is_main, False)
 
     def _choose(self, path: str, chosen: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
-        own = find_format_by_ending(path, self.known, is_read)
-        if chosen is None:
-            return own
-        is_free = self.known.get(_find_ending(path, is_read)) is None
-        return chosen if is_main or is_free or own.name == chosen.name else own
+        own = self.known.get(_find_ending(path, is_read))  # None if no format has this ending
+        if chosen is not None and (is_main or own is None or own.name == chosen.name):
+            return chosen
+        return _make_format(own or self.known[_DEFAULT])
 
     def describe_misleading_name(self, path: str) -> str:
         """Return a warning if standard output goes to a file whose ending is that of another format or of a

@@ -200,7 +200,7 @@ def _check_hook_names(module: Any) -> None:
                 hint = f"did you mean {quoted(meant)}?" if meant else f"known: {', '.join(_HOOKS)}"
                 raise PluginError(f"there is no hook {quoted(name)}; {hint}")
             if inspect.signature(member).parameters:
-                raise PluginError(f"the hook {name} takes no arguments")
+                raise PluginError(f"the hook {name} takes no arguments; write def {name}():")
         elif name.startswith(PROJECT) and isinstance(member, FunctionType):
             meant = _find_similar_hook(name)
             if meant is not None and member.__module__ == getattr(module, "__name__", None):
@@ -273,6 +273,4 @@ def _check_endings(formats: Iterable[Any]) -> None:
             )
         for ending in form.endings:
             if not isinstance(ending, str) or ending[:1] not in (".", "/"):
-                raise PluginError(
-                    f"the format {quoted(form.name)} has the ending {ending!r}; an ending begins with a dot"
-                )
+                raise PluginError(f"the format {quoted(form.name)} has the ending {ending!r}; begin it with a dot")

@@ -200,20 +200,16 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
         flags = after_stages
     n_values: dict[str, int] = {}  # of each option of the latest stage
     while rest:
-        word = rest[0]
+        word, taken, n_words = rest[0], chain, 1
         flag, equals, _ = word.partition("=")
-        n_words = 1
         if flag in n_values:
             n_words += 0 if equals else n_values[flag]
         elif (flag if flag.startswith("--") else flag[:2]) in flags:
-            n_words = len(rest) - len(parser.parse_args(list(rest))[1])
-            options += rest[:n_words]
-            rest = rest[n_words:]
-            continue
+            taken, n_words = options, len(rest) - len(parser.parse_args(list(rest))[1])
         elif word in plugins.stages:
             flags, params = after_stages, make_stage_command(plugins.stages[word]).get_params(context)
             n_values = {flag: int(not getattr(each, "is_flag", False)) for each in params for flag in _list_flags(each)}
-        chain += rest[:n_words]
+        taken += rest[:n_words]
         rest = rest[n_words:]
     return options + chain
 

@@ -174,7 +174,9 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
 
         made = engine(jobs)
         results = made.map(str, items())
-        assert next(results) == "0", f"{engine.name}: the first result is not that of the first item"
+        assert next(results) == "0", (
+            f"{engine.name}: the first result is not that of the first item: give results in the order of the items"
+        )
         most = 8 * jobs + 8
         assert len(taken) <= most, (
             f"{engine.name}: with {jobs} jobs {len(taken)} items are taken before the second result is asked for; "

@@ -34,22 +34,24 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     """Check that the format has a name, lower-case endings with a dot, a function to read or write, and known
     losses."""
     assert isinstance(form, FileFormat), f"{form!r} is neither a Format nor a FileFormat"
-    assert form.name.strip(), "a format needs a name, for messages"
+    assert form.name.strip(), "a format needs a name, for messages: give it one"
     endings = form.endings if isinstance(form.endings, tuple) else ()
     right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", ending) for ending in endings)
     assert right, f"{form.name}: endings must be like ('.parquet',), not {form.endings!r}"
-    assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written"
+    assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written: write one of both"
     if not isinstance(form, Format):
         check_methods(form.name, type(form))
         assert re.fullmatch(r"[a-z][a-z0-9-]*", form.name), (
             f"{form.name}: the name of a FileFormat must be a lower-case word"
         )
-        assert form.title.strip(), f"{form.name}: a FileFormat needs a title, for messages"
+        assert form.title.strip(), f"{form.name}: a FileFormat needs a title, for messages: give it one"
         assert form.summary(), f"{form.name}: write a docstring, which becomes its help"
         for field in dataclasses.fields(form):
-            assert field.metadata["help"].strip(), f"{form.name}: the option {field.name} has no help"
+            assert field.metadata["help"].strip(), f"{form.name}: the option {field.name} has no help: write it"
         again = pickle.loads(pickle.dumps(form))
-        assert vars(again) == vars(form), f"{form.name}: a pickled format comes back changed"
+        assert vars(again) == vars(form), (
+            f"{form.name}: a pickled format comes back changed: keep nothing in it but its options"
+        )
     else:
         for function, names in ((form.read, "path, class_, positive"), (form.write, "batches, out")):
             try:
@@ -96,7 +98,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
         "class_ on"
     )
     assert back.y is not None and data.y is not None and np.array_equal(back.y, data.y, equal_nan=True), (
-        f"{form.name}: other classes come back than were written"
+        f"{form.name}: other classes come back than were written: read the column of the class as it was written"
     )
     if target.kind == "nominal":
         positive = target.values[-1]
@@ -122,7 +124,8 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
     content = _check_come_back(form, data, " when they were written in several batches", step=2)
     if content is not None and not isinstance(form, Format):
         assert write_rows(form, data) == content, (
-            f"{form.name}: rows written in several batches give other bytes than in one"
+            f"{form.name}: rows written in several batches give other bytes than in one: let nothing depend on how "
+            "they are cut"
         )
         _check_come_back(form, data, " when they are read in small parts", block_size=60)
 
@@ -170,10 +173,14 @@ def check_reading(form: FileFormat, path: str) -> None:
     """Check that reading a file twice gives the same rows, whose batches fit their schema, and that it can be read
     without a class."""
     first, again = (_read(form, path, None) for _ in range(2))
-    assert same(first, again), f"{form.name}: reading {path} twice gives other rows"
+    assert same(first, again), f"{form.name}: reading {path} twice gives other rows: keep nothing from the first time"
     flat = _read(form, path, "none")
-    assert flat.schema.class_index is None, f"{form.name}: read gives a class though it was asked for none"
-    assert len(flat) == len(first), f"{form.name}: {path} has other rows without a class"
+    assert flat.schema.class_index is None, (
+        f"{form.name}: read gives a class though it was asked for none: pass class_ on"
+    )
+    assert len(flat) == len(first), (
+        f"{form.name}: {path} has other rows without a class: read all rows, whatever the class"
+    )
 
 
 def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
@@ -233,7 +240,9 @@ def compare_rows(form: FileFormat, expected: Batch, found: Batch, when: str = ""
     Neither batch has a class; `when` ends the messages.
     """
     about = f"{form.name}: "
-    assert len(found) == len(expected), f"{about}{len(found)} rows come back of {len(expected)}{when}"
+    assert len(found) == len(expected), (
+        f"{about}{len(found)} rows come back of {len(expected)}{when}: write and read every row"
+    )
     if "weights" not in form.losses:
         one, other = (b.row_weights for b in (expected, found))
         assert np.array_equal(one, other), (
@@ -244,7 +253,7 @@ def compare_rows(form: FileFormat, expected: Batch, found: Batch, when: str = ""
         return
     given, back = expected.schema.attributes, found.schema.attributes
     repair = "keep it, refuse it with a FilterkitError, or declare losses"
-    assert len(back) == len(given), f"{about}{len(back)} attributes come back of {len(given)}{when}"
+    assert len(back) == len(given), f"{about}{len(back)} attributes come back of {len(given)}{when}: {repair}"
     for one_a, other_a, ours, theirs in zip(given, back, to_columns(expected), to_columns(found)):
         name = f"'{one_a.name}'"
         if "names" not in form.losses:
@@ -264,7 +273,9 @@ def compare_rows(form: FileFormat, expected: Batch, found: Batch, when: str = ""
             )
         is_array = isinstance(ours, np.ndarray)  # others are lists
         is_equal = np.array_equal(ours, theirs, equal_nan=True) if is_array else ours == theirs
-        assert is_equal, f"{about}the values of {name} come back changed{when}"
+        assert is_equal, (
+            f"{about}the values of {name} come back changed{when}: keep them, or refuse such rows with a FilterkitError"
+        )
 
 
 def _make_class_an_attribute(data: Batch) -> Batch:

@@ -140,10 +140,12 @@ def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
     """Check that the output is the same with so little memory that columns are fitted one by one."""
     plenty = fit_transform(stage, data, 3)
     none = fit_transform(stage, data, 3, memory=0)
-    assert (none is None) == (plenty is None), f"{stage.name} refuses these rows only with little or much memory"
+    hint = "let nothing depend on rows.memory, or on which other columns a table covers"
+    assert (none is None) == (plenty is None), (
+        f"{stage.name} refuses these rows only with little or much memory: {hint}"
+    )
     if plenty is None or none is None:
         return
-    hint = "let nothing depend on rows.memory, or on which other columns a table covers"
     transformed = (none[0].transform(data), plenty[0].transform(data))
     assert same(*transformed), f"{stage.name} gives other values with less memory: {hint}"
     assert same(none[1], plenty[1]), f"{stage.name} makes other training rows with less memory: {hint}"
@@ -179,7 +181,7 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
     first = None if one is None else one.transform(data)
     other = fit(stage, data)
     if one is None or other is None or first is None:
-        assert one is other, f"{stage.name} refuses these rows only sometimes"
+        assert one is other, f"{stage.name} refuses these rows only sometimes: decide from the rows alone"
         return
     assert same(first, one.transform(data)), (
         f"{stage.name} gives other values when it transforms again: seed what is random, and change nothing that "
@@ -250,7 +252,10 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     if fitted.stages[0].columns is None:  # a column of a new name may hold anything
         others |= {a.name for a in fitted.schema.features} - set(data.schema.names)
     numbers = [a.kind == "numeric" and a.name not in others for a in fitted.schema.features]
-    assert not image[:, numbers].any(), f"{stage.name} turns a zero into something else"
+    assert not image[:, numbers].any(), (
+        f"{stage.name} turns a zero into something else, though zero is special in its schema: keep zeros, or set "
+        "sparse and zero to False in output"
+    )
 
 
 @return_refusals
@@ -284,7 +289,8 @@ def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
         return
     most = stage.most_columns(data.schema.width)
     assert most is None or fitted.schema.width <= most, (
-        f"{stage.name} gives {fitted.schema.width} columns, and most_columns says at most {most} of {data.schema.width}"
+        f"{stage.name} gives {fitted.schema.width} columns, and most_columns says at most {most} of "
+        f"{data.schema.width}: let it return a larger number, or None"
     )
 
 
@@ -349,7 +355,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
         "reads_class = True"
     )
     assert same(fitted.transform(other), expected), (
-        f"{stage.name} gives other values when columns come in another order"
+        f"{stage.name} gives other values when columns come in another order: use nothing but the schema fitted on"
     )
     row_by_row = concatenate([fitted.transform(row) for row in cut(unknown, 1)], fitted.schema)
     assert same(row_by_row, expected), (
@@ -367,7 +373,9 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
         return
     fitted = fit(stage, data)
     other = fit(stage, data.take(np.arange(len(data))[::-1]), 2)
-    assert (fitted is None) == (other is None), f"{stage.name} refuses these rows in one order and not in another"
+    assert (fitted is None) == (other is None), (
+        f"{stage.name} refuses these rows in one order and not in another: decide from the table alone"
+    )
     if fitted is None or other is None:
         return
     assert same(other.transform(data), fitted.transform(data)), (
@@ -405,7 +413,9 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
         return
     one_line = error.message.strip() and "\n" not in error.message
     assert one_line, f"{stage.name}: an error must be one line, not {error.message!r}"
-    assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
+    assert error.stage == stage.name, (
+        f"{stage.name} raises an error in the name of {error.stage}: begin StageError with self.name"
+    )
 
 
 def _explain_repair(error: Exception) -> str:
@@ -438,10 +448,10 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     column_of = {a.name: column for column, a in enumerate(fitted[1].schema.features)}
     for column, name in zip(left.tolist(), names):
         assert fitted[1].schema.features[column_of[name]] == data.schema.features[column], (
-            f"{stage.name} changes the attribute '{name}', which --except leaves out"
+            f"{stage.name} changes the attribute '{name}', which --except leaves out: return it as it is"
         )
         assert np.array_equal(out[:, column_of[name]], given[:, column], equal_nan=True), (
-            f"{stage.name} changes values of '{name}', which --except leaves out"
+            f"{stage.name} changes values of '{name}', which --except leaves out: return them as they are"
         )
     if alone is not None:
         others = [column for name, column in column_of.items() if name not in names]
@@ -576,7 +586,9 @@ def check_help_is_there(stage: Stage) -> None:
     summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
     assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
     for field in list_option_fields(stage):
-        assert field.metadata["help"].strip(), f"{stage.name}: the option {field.name} has no help"
+        assert field.metadata["help"].strip(), (
+            f"{stage.name}: the option {field.name} has no help: pass option a text that says what it does"
+        )
 
 
 def check_methods_are_known(stage: Stage) -> None:

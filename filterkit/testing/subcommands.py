@@ -34,14 +34,16 @@ def check_command_has_help(command: Any) -> None:
         assert (each.help or "").strip(), f"{name} does not say what it does: give the function a docstring"
         for parameter in each.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
-                assert (parameter.help or "").strip(), f"{name}: the option {parameter.opts[0]} has no help"
+                assert (parameter.help or "").strip(), f"{name}: the option {parameter.opts[0]} has no help: write it"
         out = io.StringIO()
         try:
             with redirect_stdout(out), redirect_stderr(out):
                 status = each.main(["--help"], f"filterkit {name}", standalone_mode=False)
         except Exception as error:
             raise AssertionError(f"{name} --help fails with {type(error).__name__}: {error}") from error
-        assert not status and out.getvalue().startswith(f"Usage: filterkit {name}"), f"{name} --help shows no help"
+        assert not status and out.getvalue().startswith(f"Usage: filterkit {name}"), (
+            f"{name} --help shows no help: leave --help to click"
+        )
 
 
 def check_command_refuses_unknown_options(command: Any) -> None:

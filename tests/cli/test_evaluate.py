@@ -317,7 +317,10 @@ def test_a_figure_that_cannot_be_drawn_costs_no_results():
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
     done = run("evaluate ../iris.arff --chain neighbors --folds 2 -o r.csv --plot p.svg --figure ranks")
     assert done.returncode == 2
-    assert done.stderr == "filterkit: --figure ranks: it needs results of at least three chains and two tasks\n"
+    assert (
+        done.stderr
+        == "filterkit: --figure ranks: it needs results of at least three chains and two tasks; choose another\n"
+    )
     assert done.stdout.startswith("Means over 2 folds") and os.listdir() == ["r.csv"]
 
 

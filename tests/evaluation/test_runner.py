@@ -45,7 +45,7 @@ def fits(spy):
 @pytest.fixture
 def tested(spy):
     """The fitted learner and the rows of every test."""
-    return spy(FittedLearner, "outcome")
+    return spy(FittedLearner, "predict_outcome")
 
 
 # ---- designs --------------------------------------------------------------------------------------

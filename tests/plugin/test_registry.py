@@ -512,7 +512,11 @@ def filterkit_HOOK:
             r"which is not a stage class with a name; list the class itself, and give it a name = ",
         ),
         ("stages()", "[Mine, Mine]", r"it offers the stage 'mine' twice"),
-        ("stages(known)", "[Mine]", r"my\.py: the hook filterkit_stages takes no arguments$"),
+        (
+            "stages(known)",
+            "[Mine]",
+            r"my\.py: the hook filterkit_stages takes no arguments; write def filterkit_stages\(\):$",
+        ),
         ("metrics()", "[share]", r"which is not a Metric with a name and a function; write filterkit\.Metric"),
         ("metrics()", "[filterkit.Metric(share, 'share')]", r"which is not a Metric with a name and a function; write"),
         (
@@ -523,7 +527,7 @@ def filterkit_HOOK:
         (
             "formats()",
             "[filterkit.Format('a', ('a',))]",
-            r"the format 'a' has the ending 'a'; an ending begins with a dot",
+            r"the format 'a' has the ending 'a'; begin it with a dot",
         ),
         ("engines()", "[Mine]", r"which is not an engine class with a name; list the class itself"),
         ("subcommands()", "[count]", r"not a click command with a name; write @click\.command\('…'\) above the"),
