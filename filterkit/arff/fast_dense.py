@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff import csv
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, drop_empty_lines, read_word, replace_blanks, split_weights
+from filterkit.arff.plain import (
+    NotPlain,
+    drop_empty_lines,
+    read_csv,
+    read_finite_numbers,
+    read_word,
+    replace_blanks,
+    split_weights,
+)
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.formats.base import Parsed
@@ -43,7 +50,7 @@ def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
             codes = [read_word(word, i, layout, marked) for word in column.dictionary.to_pylist()]
             values = arrow.look_up(column, np.array([*codes, np.nan]))
         else:
-            values = csv.finite_numbers(column)
+            values = read_finite_numbers(column)
         if i == layout.class_index:
             y = layout.encode_class(values)
         else:
@@ -102,7 +109,7 @@ def _read_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.nda
     numbers : float64 (rows, attributes that are not `apart`), NaN for missing.
     others : an Arrow array for each other attribute, by its position.
     """
-    table = csv.read_table(text, _list_types(layout, list(range(layout.count))), ",", ["?"])
+    table = read_csv(text, _list_types(layout, list(range(layout.count))), ",", ["?"])
     numeric = np.flatnonzero(~apart).tolist()
     X = np.empty((table.num_rows, 0))
     if numeric:
@@ -129,15 +136,15 @@ def _read_wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[n
     others: dict[int, Any] = {}
     if positions:
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        table = csv.read_table(characters[is_apart].tobytes(), _list_types(layout, positions), ",", ["?"])
+        table = read_csv(characters[is_apart].tobytes(), _list_types(layout, positions), ",", ["?"])
         if table.num_rows != rows:
             raise NotPlain
         others = {i: arrow.join_chunks(table.column(number)) for number, i in enumerate(positions)}
     if len(positions) == layout.count:
         return np.empty((rows, 0)), others
     characters[characters == ord(",")] = ord("\n")
-    table = csv.read_table(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
-    numbers = csv.finite_numbers(arrow.join_chunks(table.column(0)))
+    table = read_csv(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
+    numbers = read_finite_numbers(arrow.join_chunks(table.column(0)))
     if len(numbers) != rows * (layout.count - len(positions)):
         raise NotPlain  # an empty field
     return numbers.reshape(rows, -1), others

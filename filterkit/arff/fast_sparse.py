@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff import csv
 from filterkit.arff.exact import OMITTED, make_batch_of_pairs
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, drop_empty_lines, read_word, split_weights
+from filterkit.arff.plain import NotPlain, drop_empty_lines, read_csv, read_finite_numbers, read_word, split_weights
 from filterkit.data import arrow
 from filterkit.data.numbers import parse_number
 from filterkit.formats.base import Parsed
@@ -93,14 +92,14 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
             raise NotPlain
     words = ["?", *(f'"{mark}' for mark in range(marks)), *layout.words]
     try:
-        table = csv.read_table(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+        table = read_csv(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     except pa.ArrowInvalid:
         if (layout.other < 0).all():
             raise
-        table = csv.read_table(lines, {"index": pa.int32(), "value": pa.string()}, " ", [])
+        table = read_csv(lines, {"index": pa.int32(), "value": pa.string()}, " ", [])
         texts = arrow.join_chunks(table.column(1))
         words += [word for word in arrow.encode(texts).dictionary.to_pylist() if parse_number(word) is None]
-        table = csv.read_table(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+        table = read_csv(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     index, value = arrow.join_chunks(table.column(0)), arrow.join_chunks(table.column(1))
     positions = arrow.view_values(index)
     if index.null_count or len(positions) != indptr[-1]:
@@ -114,7 +113,7 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
         if not rising.all():
             raise NotPlain
     missing = arrow.find_nulls(value) if value.null_count else None
-    return _Pairs(lines, ends, indptr, positions, csv.finite_numbers(value), missing)
+    return _Pairs(lines, ends, indptr, positions, read_finite_numbers(value), missing)
 
 
 def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:

@@ -20,7 +20,7 @@ class Arff(FileFormat):
     textual = lenient = rounds = has_both_forms = has_header = is_trusted = True
 
     def open(self, opening: Opening) -> ArffTable:
-        from filterkit.arff.opening import open_table
+        from filterkit.arff.table import open_table
 
         return open_table(opening)
 

@@ -7,10 +7,13 @@ import re
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
 from filterkit.arff.tokens import QUOTED, WORD, Token, unescape
+from filterkit.data import arrow
 from filterkit.data.numbers import parse_number
 
 # A quoted value between separators, or a comment. Every alternative starts with the character that begins the match,
@@ -111,3 +114,28 @@ def drop_empty_lines(text: bytes) -> bytes:
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")
     return text.removeprefix(b"\n")
+
+
+def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
+    """Read plain `text` as an Arrow table of columns of these names and Arrow types; `null_values` are null."""
+    return pyarrow.csv.read_csv(
+        pa.py_buffer(text),
+        read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=False, block_size=len(text) + 1),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=types, null_values=null_values, strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+
+
+def read_finite_numbers(array: Any) -> np.ndarray:
+    """Return the float64 values of an Arrow array with NaN for null.
+
+    Raises
+    ------
+    NotPlain : a number is not finite. Whether Weka accepts it depends on its spelling.
+    """
+    values = arrow.to_floats(array)
+    if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
+        raise NotPlain
+    return values

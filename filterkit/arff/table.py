@@ -1,6 +1,7 @@
-"""ArffTable: an opened ARFF file, and further files of its input, which have the same header or none.
+"""Opening ARFF files: `ArffTable`, and further files of its input, which have the same header or none.
 
-Small further files are read where they are parsed.
+The schema of other data, and the values of its own rows, may change the labels that the header declares. Small further
+files are read where they are parsed.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.beginning import read_header, read_to_first_row
@@ -16,14 +18,80 @@ from filterkit.arff.header import Header
 from filterkit.arff.layout import Layout
 from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
+from filterkit.data.unseen import add_values, adopt_fitted_labels, drop_unknown_values, find_unknown_values
 from filterkit.errors import ArffError, FilterkitError, quoted
 from filterkit.files.lines import Block, count_lines, find_last_line_end
 from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
+from filterkit.files.urls import is_url
 from filterkit.formats.base import Files, Opening, Parsed
-from filterkit.formats.notes import Note
+from filterkit.formats.notes import KEEL_MISSING, UNSEEN, Note, describe_added
 from filterkit.formats.row_counts import FileRows, find_stated_rows
 from filterkit.formats.text import TextTable
+
+
+def open_table(opening: Opening) -> ArffTable:
+    """Open an ARFF file; a further file of an input must have the attributes of the first.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be read, or has other attributes than the first.
+    """
+    source = Source(opening.path, opening.encoding)
+    if opening.first is not None:
+        assert isinstance(opening.first, ArffTable)
+        table = opening.first.further.open(source)
+        table.attributes, table.sparse = opening.first.attributes, opening.first.sparse
+        return table
+    header, line, rest = read_header(source, opening)
+    table = ArffTable(header, source, rest, line, opening)
+    if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
+        table.attributes = adopt_fitted_labels(table.attributes, opening.like)
+    if opening.like is not None and opening.unseen:
+        table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
+    if opening.extend:
+        added = _find_undeclared(opening, source)
+        table.attributes = add_values(table.declared, added)
+        more = [describe_added(source.name, table.attributes[i].name, values) for i, values in added.items()]
+        table.notes = (*more, *table.notes)
+    return table
+
+
+def _find_undeclared(opening: Opening, source: Source) -> dict[int, list[str]]:
+    """Return the values in rows and in further headers that the header does not declare, by attributes' positions.
+
+    Raises
+    ------
+    FilterkitError : the input cannot be read twice, or a row cannot be read; closes the source.
+    """
+    found: dict[int, list[str]] = {}
+    first: ArffTable | None = None
+    try:
+        if source.size is None and not is_url(opening.path):
+            what = "--unseen extend reads it twice, and it is a pipe; save it to a file first"
+            raise FilterkitError(f"{source.name}: {what}")
+        for path in opening.paths:
+            once = opening._replace(path=path, class_="none", like=None, first=first, unseen=True, extend=False)
+            with closing(open_table(once)) as table:
+                if first is None:
+                    first, declared = table, Layout(Schema("", table.declared, sparse=table.sparse))
+                    parser = BlockParser(declared, opening.rejects, opening.lenient, True)
+                for block in chain([None], table.parts()):
+                    if block is None:
+                        new = list(find_unknown_values(table.declared, parser.layout.schema.attributes))
+                    else:
+                        new = [(note.position, note.text) for note in parser(block).notes if note.kind == UNSEEN]
+                    for position, value in new:
+                        values = found.setdefault(position, [])
+                        if value not in values and not (opening.lenient and value.lower() == KEEL_MISSING):
+                            values.append(value)
+                    if new:  # the fast path reads these values from now on
+                        layout = Layout(Schema("", add_values(first.declared, found), sparse=first.sparse))
+                        parser = BlockParser(layout, opening.rejects, opening.lenient, True, declared)
+    except FilterkitError:
+        source.close()
+        raise
+    return {position: values for position, values in found.items() if values}
 
 
 class ArffTable(TextTable):
