@@ -7,9 +7,8 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -60,7 +59,7 @@ class _Command(click.Command):
     """The command ``filterkit``. It loads plugins and subcommands before it parses its options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Load plugins and subcommands first, because ``--help`` lists their subcommands."""
+        """Load plugins and subcommands first, because ``--help`` lists their subcommands; then the defaults file."""
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = given.get("words")
         first = words[0] if isinstance(words, tuple) and words else "help"
@@ -80,20 +79,16 @@ class _Command(click.Command):
             for path in given.get("plugins", ()):
                 known.add_file(path)
         refuse_repeated_options(self, ctx, args)
-        self._set_defaults(ctx, known, given)
-        return super().parse_args(ctx, args)
-
-    def _set_defaults(self, ctx: click.Context, known: Registry, given: Mapping[str, Any]) -> None:
-        """Read the defaults file, if there is one, for the options of filterkit and of stages."""
         from filterkit.cli.defaults import find_defaults
 
-        named = given.get("defaults")
-        if given.get("no_defaults") and named is not None:
+        named, without = given.get("defaults"), given.get("no_defaults")
+        if without and named is not None:
             raise UsageError("--defaults cannot be combined with --no-defaults; leave one out")
-        found = ctx.meta[_DEFAULTS] = find_defaults("" if given.get("no_defaults") else named)
+        found = ctx.meta[_DEFAULTS] = find_defaults("" if without else named)
         if found.path and "help" not in given:
             ctx.default_map = found.find_command_defaults("filterkit", self)
             known.defaults = found.find_stage_defaults(known)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under several titles."""

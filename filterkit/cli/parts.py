@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections import deque
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from filterkit._version import __version__
 from filterkit.chains import saved
 from filterkit.chains.chain import FittedChain
-from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError
 from filterkit.files.digest import digest_files
 from filterkit.files.part_names import parse_part_names
@@ -48,12 +49,16 @@ class OutputParts(NamedTuple):
         ------
         FilterkitError : a part cannot be written, or the parts that are there are of other work.
         """
-        parts, work = self.parts, self.work | {"chain": _hash_chain(fitted)}
+        hashed = None
+        with suppress(FilterkitError):  # it cannot be saved: then its input and its options have to do
+            hashed = hashlib.sha256(saved.encode_chain(fitted)).hexdigest()[:32]
+        parts, work = self.parts, self.work | {"chain": hashed}
         parts.check(work)
         done = {} if again else dict(parts.done)
         if parts.is_complete and not again:
             self.print_nothing_to_do()
-            for _ in rows.map_pieces(_count_rows, done):  # rejected rows are noted, and stages in the chain may write
+            # Rejected rows are noted, and stages in the chain may write; the deque takes all pieces, and holds none.
+            for _ in rows.map_pieces(partial(deque, maxlen=0), done):
                 pass
             return parts.rows
         try:
@@ -64,10 +69,6 @@ class OutputParts(NamedTuple):
                 say(f"filterkit: {parts.names.path}: {they} complete; run the same command again to write the others")
             raise
         return parts.rows
-
-
-def _count_rows(pieces: Iterator[Batch]) -> int:
-    return sum(map(len, pieces))
 
 
 def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
@@ -104,11 +105,3 @@ def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
     for each in found.values():
         each.print_nothing_to_do()
     return True
-
-
-def _hash_chain(fitted: FittedChain) -> str | None:
-    """Hash the fitted chain as it would be saved; return None if it cannot be saved."""
-    try:
-        return hashlib.sha256(saved.encode_chain(fitted)).hexdigest()[:32]
-    except FilterkitError:  # then its input and its options have to do
-        return None

@@ -224,7 +224,7 @@ def check_job(job: Job) -> None:
     UsageError : names the option.
     FilterkitError : an output cannot be written to; names it.
     """
-    options = job.options
+    options, written = job.options, job.written_transfers
     sources = [each.source for each in job.transfers]
     check_pipes_read_once(sources)
     if options.max_rejects is not None and options.rejects is None:
@@ -240,10 +240,12 @@ def check_job(job: Job) -> None:
         )
     if options.writes_predictions:
         _check_predictions(job)
-    _check_options_apply(job)
-    of_rows = [
-        Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in job.written_transfers
-    ]
+    kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
+    check_options_apply(options, sources, kinds)
+    outputs = [each.output for each in written]
+    kinds = [job.formats.find_output_format(each.output, job.has_chosen_format(each)) for each in written]
+    check_options_apply(options, outputs, kinds, ("has_both_forms", "rounds"))
+    of_rows = [Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in written]
     others = list_destinations({"--save": options.save, "--rejects": options.rejects})
     check_destinations(
         [*of_rows, *job.stage_destinations, *others],
@@ -251,7 +253,7 @@ def check_job(job: Job) -> None:
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
-    for each in job.written_transfers:
+    for each in written:
         job.formats.check_output_name(each.output, each.option, job.has_chosen_format(each))
     if options.save is not None:
         check_chain(options.save, "--save")
@@ -282,13 +284,3 @@ def _check_load(job: Job) -> None:
     for option, is_given in given.items():
         if is_given:
             raise UsageError(f"{option} cannot be combined with --load: the saved chain decides; leave it out")
-
-
-def _check_options_apply(job: Job) -> None:
-    """Refuse options that do not apply to the formats of the inputs or outputs."""
-    kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
-    check_options_apply(job.options, [each.source for each in job.transfers], kinds)
-    kinds = [job.formats.find_output_format(each.output, job.has_chosen_format(each)) for each in job.written_transfers]
-    check_options_apply(
-        job.options, [each.output for each in job.written_transfers], kinds, ("has_both_forms", "rounds")
-    )

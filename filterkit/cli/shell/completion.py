@@ -176,7 +176,10 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
             case "ATTRIBUTE":
                 words += (Word(attribute.name, attribute.kind) for attribute in _read_attributes(line))
             case "VALUE":
-                words += map(Word, _list_class_values(line))
+                chosen = _find_given_value(line, "class_") or _find_given_value(line, "classes")
+                attributes = _read_attributes(line)
+                target = [each for each in attributes if each.name == chosen] if chosen else attributes[-1:]
+                words += (Word(value) for each in target if each.kind == "nominal" for value in each.values)
     return Answer(words, bool(_FILES & {*metavars}) or len(plain) < len(found))
 
 
@@ -208,14 +211,6 @@ def _complete_format(known: Registry, begun: str) -> Iterator[Word]:
         before = f"{name}:{options[: options.rfind(',') + 1]}"
         for option in describe_options(kinds[name]):
             yield Word(f"{before}{option['option']}=", _take_first_sentence(option["help"]), True)
-
-
-def _list_class_values(line: click.Context) -> tuple[str, ...]:
-    """List the values of the class of the input; none if they are not known."""
-    attributes = _read_attributes(line)
-    chosen = _find_given_value(line, "class_") or _find_given_value(line, "classes")
-    named = [each for each in attributes if each.name == chosen] if chosen else attributes[-1:]
-    return named[0].values if named and named[0].kind == "nominal" else ()
 
 
 def _find_given_value(line: click.Context | None, name: str) -> Any:

@@ -119,17 +119,14 @@ def _find_answer(words: list[str], begun: str) -> Answer:
         try:
             from filterkit.plugin.registry import registry
 
-            return find_completions(words, begun, _read_words_after(), registry())
+            text = os.environ.get("_FILTERKIT_AFTER", "")  # fish does not pass it
+            at = split_line(text, "")
+            begins_word = text[:1].isspace()  # otherwise the first word belongs to that at the cursor
+            after = [*at.words, at.begun][0 if begins_word else 1 :]
+            after = list(takewhile(lambda word: word[:1] not in ("|", ";", "&", "<", ">"), after))  # of this command
+            return find_completions(words, begun, after, registry())
         except (Exception, SystemExit):
             return Answer([])
-
-
-def _read_words_after() -> list[str]:
-    """Return the words after the cursor, up to what ends the command; fish does not pass them."""
-    text = os.environ.get("_FILTERKIT_AFTER", "")
-    at = split_line(text, "")
-    words = [*at.words, at.begun][0 if text[:1].isspace() else 1 :]  # otherwise the first belongs to that at the cursor
-    return list(takewhile(lambda word: word[:1] not in ("|", ";", "&", "<", ">"), words))
 
 
 def _format_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:

@@ -305,16 +305,6 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     )
 
 
-def _read_test(path: str, training: Batch, options: EvaluateOptions, formats: Formats) -> Batch:
-    """Read the rows of ``--test``, in the schema of the training rows."""
-    from filterkit.cli.plan import align_columns
-
-    schema = training.schema
-    with open_input(path, options, formats, like=schema, is_main=False) as reader:
-        alignment = align_columns(reader, schema, options.unseen == "missing")
-        return concatenate(map(alignment.apply, reader.batches()), schema)
-
-
 def _read_splits(path: str, n_rows: int, encoding: str, known: Registry) -> PredefinedFolds:
     """Read the folds of ``--splits`` for so many rows; warn if they do not test every row equally often."""
     from filterkit.evaluation.predefined_folds import make_folds_from_splits
@@ -340,7 +330,11 @@ def _run_evaluation(
     rows, first = data, data[0][1]
     test = own = None
     if options.test is not None:
-        test = _read_test(options.test, first, options, formats)
+        from filterkit.cli.plan import align_columns
+
+        with open_input(options.test, options, formats, like=first.schema, is_main=False) as reader:
+            alignment = align_columns(reader, first.schema, options.unseen == "missing")
+            test = concatenate(map(alignment.apply, reader.batches()), first.schema)
         rows = [*data, ("--test", test)]
     if options.splits is not None:
         own = _read_splits(options.splits, len(first), options.encoding, known)

@@ -10,7 +10,6 @@ import click
 from filterkit.cli.declared import make_command, option
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import align_rows, print_document
-from filterkit.plugin.offers import Plugin
 from filterkit.plugin.registry import Registry
 
 
@@ -24,24 +23,20 @@ class PluginsOptions(JsonOptions):
 @click.pass_obj
 def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
-    print_document(
-        options.as_json,
-        {"plugins": [_describe_plugin(plugin, options.debug) for plugin in known.plugins]},
-        _tabulate_plugins,
-    )
-
-
-def _describe_plugin(plugin: Plugin, debug: bool) -> dict[str, Any]:
-    """Describe a plugin for the document."""
-    return {
-        "name": plugin.name,
-        "origin": plugin.origin,
-        "problem": plugin.problem or None,
-        "stages": [stage.name for stage in plugin.stages],
-        "formats": [format.name for format in plugin.formats],
-        "engines": [engine.name for engine in plugin.engines],
-        "subcommands": [command.name for command in plugin.subcommands],
-    } | ({"trace": plugin.trace or None} if debug else {})
+    described = [
+        {
+            "name": plugin.name,
+            "origin": plugin.origin,
+            "problem": plugin.problem or None,
+            "stages": [stage.name for stage in plugin.stages],
+            "formats": [format.name for format in plugin.formats],
+            "engines": [engine.name for engine in plugin.engines],
+            "subcommands": [command.name for command in plugin.subcommands],
+        }
+        | ({"trace": plugin.trace or None} if options.debug else {})
+        for plugin in known.plugins
+    ]
+    print_document(options.as_json, {"plugins": described}, _tabulate_plugins)
 
 
 def _tabulate_plugins(document: dict[str, Any]) -> Iterator[str]:

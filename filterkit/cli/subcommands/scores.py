@@ -91,7 +91,21 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
     """
     formats = Formats(known.formats, options.from_)
     _check_scores(path, options, known, formats)
-    table = _compute_scores(path, metrics, options, known, formats)
+    from filterkit.chains.feature_scores import scores
+
+    with (
+        send_prints_to_stderr(),
+        open_engine(known, options) as engine,
+        open_rows_to_fit(open_input(path, options, formats), engine, options) as rows,
+    ):
+        table: pa.Table = scores(
+            rows,
+            metrics,
+            alpha=options.alpha,
+            combine=options.combine,
+            seed=options.seed or 0,
+            memory=options.memory,
+        )
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
     if options.output == "-" and not options.csv:
@@ -124,27 +138,6 @@ def _check_scores(path: str, options: ScoresOptions, known: Registry, formats: F
         raise UsageError("scores: --csv cannot be combined with --json; leave one out")
     check_destinations([Destination("-o", options.output)], [path], known.files)
     check_options_apply(options, [path], [formats.find_input_format(path)])
-
-
-def _compute_scores(
-    path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry, formats: Formats
-) -> pa.Table:
-    """Compute the table of all features."""
-    from filterkit.chains.feature_scores import scores as score_features
-
-    with (
-        send_prints_to_stderr(),
-        open_engine(known, options) as engine,
-        open_rows_to_fit(open_input(path, options, formats), engine, options) as rows,
-    ):
-        return score_features(
-            rows,
-            metrics,
-            alpha=options.alpha,
-            combine=options.combine,
-            seed=options.seed or 0,
-            memory=options.memory,
-        )
 
 
 def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
