@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import click
 
+from filterkit.chains.cancelled import find_cancelled_weights
+from filterkit.chains.chain import Chain
 from filterkit.cli.declared import make_command, option
 from filterkit.cli.destinations import check_destinations, has_page_ending, list_destinations
 from filterkit.cli.inputs import check_options_apply, open_input
@@ -19,6 +20,7 @@ from filterkit.cli.options import (
     declare_seed,
     open_engine,
 )
+from filterkit.cli.plan import align_columns
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
@@ -33,18 +35,19 @@ from filterkit.cli.subcommands.run import BEFORE
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
+from filterkit.evaluation.costs import read_costs
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.journal import Journal, evaluate_all_parts
 from filterkit.evaluation.measures import MEASURES, check_measure
 from filterkit.evaluation.plots import check_plot_options
+from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_splits
+from filterkit.evaluation.results import Results
+from filterkit.evaluation.runner import Evaluator, parse_named_chain
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
-
-if TYPE_CHECKING:
-    from filterkit.evaluation.folds import Design
-    from filterkit.evaluation.predefined_folds import PredefinedFolds
-    from filterkit.evaluation.results import Results
 
 
 class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
@@ -199,8 +202,6 @@ def _write_results(results: Results, measures: list[str], options: EvaluateOptio
     """Write the results to ``--output``, as CSV or as a page."""
     assert options.output is not None
     if has_page_ending(options.output):
-        from filterkit.evaluation.results import Results
-
         if not options.by_class:
             results = Results(row._replace(confusion=None) for row in results.rows)
         own = {"fold column": options.fold_column, "splits": options.splits}
@@ -280,11 +281,6 @@ def _check_fold_options(context: click.Context, paths: tuple[str, ...], options:
 
 def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     """Make the design of an evaluation from its options; warn of weights that later stages of a chain undo."""
-    from filterkit.chains.cancelled import find_cancelled_weights
-    from filterkit.chains.chain import Chain
-    from filterkit.evaluation.folds import Design
-    from filterkit.evaluation.runner import parse_named_chain
-
     chains = tuple(
         parse_named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains
     )
@@ -307,8 +303,6 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
 
 def _read_splits(path: str, n_rows: int, encoding: str, known: Registry) -> PredefinedFolds:
     """Read the folds of ``--splits`` for so many rows; warn if they do not test every row equally often."""
-    from filterkit.evaluation.predefined_folds import make_folds_from_splits
-
     options = InputOptions(class_="none", encoding=encoding)
     with open_input(path, options, Formats(known.formats)) as reader:
         splits = concatenate(reader.batches(), reader.schema)
@@ -322,16 +316,9 @@ def _run_evaluation(
     data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry, formats: Formats
 ) -> Results:
     """Evaluate all chains, apart from results that the journal has already, and return all results."""
-    from filterkit.evaluation.costs import read_costs
-    from filterkit.evaluation.journal import Journal, evaluate_all_parts
-    from filterkit.evaluation.results import Results
-    from filterkit.evaluation.runner import Evaluator
-
     rows, first = data, data[0][1]
     test = own = None
     if options.test is not None:
-        from filterkit.cli.plan import align_columns
-
         with open_input(options.test, options, formats, like=first.schema, is_main=False) as reader:
             alignment = align_columns(reader, first.schema, options.unseen == "missing")
             test = concatenate(map(alignment.apply, reader.batches()), first.schema)
