@@ -1,5 +1,7 @@
 """Keep the training rows whose class a learner confirms."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

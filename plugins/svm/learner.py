@@ -1,5 +1,7 @@
 """Learn a linear support vector machine, tuned and calibrated on held-out training rows: the learner `svm`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np
