@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from filterkit.arff.form import Arff
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import Labels
-from filterkit.data.user_rows import Table, as_batches
+from filterkit.data.user_rows import Table, convert_to_batches
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
 from filterkit.files.part_names import parse_part_names
@@ -147,7 +147,7 @@ def write(
             f"precision does not apply to {kind.title}, the format of {quoted(file_path, PATH)}; leave it out"
         )
     comments = [comments] if isinstance(comments, str) else comments
-    stream = iter(as_batches(rows))
+    stream = iter(convert_to_batches(rows))
     first = next(stream, None)
     if first is None:
         raise FilterkitError(

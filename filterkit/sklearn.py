@@ -34,13 +34,13 @@ from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.user_rows import (
-    as_batch,
     check_integers,
     convert_mixed_rows,
+    convert_to_batch,
     is_table,
     make_text_rows,
-    name_columns,
-    read_texts,
+    read_text_rows,
+    rename_columns,
 )
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
@@ -136,7 +136,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         elif isinstance(X, Iterator):
             raise ValueError("X is an iterator, which can be read only once; pass a list")
         features = [] if reset else _drop_class(self.fitted_.incoming)
-        texts = read_texts(X, may_lack_texts=[a.kind for a in features] == ["string"])
+        texts = read_text_rows(X, may_lack_texts=[a.kind for a in features] == ["string"])
         if texts is not None:
             name, values = texts
             if reset:
@@ -148,10 +148,12 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             return make_text_rows(values, name)
         rows = X
         if not reset and not self._has_numbers:  # columns without names are those of the training rows, in their order
-            rows = name_columns(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
+            rows = rename_columns(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
         mixed = convert_mixed_rows(rows, None if reset else self.fitted_.incoming)
         if mixed is None and not reset and not self._has_numbers:
-            mixed = as_batch(rows, self.fitted_.incoming) if is_table(rows) else None  # a column of NaN tells no kind
+            mixed = (
+                convert_to_batch(rows, self.fitted_.incoming) if is_table(rows) else None
+            )  # a column of NaN tells no kind
         if mixed is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
             if reset:

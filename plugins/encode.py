@@ -68,7 +68,7 @@ class OneHot(SelectiveStage):
         def encode_sparse(X: Csr) -> Csr:
             is_many = many[X.indices]
             several = np.flatnonzero(many)
-            codes = X.take_columns(several).toarray()  # with the first label, which is not stored
+            codes = X.select_columns(several).toarray()  # with the first label, which is not stored
             known = ~np.isnan(codes)
             row, column = np.nonzero(known)
             missing_row, missing_column = np.nonzero(~known)

@@ -182,7 +182,7 @@ class Project(SelectiveStage):
     def build(self, schema: Schema, state: State) -> Built:
         def add_up_columns(batch: Batch) -> np.ndarray:
             used = np.unique(batch.csr.indices) if batch.sparse else np.arange(schema.width)
-            X: Csr | np.ndarray = batch.csr.take_columns(used) if batch.sparse else batch.X
+            X: Csr | np.ndarray = batch.csr.select_columns(used) if batch.sparse else batch.X
             image = np.empty((len(batch), self.components))
             step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
             for first in range(0, self.components, step):

@@ -48,7 +48,7 @@ def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
             continue
         if layout.textual[i]:
             codes = [read_word(word, i, layout, marked) for word in column.dictionary.to_pylist()]
-            values = arrow.look_up(column, np.array([*codes, np.nan]))
+            values = arrow.map_codes(column, np.array([*codes, np.nan]))
         else:
             values = read_finite_numbers(column)
         if i == layout.class_index:
@@ -158,10 +158,11 @@ def _convert_other_column(column: Any, position: int, layout: Layout, marked: li
                 raise NotPlain
             return column
         words = column.to_pylist()
-        return arrow.make_strings(
+        return arrow.make_text_array(
             [None if word is None else read_word(word, position, layout, marked) for word in words]
         )
     values = [read_word(word, position, layout, marked) for word in column.dictionary.to_pylist()]
     return arrow.take(
-        arrow.make_moments(values) if position in layout.dates else arrow.make_strings(values), column.indices
+        arrow.make_timestamp_array(values) if position in layout.dates else arrow.make_text_array(values),
+        column.indices,
     )

@@ -98,7 +98,7 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
             raise
         table = read_csv(lines, {"index": pa.int32(), "value": pa.string()}, " ", [])
         texts = arrow.join_chunks(table.column(1))
-        words += [word for word in arrow.encode(texts).dictionary.to_pylist() if parse_number(word) is None]
+        words += [word for word in arrow.dictionary_encode(texts).dictionary.to_pylist() if parse_number(word) is None]
         table = read_csv(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     index, value = arrow.join_chunks(table.column(0)), arrow.join_chunks(table.column(1))
     positions = arrow.view_values(index)
@@ -158,6 +158,6 @@ def _find_distinct_words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) ->
         stops = line_ends[np.searchsorted(line_ends, starts)]
     bounds = np.empty(2 * len(chosen) + 1, np.int32 if len(pairs.text) < 1 << 31 else np.int64)
     bounds[:-1:2], bounds[1::2], bounds[-1] = starts, stops, stops[-1]
-    words = arrow.take(arrow.make_string_array(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
-    encoded = arrow.encode(words)
+    words = arrow.take(arrow.wrap_texts(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
+    encoded = arrow.dictionary_encode(words)
     return encoded.dictionary.to_pylist(), arrow.view_values(encoded.indices)

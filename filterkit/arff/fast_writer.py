@@ -49,7 +49,7 @@ class FastFormatter:
     @cached_property
     def _prefixes(self) -> Any:
         """An Arrow array of the text before each value of a sparse row: a comma and the position, such as ``,12``."""
-        return arrow.join(",", self._indices)
+        return arrow.join_texts(",", self._indices)
 
     def _format_indices(self, positions: np.ndarray) -> Any:
         """Return the texts of some positions."""
@@ -67,7 +67,7 @@ class FastFormatter:
             return row_texts(round_significant(values.reshape(len(values), -1), self._format.precision))
         with np.errstate(invalid="ignore"):
             codes = np.where(values >= 0, values, len(labels) - 1).astype(np.int32)
-        return arrow.take(arrow.make_strings(labels), codes.ravel())
+        return arrow.take(arrow.make_text_array(labels), codes.ravel())
 
     # Dense rows
 
@@ -93,10 +93,10 @@ class FastFormatter:
         for position, column, count in self._runs:
             values: Any = batch.y if column < 0 else batch.X[:, column : column + count]
             if column < 0 and position != self._format.schema.class_index:
-                line += [arrow.make_strings(next(passthrough)), ","]
+                line += [arrow.make_text_array(next(passthrough)), ","]
             else:
                 line += [self._format_values(position, values), ","]
-        return [arrow.concatenate_bytes(arrow.join(*line[:-1], _format_weights(batch), "\n"))]
+        return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], _format_weights(batch), "\n"))]
 
     # Sparse rows
 
@@ -111,7 +111,7 @@ class FastFormatter:
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
             pairs = zip(position[nominal].tolist(), X.data[nominal].tolist())
             words = [self._format.labels[at][-1 if value != value else int(value)] for at, value in pairs]
-            texts = pa.concat_arrays([texts, arrow.join(" ", arrow.make_strings(words))])
+            texts = pa.concat_arrays([texts, arrow.join_texts(" ", arrow.make_text_array(words))])
         target, labels = schema.class_index, self._format.labels
         class_is_last = target is None or (target == len(schema.attributes) - 1 and target in labels)
         if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
@@ -130,14 +130,14 @@ class FastFormatter:
             labels = self._format.labels[target]
             assert batch.y is not None
             closing = ["}", *(f",{target} {label}}}" for label in labels[1:])]
-            ends = arrow.take(arrow.make_strings(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
+            ends = arrow.take(arrow.make_text_array(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
         else:
-            ends = arrow.make_strings(["}"] * len(batch))
-        ends = arrow.join(ends, _format_weights(batch), "\n")
-        before = pa.concat_arrays([arrow.make_strings([""]), ends[:-1]])
-        starts = arrow.join(before, "{", self._format_indices(position[first]))
+            ends = arrow.make_text_array(["}"] * len(batch))
+        ends = arrow.join_texts(ends, _format_weights(batch), "\n")
+        before = pa.concat_arrays([arrow.make_text_array([""]), ends[:-1]])
+        starts = arrow.join_texts(before, "{", self._format_indices(position[first]))
         if len(self._format.schema.attributes) > _AT_ONCE:
-            prefixes, position = arrow.join(",", self._format_indices(position)), np.arange(len(position))
+            prefixes, position = arrow.join_texts(",", self._format_indices(position)), np.arange(len(position))
         else:
             prefixes = self._prefixes
         pieces = pa.concat_arrays([prefixes, starts, texts])
@@ -145,7 +145,7 @@ class FastFormatter:
         chosen[:, 0] = position
         chosen[first, 0] = len(prefixes) + np.arange(len(batch))
         chosen[:, 1] = codes + np.int32(len(pieces) - len(texts))
-        return [arrow.concatenate_bytes(arrow.take(pieces, chosen.ravel())), arrow.concatenate_bytes(ends[-1:])]
+        return [arrow.get_text_bytes(arrow.take(pieces, chosen.ravel())), arrow.get_text_bytes(ends[-1:])]
 
     def _join_any_rows(self, batch: Batch, position: np.ndarray, texts: Any) -> list[memoryview]:
         """Return rows of any kind: all pairs are sorted by row and position, joined within rows, and put in braces."""
@@ -156,25 +156,25 @@ class FastFormatter:
             assert batch.y is not None
             row.append(np.flatnonzero(batch.y != 0))
             where.append(np.full(len(row[-1]), schema.class_index))
-            what.append(arrow.join(" ", self._format_values(schema.class_index, batch.y[row[-1]])))
+            what.append(arrow.join_texts(" ", self._format_values(schema.class_index, batch.y[row[-1]])))
         for index, column in zip(schema.passthrough_indices, self._format.format_passthrough(batch), strict=True):
             row.append(np.arange(len(batch)))
             where.append(np.full(len(batch), index))
-            what.append(arrow.join(" ", arrow.make_strings(column)))
+            what.append(arrow.join_texts(" ", arrow.make_text_array(column)))
         rows, positions = np.concatenate(row), np.concatenate(where)
         order = np.argsort(rows * len(schema.attributes) + positions)
         texts = arrow.take(pa.concat_arrays(what), order)
-        pairs = arrow.join(self._format_indices(positions[order]), texts)
+        pairs = arrow.join_texts(self._format_indices(positions[order]), texts)
         offsets = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
-        lines = arrow.join_lists(offsets, pairs, ",")
-        return [arrow.concatenate_bytes(arrow.join("{", lines, "}", _format_weights(batch), "\n"))]
+        lines = arrow.join_lists_of_texts(offsets, pairs, ",")
+        return [arrow.get_text_bytes(arrow.join_texts("{", lines, "}", _format_weights(batch), "\n"))]
 
 
 def _format_weights(batch: Batch) -> Any:
     """Return the text that follows the values of each row: its weight, or nothing if no row has one."""
     if batch.weights is None:
         return ""
-    return arrow.make_strings([format_weight(weight) for weight in batch.weights.tolist()])
+    return arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])
 
 
 def format_distinct(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
@@ -185,10 +185,10 @@ def format_distinct(values: np.ndarray, precision: int | None, missing: str = "?
     values decides.
     """
     values = round_significant(values, precision)
-    places, bits = np.arange(len(values), dtype=np.int32), arrow.make_numbers(values.view(np.int64))
+    places, bits = np.arange(len(values), dtype=np.int32), arrow.make_number_array(values.view(np.int64))
     sample = len(values) // 16
     if 2 * arrow.count_distinct(bits[:sample]) <= sample:
-        encoded = arrow.encode(bits)
+        encoded = arrow.dictionary_encode(bits)
         values = arrow.view_values(encoded.dictionary).view(np.float64)
         places = arrow.view_values(encoded.indices)
     texts, codes = spaced_texts(values, missing)

@@ -253,7 +253,7 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
                 inside = characters > 0x20
                 edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
                 # The name is the second of the three words of each line.
-                attributes.add_numeric(Texts.of_pieces(characters, edges[1::6], edges[2::6]))
+                attributes.add_numeric(Texts.cut_out(characters, edges[1::6], edges[2::6]))
             lines.frombytes(np.arange(token.line, token.line + count_lines(text)).tobytes())
         elif token is not None and token.is_keyword("@attribute"):
             lines.append(token.line)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.data.attributes import map_labels, mask_kinds
+from filterkit.data.attributes import map_label_sets, match_kinds
 from filterkit.data.csr import Csr
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import Schema
@@ -45,7 +45,7 @@ class Layout:
         passthrough = list(schema.passthrough_indices)
         self.other = np.full(self.count, -1, np.int64)
         self.other[passthrough] = np.arange(len(passthrough))
-        self.codes = map_labels(attributes, lambda labels: {label: code for code, label in enumerate(labels)})
+        self.codes = map_label_sets(attributes, lambda labels: {label: code for code, label in enumerate(labels)})
         self.dates: dict[int, DateFormat] = {}
         for i in passthrough:
             if attributes[i].kind == "date":
@@ -54,7 +54,7 @@ class Layout:
                 self.dates[i] = DateFormat(attributes[i].format)
         relational = [i for i in passthrough if attributes[i].kind == "relational"]
         self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
-        self.textual = ~mask_kinds(attributes, "numeric")
+        self.textual = ~match_kinds(attributes, "numeric")
         self.unlabelled = [i for i, known in self.codes.items() if not known]
         labels = {value for known in self.codes.values() for value in known}
         self.words = sorted(value for value in labels if parse_number(value) is None)

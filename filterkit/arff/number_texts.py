@@ -41,7 +41,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarra
         codes[whole] = len(values) + np.arange(len(texts[-1]))
     if odd.any():
         codes[odd] = sum(map(len, texts)) + np.arange(np.count_nonzero(odd))
-        texts.append(arrow.make_strings([f" {word}" for word in _format_words(values[odd], missing)]))
+        texts.append(arrow.make_text_array([f" {word}" for word in _format_words(values[odd], missing)]))
     return pa.concat_arrays(texts), codes
 
 
@@ -73,11 +73,11 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     bounds[2::2] = cuts[:-1] + np.where(is_null, len("null"), len("],["))
     which = np.zeros(len(is_null), np.int32)
     which[is_null] = np.arange(1, len(words) + 1)
-    replaced = arrow.take(arrow.make_strings(["", *words]), which)
-    pieces = arrow.replace(arrow.make_string_array(bounds, text), np.arange(len(bounds) - 1) % 2 == 1, replaced)
+    replaced = arrow.take(arrow.make_text_array(["", *words]), which)
+    pieces = arrow.replace_texts(arrow.wrap_texts(bounds, text), np.arange(len(bounds) - 1) % 2 == 1, replaced)
     offsets = arrow.string_offsets(pieces)
     rows = np.append(offsets[::2][np.append(True, ~is_null)], offsets[-1])
-    return arrow.make_string_array(rows, pieces.buffers()[2])
+    return arrow.wrap_texts(rows, pieces.buffers()[2])
 
 
 def _drop_points(text: bytes, whole: np.ndarray) -> bytes:
@@ -127,4 +127,4 @@ def _split_list(text: bytes) -> Any:
     blanked[0] = _BLANK
     bounds = np.zeros(len(commas) + 2, np.int32)
     bounds[1:-1], bounds[-1] = commas, len(blanked)
-    return arrow.make_string_array(bounds, blanked)
+    return arrow.wrap_texts(bounds, blanked)

@@ -30,14 +30,14 @@ def pair_rows(
     if not len(X.data):
         return ["".join(f"{begin}\n" for begin in begins).encode()]
     texts, codes = format_distinct(X.data, precision, "nan")
-    buffer = bytes(arrow.concatenate_bytes(texts)).translate(_COLON)
+    buffer = bytes(arrow.get_text_bytes(texts)).translate(_COLON)
     bounds = arrow.string_offsets(texts)
-    texts = arrow.make_string_array(np.ascontiguousarray(bounds - bounds[0]), buffer)
+    texts = arrow.wrap_texts(np.ascontiguousarray(bounds - bounds[0]), buffer)
     is_used = np.bincount(X.indices, minlength=X.columns) > 0
     used, column = np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[X.indices]
-    indices = arrow.join(" ", row_texts(names[used].astype(np.float64)[:, None]))
+    indices = arrow.join_texts(" ", row_texts(names[used].astype(np.float64)[:, None]))
     lines = [begins[0], *(f"\n{begin}" for begin in begins[1:])]
-    pieces = pa.concat_arrays([indices, arrow.make_strings(lines), texts])
+    pieces = pa.concat_arrays([indices, arrow.make_text_array(lines), texts])
     rows, entries = len(lines), len(X.data)
     chosen = np.empty(rows + 2 * entries, np.int32)
     at = np.arange(rows) + 2 * X.indptr[:-1]
@@ -45,4 +45,4 @@ def pair_rows(
     positions = X.row_of_entry + 1 + 2 * np.arange(entries)
     chosen[positions] = column
     chosen[positions + 1] = len(indices) + rows + codes
-    return [arrow.concatenate_bytes(arrow.take(pieces, chosen)), b"\n"]
+    return [arrow.get_text_bytes(arrow.take(pieces, chosen)), b"\n"]

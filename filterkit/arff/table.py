@@ -18,7 +18,7 @@ from filterkit.arff.header import Header
 from filterkit.arff.layout import Layout
 from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
-from filterkit.data.unseen import add_values, adopt_fitted_labels, drop_unknown_values, find_unknown_values
+from filterkit.data.unseen import adopt_fitted_labels, declare_more_values, drop_unknown_values, find_unknown_values
 from filterkit.errors import ArffError, FilterkitError, quoted
 from filterkit.files.lines import Block, count_lines, find_last_line_end
 from filterkit.files.source import Source
@@ -51,7 +51,7 @@ def open_table(opening: Opening) -> ArffTable:
         table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
     if opening.extend:
         added = _find_undeclared(opening, source)
-        table.attributes = add_values(table.declared, added)
+        table.attributes = declare_more_values(table.declared, added)
         more = [describe_added(source.name, table.attributes[i].name, values) for i, values in added.items()]
         table.notes = (*more, *table.notes)
     return table
@@ -86,7 +86,7 @@ def _find_undeclared(opening: Opening, source: Source) -> dict[int, list[str]]:
                         if value not in values and not (opening.lenient and value.lower() == KEEL_MISSING):
                             values.append(value)
                     if new:  # the fast path reads these values from now on
-                        layout = Layout(Schema("", add_values(first.declared, found), sparse=first.sparse))
+                        layout = Layout(Schema("", declare_more_values(first.declared, found), sparse=first.sparse))
                         parser = BlockParser(layout, opening.rejects, opening.lenient, True, declared)
     except FilterkitError:
         source.close()

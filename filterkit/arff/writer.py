@@ -62,8 +62,8 @@ def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[st
 
     comments = [(f" % {visible(metric)}=", row_texts(column[:, None])) for metric, column in scores]
     return bytes(
-        arrow.concatenate_bytes(
-            arrow.join("@attribute ", arrow.make_strings(quoted_names), " numeric", *sum(comments, ()), "\n")
+        arrow.get_text_bytes(
+            arrow.join_texts("@attribute ", arrow.make_text_array(quoted_names), " numeric", *sum(comments, ()), "\n")
         )
     )
 

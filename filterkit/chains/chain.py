@@ -187,10 +187,10 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         return
     if not hasattr(memory, "__float__") or memory < 0:
         raise UsageError(f"memory must be a number of bytes of at least 0, not {quoted(str(memory))}")
-    from filterkit.data.user_rows import as_batches
+    from filterkit.data.user_rows import convert_to_batches
 
     opened = nullcontext(engine) if isinstance(engine, Engine) else make_engine_on(engine, jobs, registry())
-    with opened as engine, open_rows(as_batches(rows), engine, spool_share(memory)) as training:
+    with opened as engine, open_rows(convert_to_batches(rows), engine, spool_share(memory)) as training:
         yield training
 
 
@@ -288,10 +288,10 @@ class FittedChain:
         FilterkitError : the attributes are not those of the training rows, or parts of the batch contradict each other.
         UsageError : `unseen` is something else.
         """
-        from filterkit.data.user_rows import as_batch
+        from filterkit.data.user_rows import convert_to_batch
 
         check_unseen(unseen)
-        batch = as_batch(batch, self.incoming)
+        batch = convert_to_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
             batch = self._align(batch.schema, unseen).apply(batch)
         with StageProgress(progress, len(self.stages), "applied") as tell, add_remedies():

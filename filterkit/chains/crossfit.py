@@ -22,7 +22,7 @@ from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
-from filterkit.data.ragged import find_starts
+from filterkit.data.ragged import compute_offsets
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, State
@@ -131,7 +131,7 @@ class ChosenRows(Fitted):
     def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
         self.schema = schema
         self._chosen = chosen
-        self._before = find_starts(chosen)
+        self._before = compute_offsets(chosen)
 
     def transform_training(self, batch: Batch) -> Batch:
         chosen = np.flatnonzero(self._chosen[batch.start : batch.start + len(batch)])

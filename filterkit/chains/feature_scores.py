@@ -145,19 +145,19 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
     order = np.lexsort((-state[names[0]], ~state["varied"]))
     constant = ~state["varied"][order]
     columns: dict[str, Any] = {
-        "rank": arrow.make_numbers(np.arange(1, len(order) + 1)),
-        "attribute": arrow.make_strings([schema.features[i].name for i in order.tolist()]),
+        "rank": arrow.make_number_array(np.arange(1, len(order) + 1)),
+        "attribute": arrow.make_text_array([schema.features[i].name for i in order.tolist()]),
     }
-    scores, target = {name: arrow.make_numbers(state[name][order]) for name in names}, schema.class_attribute
+    scores, target = {name: arrow.make_number_array(state[name][order]) for name in names}, schema.class_attribute
     if "best.task" not in state:
         return pa.table(columns | scores)
     if stage.needs_class and target is not None and schema.positive is None and len(target.values) > 2:
         chosen = zip(state["best.task"][order].tolist(), constant.tolist())
-        columns["class"] = arrow.make_strings([None if none else target.values[c] for c, none in chosen])
+        columns["class"] = arrow.make_text_array([None if none else target.values[c] for c, none in chosen])
     threshold, nominal = state["best.threshold"][order], schema.nominal[order]
-    columns["threshold"] = arrow.make_numbers(threshold, constant | nominal)
+    columns["threshold"] = arrow.make_number_array(threshold, constant | nominal)
     if nominal.any():
-        columns["label"] = arrow.make_strings(
+        columns["label"] = arrow.make_text_array(
             [
                 schema.features[feature].values[int(code)] if has_label else None
                 for feature, code, has_label in zip(order.tolist(), threshold.tolist(), (nominal & ~constant).tolist())
@@ -168,4 +168,6 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
     if stage.needs_class:
         for name, count, of in (("tpr", tp, pos), ("fpr", fp, neg)):
             counts[name] = np.divide(count, of, out=np.zeros(len(count)), where=of > 0)
-    return pa.table(columns | {name: arrow.make_numbers(count, constant) for name, count in counts.items()} | scores)
+    return pa.table(
+        columns | {name: arrow.make_number_array(count, constant) for name, count in counts.items()} | scores
+    )

@@ -278,7 +278,7 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
 
     Parameters
     ----------
-    batches : of one schema, as by `as_batches`; a list stays in memory, a stream is spooled.
+    batches : of one schema, as by `convert_to_batches`; a list stays in memory, a stream is spooled.
     engine : maps over the batches.
     memory : bytes of batches that the spool holds in memory.
 

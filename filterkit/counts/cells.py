@@ -7,7 +7,7 @@ import numpy as np
 from filterkit.counts.class_parts import FEW, Parts, SparseParts, add_entries
 from filterkit.counts.weights import CountedRows, sum_parts
 from filterkit.data.batch import Batch
-from filterkit.data.ragged import find_row_starts, find_run_begins
+from filterkit.data.ragged import compute_row_offsets, find_run_begins
 from filterkit.errors import StageError, quoted
 
 _FEW_KEYS = 6  # for each entry
@@ -44,7 +44,7 @@ def count_cells(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + rows.y.astype(number)[row]
     cell_column, cell_value, cells = _count_keys(key, None if weights is None else weights[row], classes, distinct)
-    return find_row_starts(cell_column, len(columns)), cell_value, cells, missing
+    return compute_row_offsets(cell_column, len(columns)), cell_value, cells, missing
 
 
 def find_finite_entries(

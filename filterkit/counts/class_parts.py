@@ -13,7 +13,7 @@ from typing import Union
 import numpy as np
 
 from filterkit.counts.weights import add_parts, pad_parts, sum_parts
-from filterkit.data.ragged import expand_ranges, find_row_starts, find_rows, find_run_begins, find_starts
+from filterkit.data.ragged import compute_offsets, compute_row_offsets, expand_ranges, find_run_begins, list_row_numbers
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
@@ -51,7 +51,7 @@ class SparseParts:
             if len(first) < len(key):
                 key, parts = key[first], np.add.reduceat(parts, first, axis=0)
         position = key // max(classes, 1)
-        starts = find_row_starts(position, length)
+        starts = compute_row_offsets(position, length)
         return SparseParts(starts, (key - position * classes).astype(np.int32), parts, classes)
 
     @staticmethod
@@ -75,7 +75,7 @@ class SparseParts:
     @property
     def position(self) -> np.ndarray:
         """int64 (entries,): the position of each entry."""
-        return find_rows(np.diff(self.starts))
+        return list_row_numbers(np.diff(self.starts))
 
     @property
     def weights(self) -> np.ndarray:
@@ -125,7 +125,7 @@ def take(parts: Parts, positions: np.ndarray) -> Parts:
         return parts.take(positions, axis=0)
     lengths = np.diff(parts.starts)[positions]
     entries = expand_ranges(parts.starts[positions], lengths)
-    starts = find_starts(lengths)
+    starts = compute_offsets(lengths)
     return SparseParts(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 
 
@@ -157,7 +157,7 @@ def add_runs(parts: Parts, first: np.ndarray) -> Parts:
     if not isinstance(parts, SparseParts):
         return np.add.reduceat(parts, first, axis=0)
     sizes = np.diff(parts.starts[np.append(first, len(parts))])
-    run = find_rows(sizes)
+    run = list_row_numbers(sizes)
     return SparseParts.from_entries(run, parts.code, parts.parts, len(first), parts.classes)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts, collapse_parts
-from filterkit.data.ragged import expand_ranges, find_rows, find_run_begins, find_starts
+from filterkit.data.ragged import compute_offsets, expand_ranges, find_run_begins, list_row_numbers
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
@@ -94,7 +94,7 @@ def find_runs(
     is_test : bool (cells,), which cells have a test.
     nominal : bool (k,), the columns whose tests select one value; those of others select all values from one on.
     """
-    before = find_starts(is_test)  # tests before each cell
+    before = compute_offsets(is_test)  # tests before each cell
     column = column_of_cell[cells.cell]
     one_value = nominal[column]
     begin = np.flatnonzero(cells.begins)
@@ -111,7 +111,7 @@ def find_runs(
     high = np.stack([top, above, np.where(one_value, own, floor)], axis=1)
     tp = np.stack([nothing, np.where(one_value, cells.weight, cells.upto), nothing], axis=1)
     filled = (high > low).ravel()
-    count = find_starts(filled)
+    count = compute_offsets(filled)
     first = count[begin * 3]
     some = np.diff(first, append=count[-1]) > 0
     ordered = np.repeat(~one_value, 3)
@@ -137,7 +137,7 @@ def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Scor
     best = np.empty(len(runs.first))
     if ends:
         runs = _shorten_runs(runs)
-    upto = find_starts(runs.high - runs.low)[np.append(runs.first, len(runs.low))]
+    upto = compute_offsets(runs.high - runs.low)[np.append(runs.first, len(runs.low))]
     first = 0
     while first < len(best):  # about a million tests at once, to save memory
         stop = max(int(np.searchsorted(upto, upto[first] + _PAIRS, "right")) - 1, first + 1)
@@ -156,12 +156,12 @@ def _shorten_runs(runs: Runs) -> Runs:
     """Return the first two and the last two tests of each ordered run, and all tests of other runs."""
     long = runs.ordered & (runs.high - runs.low > 4)
     copies = np.where(long, 2, 1)
-    run = find_rows(copies)
+    run = list_row_numbers(copies)
     second = ~find_run_begins(run)
     low, high = runs.low[run], runs.high[run]
     cut = long[run]
     low, high = np.where(cut & second, high - 2, low), np.where(cut & ~second, low + 2, high)
-    before = find_starts(copies)
+    before = compute_offsets(copies)
     return Runs(runs.column, runs.code, before[runs.first], low, high, runs.tp[run], runs.ordered[run])
 
 
@@ -172,7 +172,7 @@ def sum_from_each_cell(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     bit of the sum of their sizes.
     """
     columns = len(indptr) - 1
-    column = find_rows(np.diff(indptr))
+    column = list_row_numbers(np.diff(indptr))
     _, exponent = np.frexp(np.bincount(column, np.abs(values), columns))
     total = np.zeros(len(values))
     rest = values

@@ -7,7 +7,7 @@ import numpy as np
 
 from filterkit.counts.table import ContingencyTable, join_cells, sum_over_classes
 from filterkit.data.arithmetic import times_log2
-from filterkit.data.ragged import expand_ranges, find_rows
+from filterkit.data.ragged import expand_ranges, list_row_numbers
 
 
 def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
@@ -38,7 +38,7 @@ def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarra
             return np.concatenate(ends)
         lengths = stops - starts - 1  # how many cuts to try: one after each cell but the last
         first = np.cumsum(lengths) - lengths
-        span = find_rows(lengths)
+        span = list_row_numbers(lengths)
         at = expand_ranges(starts, lengths)
         before = np.where(is_first[starts, None], 0.0, upto[starts - 1])
         left = upto.take(at, axis=0) - before.take(span, axis=0)

@@ -25,7 +25,7 @@ from filterkit.counts.summary import Moments
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import find_rows, find_run_begins, find_starts
+from filterkit.data.ragged import compute_offsets, find_run_begins, list_row_numbers
 from filterkit.data.schema import Schema
 
 
@@ -110,7 +110,7 @@ class Overview(Record):
             weight=_sum_exactly(weights),
             absent=len(batch) - lengths,
             texts=DistinctSketch.of(
-                find_rows(lengths),
+                list_row_numbers(lengths),
                 np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in texts)]),
                 len(texts),
             ),
@@ -138,7 +138,7 @@ class Overview(Record):
         """int64 (k,): the number of distinct values of each column of X; of numeric ones estimated from 1,024 on."""
         counts = np.minimum(self.distinct.counts, self.entries - self.infinite) + (self.zeros > 0)
         labels = self.moments.labels
-        used_labels = find_starts(labels.values > 0)[labels.indptr]
+        used_labels = compute_offsets(labels.values > 0)[labels.indptr]
         return np.where(self.schema.nominal, np.diff(used_labels), counts)
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from filterkit.data.ragged import find_row_starts, find_rows, find_run_begins
+from filterkit.data.ragged import compute_row_offsets, find_run_begins, list_row_numbers
 
 MOST_HASHES = 1024  # hashes of each column: counts below are exact, and estimates of larger ones off by some 3 %
 _ODD = 0x9E3779B97F4A7C15
@@ -41,15 +41,15 @@ class DistinctSketch(NamedTuple):
         column, hashes = column[order], hashes[order]
         first = np.flatnonzero(find_run_begins(column, hashes))
         column, hashes = column[first], hashes[first]
-        starts = find_row_starts(column, width)
+        starts = compute_row_offsets(column, width)
         keep = np.arange(len(column)) - starts[column] < MOST_HASHES
-        return cls(find_row_starts(column[keep], width), hashes[keep])
+        return cls(compute_row_offsets(column[keep], width), hashes[keep])
 
     @classmethod
     def merge(cls, several: Sequence[Self]) -> Self:
         """Merge sketches of the same columns, at least one, into that of all rows."""
         width = len(several[0].starts) - 1
-        columns = [find_rows(np.diff(each.starts)) for each in several]
+        columns = [list_row_numbers(np.diff(each.starts)) for each in several]
         return cls.of(np.concatenate(columns), np.concatenate([each.hashes for each in several]), width)
 
     @property

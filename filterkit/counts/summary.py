@@ -27,7 +27,7 @@ from filterkit.counts.record import LARGEST, LEAST, MERGED, SUM_FOR_ALL, SUM_OF_
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.counts.weights import CountedRows, sum_parts
-from filterkit.data.ragged import Ragged, find_starts
+from filterkit.data.ragged import Ragged, compute_offsets
 
 _CHUNK = 1 << 14  # numbers that are worked on at once, so that they stay in the processor's cache
 _WEIGHT_BITS = 64  # weights are multiples of 2**-64
@@ -91,7 +91,7 @@ class Summary(Statistic):
         """Compute the summary, to the last bit, from a table that counts all rows as one class, each with weight 1."""
         low, high = find_extremes(table.column_of_cell, table.values, len(table))
         parts = table.exact_parts.sum(axis=1)
-        starts = find_starts(table.schema.label_counts[table.columns])
+        starts = compute_offsets(table.schema.label_counts[table.columns])
         nominal = np.flatnonzero(table.nominal[table.column_of_cell])
         label = starts[table.column_of_cell[nominal]] + table.values[nominal].astype(np.int64)
         return cls(
@@ -148,7 +148,7 @@ class Summary(Statistic):
     @property
     def _label_starts(self) -> np.ndarray:
         """int64 (k + 1,): the labels of column i are ``starts[i]:starts[i + 1]``; none if it is numeric."""
-        return find_starts(self.schema.label_counts[self.columns])
+        return compute_offsets(self.schema.label_counts[self.columns])
 
     @cached_property
     def labels(self) -> Ragged:
@@ -332,7 +332,7 @@ def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[n
 
 def _count_labels(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
     """Add up the weights of the rows with each label of a nominal column but its first: `Summary.label_parts`."""
-    starts = find_starts(rows.batch.schema.label_counts[columns])
+    starts = compute_offsets(rows.batch.schema.label_counts[columns])
     nominal = np.flatnonzero(np.diff(starts))
     column, value, row = find_entries(rows.batch, columns[nominal])
     present = np.flatnonzero(~np.isnan(value))

@@ -20,11 +20,11 @@ from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_parts
 from filterkit.data.ragged import (
+    compute_offsets,
+    compute_row_offsets,
     expand_ranges,
-    find_row_starts,
-    find_rows,
     find_run_begins,
-    find_starts,
+    list_row_numbers,
     make_sort_keys,
 )
 from filterkit.engines.local import LocalEngine
@@ -176,7 +176,7 @@ class ContingencyTable(Statistic):
     @cached_property
     def column_of_cell(self) -> np.ndarray:
         """int64 (cells,): the covered column that each cell belongs to, from 0."""
-        return find_rows(np.diff(self.indptr))
+        return list_row_numbers(np.diff(self.indptr))
 
     def column_range(self, low: int, high: int) -> ContingencyTable:
         """Implement `Statistic.column_range`; nothing is copied."""
@@ -195,7 +195,7 @@ class ContingencyTable(Statistic):
         cells = expand_ranges(self.indptr[numbers], lengths)
         return self.replace(
             columns=self.columns[numbers],
-            indptr=find_starts(lengths),
+            indptr=compute_offsets(lengths),
             values=self.values[cells],
             cell_parts=class_parts.take(self.cell_parts, cells),
             gap_parts=class_parts.take(self.gap_parts, numbers),
@@ -325,7 +325,7 @@ def join_cells(table: ContingencyTable, begins: np.ndarray) -> ContingencyTable:
     column = table.column_of_cell
     first = np.flatnonzero(begins | table.nominal[column] | find_run_begins(column))
     return table.replace(
-        indptr=find_row_starts(column[first], len(table)),
+        indptr=compute_row_offsets(column[first], len(table)),
         values=table.values[first],
         cell_parts=class_parts.add_runs(table.cell_parts, first) if len(first) else table.cell_parts,
     )
@@ -362,4 +362,4 @@ def sort_cells(column: np.ndarray, values: np.ndarray, parts: Parts, width: int)
     if not begin.all():
         first = np.flatnonzero(begin)
         column, values, parts = column[first], values[first], class_parts.add_runs(parts, first)
-    return {"indptr": find_row_starts(column, width), "values": values, "cell_parts": parts}
+    return {"indptr": compute_row_offsets(column, width), "values": values, "cell_parts": parts}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.data.column_types import code_labels
+from filterkit.data.column_types import map_labels_to_codes
 from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.rearrangement import ColumnMap, Rearrangement
 from filterkit.data.schema import Attribute, Schema
@@ -67,13 +67,13 @@ class Alignment:
         targets = set(self.wanted.targets)
         ours = {a.name: i for i, a in enumerate(self.wanted.attributes)}
         theirs = {a.name: i for i, a in enumerate(self.incoming.attributes)}
-        _refuse(
+        _raise_if_any(
             [name for name, i in ours.items() if name not in theirs and i not in targets],
             "attribute is missing that the chain was fitted on",
             "attributes are missing that the chain was fitted on",
         )
         extra = [name for name in theirs if name not in ours]
-        _refuse(extra, "attribute is not among those fitted on", "attributes are not among those fitted on")
+        _raise_if_any(extra, "attribute is not among those fitted on", "attributes are not among those fitted on")
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
         for position, attribute in enumerate(self.incoming.attributes):
@@ -106,12 +106,12 @@ class Alignment:
             raise FilterkitError(
                 f"the attributes inside {quoted(attribute.name)} are not those that the chain was fitted on"
             )
-        known = code_labels(wanted).keys()
+        known = map_labels_to_codes(wanted).keys()
         unknown = [value for value in attribute.values if value not in known]
         if unknown and self.unseen is not None:
             self.unseen[attribute.name] = unknown
         else:
-            _refuse_values(attribute.name, unknown)
+            _raise_if_unknown(attribute.name, unknown)
 
     def apply(self, batch: Batch) -> Batch:
         """Return the same rows in the wanted schema, sparse or dense as it says."""
@@ -135,10 +135,10 @@ class Alignment:
             from filterkit.data.arrow import pick_texts
 
             return pick_texts(values, codes)
-        code_of = code_labels(wanted)
+        code_of = map_labels_to_codes(wanted)
         unknown = [value for value in values if value not in code_of] if attribute.kind == "string" else []
         if self.unseen is None:
-            _refuse_values(wanted.name, unknown, f"{self._input_name}: " if self._input_name else "")
+            _raise_if_unknown(wanted.name, unknown, f"{self._input_name}: " if self._input_name else "")
         if unknown and wanted.name not in self._warned:
             self._warned.add(wanted.name)
             text = f"attribute {quoted(wanted.name)} is missing where it is {named(unknown)}"
@@ -146,9 +146,9 @@ class Alignment:
         return np.array([*(code_of.get(value, np.nan) for value in values), np.nan])[codes]
 
 
-def _refuse_values(name: str, unknown: list[str], source: str = "") -> None:
+def _raise_if_unknown(name: str, unknown: list[str], source: str = "") -> None:
     """Raise a `FilterkitError` that names the `unknown` values of an attribute, unless there are none."""
-    _refuse(
+    _raise_if_any(
         unknown,
         f"value of attribute {quoted(name)} is not among those fitted on",
         f"values of attribute {quoted(name)} are not among those fitted on",
@@ -157,7 +157,7 @@ def _refuse_values(name: str, unknown: list[str], source: str = "") -> None:
     )
 
 
-def _refuse(found: Iterable[Any], one: str, several: str, hint: str = "", source: str = "") -> None:
+def _raise_if_any(found: Iterable[Any], one: str, several: str, hint: str = "", source: str = "") -> None:
     """Raise a `FilterkitError` that counts and names what was found, unless there is nothing.
 
     Parameters

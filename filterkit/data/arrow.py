@@ -25,7 +25,7 @@ _SMALL = 10**15  # decimals of so many digits are the shortest texts of float64
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
 
-def make_numbers(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
+def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
     """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
     values = np.ascontiguousarray(values)
     buffers = [_make_validity(missing), pa.py_buffer(values)]
@@ -66,7 +66,7 @@ def _convert_decimals(array: Any, may_round: bool) -> Any:
         words = np.frombuffer(array.buffers()[1], np.int64)[2 * array.offset : 2 * (array.offset + len(array))]
         low, high = words[::2], words[1::2]
         if (missing | ((low >= -_SMALL) & (low <= _SMALL) & (high == low >> 63))).all():
-            return make_numbers(low / 10.0**scale, missing)  # both are exact, so that the quotient is the nearest
+            return make_number_array(low / 10.0**scale, missing)  # both are exact, so that the quotient is the nearest
     found = array.cast(pa.string()).cast(pa.float64())
     if not may_round and not _has_same(found.cast(pa.string()), array):
         for number, value in zip(array.to_pylist(), found.to_pylist()):
@@ -83,12 +83,12 @@ def _has_same(found: Any, array: Any) -> bool:
         return False
 
 
-def make_flags(values: np.ndarray) -> Any:
+def make_bool_array(values: np.ndarray) -> Any:
     """Make an Arrow array of bool `values`."""
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, _pack_bits(values)])
 
 
-def make_strings(words: Sequence[str | None]) -> Any:
+def make_text_array(words: Sequence[str | None]) -> Any:
     """Make an Arrow array of texts, null for None."""
     missing = np.array([word is None for word in words], bool) if None in words else None
     filled = [word or "" for word in words]
@@ -102,7 +102,7 @@ def make_strings(words: Sequence[str | None]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(sizes), buffers)
 
 
-def make_string_array(offsets: np.ndarray, text: Any) -> Any:
+def wrap_texts(offsets: np.ndarray, text: Any) -> Any:
     """Make an Arrow array of the strings between consecutive `offsets` in a buffer of UTF-8 text, without a copy.
 
     They are of type ``large_string`` if the offsets are int64 instead of int32.
@@ -117,7 +117,7 @@ def sort_positions(array: Any) -> np.ndarray:
     return np.frombuffer(call_function("array_sort_indices", [array], options).buffers()[1], np.int64)
 
 
-def join(*parts: Any, separator: str = "") -> Any:
+def join_texts(*parts: Any, separator: str = "") -> Any:
     """Join the texts of several arrays element by element; a part that is a single text is the same in every result."""
     scalars = [_make_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, JoinOptions())
@@ -126,7 +126,7 @@ def join(*parts: Any, separator: str = "") -> Any:
 @lru_cache(maxsize=64)
 def _make_scalar(text: str) -> Any:
     """Make a scalar of Arrow from a text."""
-    return make_strings([text])[0]
+    return make_text_array([text])[0]
 
 
 def count_characters(texts: Any) -> np.ndarray:
@@ -134,24 +134,24 @@ def count_characters(texts: Any) -> np.ndarray:
     return view_values(call_function("utf8_length", [texts]))
 
 
-def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
+def join_lists_of_texts(offsets: np.ndarray, texts: Any, separator: str) -> Any:
     """Join the texts between each two consecutive int32 `offsets` into one text."""
-    lists = pa.ListArray.from_arrays(make_numbers(offsets), texts)
+    lists = pa.ListArray.from_arrays(make_number_array(offsets), texts)
     return call_function("binary_join", [lists, _make_scalar(separator)])
 
 
 def take(array: Any, positions: Any) -> Any:
     """Return the elements of `array` at `positions`, an Arrow array of integers or a numpy array of int32 or int64."""
-    positions = make_numbers(positions) if isinstance(positions, np.ndarray) else positions
+    positions = make_number_array(positions) if isinstance(positions, np.ndarray) else positions
     return call_function("array_take", [array, positions])
 
 
-def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:
+def replace_texts(texts: Any, chosen: np.ndarray, words: Any) -> Any:
     """Return `texts` with the elements where bool `chosen` is true replaced by `words`, in order."""
-    return call_function("replace_with_mask", [texts, make_flags(chosen), words])
+    return call_function("replace_with_mask", [texts, make_bool_array(chosen), words])
 
 
-def are_among(array: Any, others: Any) -> Any:
+def are_in(array: Any, others: Any) -> Any:
     """Return whether each element is among those of another array, as an Arrow array of bool."""
     return call_function("is_in", [array], SetLookupOptions(others))
 
@@ -161,12 +161,12 @@ def count_distinct(array: Any) -> int:
     return int(call_function("count_distinct", [array], CountOptions()).as_py())
 
 
-def encode(array: Any) -> Any:
+def dictionary_encode(array: Any) -> Any:
     """Encode an array as a `DictionaryArray`."""
     return call_function("dictionary_encode", [array])
 
 
-def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
+def map_codes(encoded: Any, image: np.ndarray) -> np.ndarray:
     """Return the element of `image` at the index of each value of a `DictionaryArray` with int32 indices.
 
     `image` has an element for each value of the dictionary, and a last one for null.
@@ -177,7 +177,7 @@ def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
     return np.asarray(image[codes])
 
 
-def make_moments(values: Sequence[int | None]) -> Any:
+def make_timestamp_array(values: Sequence[int | None]) -> Any:
     """Make an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
     missing = np.array([value is None for value in values], bool)
     return make_dates(np.array([value or 0 for value in values], np.int64), missing)
@@ -191,7 +191,7 @@ def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
     The elements, as `str` or as milliseconds since 1970 UTC, in the order in which they first appear; and int64 (n,),
     the index of each element of `array` among them, -1 for null.
     """
-    encoded = encode(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
+    encoded = dictionary_encode(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
     codes = view_values(encoded.indices).astype(np.int64)
     codes[find_nulls(encoded.indices)] = -1
     return encoded.dictionary.to_pylist(), codes
@@ -200,7 +200,9 @@ def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
 def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
     """Make an Arrow array of the texts at the positions `codes`; null where a code is NaN or below 0."""
     missing = ~(codes >= 0)
-    return take(make_strings(texts or ("",)), make_numbers(np.where(missing, 0, codes).astype(np.int32), missing))
+    return take(
+        make_text_array(texts or ("",)), make_number_array(np.where(missing, 0, codes).astype(np.int32), missing)
+    )
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -213,7 +215,7 @@ def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
     """Make an Arrow array of ``timestamp[ms]``, null where bool `missing` is true; fractions are cut off."""
-    return make_numbers(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
+    return make_number_array(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
 
 
 def _pack_bits(values: np.ndarray) -> Any:
@@ -226,7 +228,7 @@ def _make_validity(missing: np.ndarray | None) -> Any:
     return None if missing is None or not missing.any() else _pack_bits(~missing)
 
 
-def concatenate_bytes(array: Any) -> memoryview:
+def get_text_bytes(array: Any) -> memoryview:
     """Return the bytes of all strings of an Arrow array, concatenated, without a copy."""
     offsets = string_offsets(array)
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]

@@ -41,12 +41,12 @@ def to_table(batch: Batch) -> Any:
         values = batch.y if position == schema.class_index else X[next(features)]
         assert values is not None
         if attribute.kind == "numeric":
-            arrays.append(arrow.make_numbers(values, np.isnan(values)))
+            arrays.append(arrow.make_number_array(values, np.isnan(values)))
         else:
             with np.errstate(invalid="ignore"):
                 missing = ~(values >= 0)
-            codes = arrow.make_numbers(np.where(missing, 0, values).astype(np.int32), missing)
-            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.make_strings(attribute.values)))
+            codes = arrow.make_number_array(np.where(missing, 0, values).astype(np.int32), missing)
+            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.make_text_array(attribute.values)))
     return pa.table(arrays, names=[a.name for a in schema.attributes])
 
 

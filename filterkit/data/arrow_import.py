@@ -22,7 +22,7 @@ from filterkit.data.columns import Entries
 from filterkit.data.contract import describe_type, describe_wrong_rows
 from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
-from filterkit.data.declared_labels import update_label_count
+from filterkit.data.declared_labels import update_declared_labels
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema, find_class
@@ -171,7 +171,7 @@ def infer_columns(
     kinds = noted_kinds | dict(kinds or {})
     found, inexact = {}, []
     for name, column in zip(names, table.columns):
-        if name not in kinds and is_inexact(column):
+        if name not in kinds and has_inexact_integer(column):
             inexact.append(name)
             column = column.cast(pa.string())
         found[name] = _infer_column(name, column, kinds.get(name), most)
@@ -180,7 +180,7 @@ def infer_columns(
     return found, noted, row_weights, losses
 
 
-def is_inexact(column: Any) -> bool:
+def has_inexact_integer(column: Any) -> bool:
     """Return whether a column has a whole number that float64 does not have."""
     if not pa.types.is_integer(column.type) or column.type.bit_width < 64:
         return False
@@ -286,7 +286,7 @@ def build_batch(
     """
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
-    attributes = [_restore_attribute(each, before.get(name)) for name, (each, _) in found.items()]
+    attributes = [_merge_noted_attribute(each, before.get(name)) for name, (each, _) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
     if relation is None:
@@ -299,7 +299,7 @@ def build_batch(
         kinds = {a.kind for a in known.label_attributes}
         positions = {name: i for name, i in positions.items() if attributes[i].kind in kinds}
         labels = tuple(sorted(positions[a.name] for a in known.label_attributes if a.name in positions))
-        relation = update_label_count(relation, known.labels, labels, len(found)) if labels else relation
+        relation = update_declared_labels(relation, known.labels, labels, len(found)) if labels else relation
         if index is None and positive is not None:
             raise FilterkitError(f"--positive {quoted(str(positive))} needs a nominal class; {NAME_A_CLASS}")
         if index is not None and positive is None and known.positive in attributes[index].values:
@@ -318,7 +318,7 @@ def build_batch(
     return change_targets(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
-def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
+def _merge_noted_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
     """Return the inferred attribute of a column, with what only the noted one can know: weight, scores, format, bags.
 
     It is `found` itself if `noted` is None, or of another kind.

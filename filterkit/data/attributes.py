@@ -282,20 +282,20 @@ def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
     return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
 
 
-def mask_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
+def match_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
     """Return bool (n,): whether each attribute is of one of these kinds."""
     if isinstance(attributes, Attributes):
         return attributes.map_forms(lambda form: form.kind in kinds, bool)
     return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))
 
 
-def map_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
+def map_label_sets(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
     """Apply a function to the labels of each nominal attribute; return the results by position.
 
     It is called once for equal labels, whose result is one object.
     """
     attributes = Attributes.of(attributes)
-    positions = np.flatnonzero(mask_kinds(attributes, "nominal"))
+    positions = np.flatnonzero(match_kinds(attributes, "nominal"))
     codes = attributes.codes[positions].tolist()
     images = {code: function(attributes.forms[code].values) for code in set(codes)}
     return {position: images[code] for position, code in zip(positions.tolist(), codes)}

@@ -141,7 +141,7 @@ class Batch:
         if passthrough is not None:
             from filterkit.data import arrow
 
-            passthrough = passthrough.take(arrow.make_numbers(numbers))
+            passthrough = passthrough.take(arrow.make_number_array(numbers))
         X = self.csr.take(numbers) if self.sparse else self.X[numbers]
         return self._index(numbers, X=X, passthrough=passthrough)
 
@@ -254,7 +254,7 @@ def make_passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table
     from filterkit.data import arrow
 
     arrays = [
-        arrow.make_moments(values) if a.kind == "date" else arrow.make_strings(values)
+        arrow.make_timestamp_array(values) if a.kind == "date" else arrow.make_text_array(values)
         for a, values in zip(schema.passthrough, columns)
     ]
     return pa.table(arrays, names=[a.name for a in schema.passthrough])

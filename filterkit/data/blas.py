@@ -15,8 +15,8 @@ _limits: Any = None
 
 
 @lru_cache(1)
-def _list_libraries(modules: int) -> Any:
-    """Find the BLAS libraries that this process has loaded; a new number of `modules` makes it search again."""
+def _find_blas_libraries(n_modules: int) -> Any:
+    """Find the BLAS libraries that this process has loaded; another number of modules makes it search again."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -31,7 +31,7 @@ def one_blas_thread() -> Iterator[None]:
     global _inside, _limits
     with _LOCK:
         if not _inside:
-            _limits = _list_libraries(len(sys.modules)).limit(limits=1, user_api="blas").__enter__()
+            _limits = _find_blas_libraries(len(sys.modules)).limit(limits=1, user_api="blas").__enter__()
         _inside += 1
     try:
         yield

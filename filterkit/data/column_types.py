@@ -100,7 +100,7 @@ def label_attribute(name: str, words: Iterable[str], order: str = "appearance") 
     return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
 
 
-def code_labels(attribute: Attribute) -> dict[str, float]:
+def map_labels_to_codes(attribute: Attribute) -> dict[str, float]:
     """Return the code of each label of a nominal attribute; labels false and true have those of all their spellings."""
     code = {label: float(number) for number, label in enumerate(attribute.values)}
     if attribute.values == TRUTH_VALUES:

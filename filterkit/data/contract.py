@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from filterkit.data.attributes import Attribute, Attributes, describe_difference, list_names, mask_kinds
+from filterkit.data.attributes import Attribute, Attributes, describe_difference, list_names, match_kinds
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
@@ -295,7 +295,7 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
             "output_attributes gives columns new names; write output_columns, too, which returns the column that each "
             "comes from",
         )
-    if not np.array_equal(mask_kinds(made, "nominal"), nominal):
+    if not np.array_equal(match_kinds(made, "nominal"), nominal):
         fault = "output_attributes makes columns nominal or numeric; write output_nominal, too, which says which are"
         _raise_fault(stage, fault)
     return made

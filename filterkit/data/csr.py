@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from filterkit.data.ragged import expand_ranges, find_rows, find_starts
+from filterkit.data.ragged import compute_offsets, expand_ranges, list_row_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -102,7 +102,7 @@ class Csr(NamedTuple):
     @property
     def row_of_entry(self) -> np.ndarray:
         """int64 (entries,): the row of each stored entry."""
-        return find_rows(np.diff(self.indptr))
+        return list_row_numbers(np.diff(self.indptr))
 
     def rows(self, first: int, stop: int) -> Csr:
         """Return the rows from `first` up to, but not including, `stop`."""
@@ -114,16 +114,16 @@ class Csr(NamedTuple):
         """Return the rows with these indices, int (n,), in this order."""
         lengths = np.diff(self.indptr)[rows]
         entries = expand_ranges(self.indptr[rows], lengths)
-        indptr = find_starts(lengths).astype(np.int32)
+        indptr = compute_offsets(lengths).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
-    def take_columns(self, columns: np.ndarray) -> Csr:
+    def select_columns(self, columns: np.ndarray) -> Csr:
         """Return the columns with these indices, int (n,), ascending and distinct."""
         position = np.full(self.columns, -1, np.int32)
         position[columns] = np.arange(len(columns), dtype=np.int32)
         column = position[self.indices]
         stays = column >= 0
-        indptr = find_starts(stays)[self.indptr].astype(np.int32)
+        indptr = compute_offsets(stays)[self.indptr].astype(np.int32)
         return Csr(self.data[stays], column[stays], indptr, len(columns))
 
     def without_zeros(self) -> Csr:

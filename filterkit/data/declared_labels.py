@@ -17,7 +17,7 @@ def count_declared_labels(relation: str) -> int | None:
     return None if declaration is None else int(declaration[1])
 
 
-def update_label_count(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
+def update_declared_labels(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
     """Return the name of a relation whose labels move: if it declares labels, it declares their new positions.
 
     The declaration is left out if the labels are neither the first attributes nor the last.

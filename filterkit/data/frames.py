@@ -16,7 +16,7 @@ from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.dates import DateFormat
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
-from filterkit.data.rearrangement import to_codes
+from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Attribute
 from filterkit.data.schema_json import noted
 from filterkit.errors import FilterkitError, quoted
@@ -61,7 +61,7 @@ def _make_series(attribute: Attribute, column: Any) -> Any:
         return pd.arrays.SparseArray.from_spmatrix(whole)
     values: Any = column.to_dense() if isinstance(column, Entries) else column
     if attribute.kind == "nominal":
-        return pd.Categorical.from_codes(to_codes(values), list(attribute.values))
+        return pd.Categorical.from_codes(convert_to_codes(values), list(attribute.values))
     if attribute.kind == "date":
         dates = values.to_pandas()
         return dates.dt.tz_localize("UTC") if DateFormat(attribute.format).has_zone else dates

@@ -49,13 +49,13 @@ def _render_cell(tag: str, value: Any, side: str) -> str:
     """Make a cell whose text is on the given side, because notebooks have styles of their own for tables."""
     from html import escape
 
-    text = _format_text(value)
+    text = _format_cell(value)
     short = text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1]}…"
     style = f"text-align: {side}{'; white-space: nowrap' if len(short) <= _UNBROKEN else ''}"
     return f'<{tag} style="{style}">{escape(short)}</{tag}>'
 
 
-def _format_text(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Format a value for a cell; control characters become visible."""
     if isinstance(value, (int, float)):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
@@ -133,7 +133,7 @@ def render_batch(batch: Batch) -> str:
         attribute = schema.attributes[position]
         header.append(attribute.name)
         for row, value in zip(rows, column):
-            row.append(_format_value(attribute, value))
+            row.append(_decode_value(attribute, value))
     return render_table(caption, header, rows, left_out)
 
 
@@ -143,11 +143,11 @@ def _describe_sparse_rows(batch: Batch) -> Iterator[str]:
     for first, stop in pairwise(X.indptr.tolist()):
         shown = slice(first, min(first + _NOT_ZERO, stop))
         entries = zip(X.indices[shown].tolist(), X.data[shown].tolist())
-        texts = [f"{features[j].name} {_format_text(_format_value(features[j], value))}" for j, value in entries]
+        texts = [f"{features[j].name} {_format_cell(_decode_value(features[j], value))}" for j, value in entries]
         yield ", ".join(texts) + (f", … ({stop - first:,})" if stop - first > _NOT_ZERO else "")
 
 
-def _format_value(attribute: Attribute, value: Any) -> Any:
+def _decode_value(attribute: Attribute, value: Any) -> Any:
     """Convert a value of `to_columns` for a cell: to a label, a date as text, a float or a text; ``?`` if missing."""
     if value is None or value != value:
         return _MISSING

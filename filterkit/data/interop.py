@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.csr import Csr
-from filterkit.data.rearrangement import to_codes
+from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Schema
 
 
@@ -23,7 +23,7 @@ def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | N
     y, target = None, schema.class_attribute
     if target is not None and schema.class_index is not None:
         y = np.array(columns[schema.class_index], np.float64)
-        y = to_codes(y) if target.kind == "nominal" else y
+        y = convert_to_codes(y) if target.kind == "nominal" else y
     passthrough = make_passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
     return Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
 
@@ -55,5 +55,5 @@ def from_entries(
     if target is not None:
         y, of_class = np.zeros(n_rows), positions == schema.class_index
         y[rows[of_class]] = values[of_class]
-        y = to_codes(y) if target.kind == "nominal" else y
+        y = convert_to_codes(y) if target.kind == "nominal" else y
     return Batch(schema, X, y, None, passthrough)

@@ -22,7 +22,7 @@ def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
-def find_rows(lengths: np.ndarray) -> np.ndarray:
+def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
     """Find the row that each entry is in, where rows of these lengths, int (rows,), follow each other: int64 (n,)."""
     return np.repeat(np.arange(len(lengths)), lengths)
 
@@ -39,7 +39,7 @@ def find_run_begins(*keys: np.ndarray) -> np.ndarray:
     return begins
 
 
-def find_starts(lengths: np.ndarray) -> np.ndarray:
+def compute_offsets(lengths: np.ndarray) -> np.ndarray:
     """Find where each of several ranges of these lengths, int (n,), begins, and where the last ends: int64 (n + 1,).
 
     The first begins at 0, and each of the others where the one before it ends.
@@ -47,12 +47,12 @@ def find_starts(lengths: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def find_row_starts(row: np.ndarray, rows: int) -> np.ndarray:
+def compute_row_offsets(row: np.ndarray, rows: int) -> np.ndarray:
     """Find where each row begins among entries sorted by row, and where the last one ends: int64 (rows + 1,).
 
     `row` is int64 (entries,), the row of each entry.
     """
-    return find_starts(np.bincount(row, minlength=rows))
+    return compute_offsets(np.bincount(row, minlength=rows))
 
 
 class Ragged:
@@ -71,7 +71,7 @@ class Ragged:
     @classmethod
     def from_lengths(cls, lengths: np.ndarray, values: np.ndarray) -> Ragged:
         """Return rows of these lengths, int64 (rows,)."""
-        return cls(find_starts(lengths), values)
+        return cls(compute_offsets(lengths), values)
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -137,7 +137,7 @@ class Ragged:
     @cached_property
     def _keys(self) -> np.ndarray:
         """The sort keys of all entries."""
-        return make_sort_keys(find_rows(self.lengths), self.values)
+        return make_sort_keys(list_row_numbers(self.lengths), self.values)
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -153,8 +153,8 @@ class Ragged:
         largest = np.zeros(len(self), np.int64)
         filled = lengths > 0
         largest[filled] = step[self.indptr[1:][filled] - 1]
-        start = find_starts(largest + 1)
+        start = compute_offsets(largest + 1)
         if start[-1] > 8 * (len(self.values) + len(self)):
             return None
         steps = np.concatenate([[0], np.repeat(start[:-1], lengths) + step, start[-1:]])
-        return start[:-1], largest, find_rows(np.diff(steps))
+        return start[:-1], largest, list_row_numbers(np.diff(steps))

@@ -67,12 +67,12 @@ class ColumnMap(NamedTuple):
 
             return encode_values(values)
         if attribute.kind == "nominal":
-            return list(attribute.values), to_codes(values, "int64")
+            return list(attribute.values), convert_to_codes(values, "int64")
         numbers, codes = np.unique(values, return_inverse=True)
         return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
 
 
-def to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
+def convert_to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
     """Convert float64 codes, NaN for missing, to an integer dtype, -1 for missing; of a float `dtype`, leave them."""
     if np.dtype(dtype).kind == "f":
         return np.ascontiguousarray(values)
@@ -172,7 +172,7 @@ class Rearrangement:
             return batch.csr if batch.sparse else batch.X
         if self._only_leaves:
             batch = batch.in_form(self.wanted.sparse)
-            return batch.csr.take_columns(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
+            return batch.csr.select_columns(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
         features = self.wanted.feature_indices
         others = [self._get_values(batch, new, int(features[column])) for column in self._others.tolist()]
         shape = (len(batch), len(features))
@@ -203,15 +203,15 @@ class Rearrangement:
         origin = self._source[list(targets)]
         if batch.sparse and (origin >= 0).all() and (self._map.part[origin] == IN_X).all():
             columns, order = np.unique(self._map.column[origin], return_inverse=True)
-            values = batch.csr.take_columns(columns).toarray()[:, order]  # at once, as labels may be many
+            values = batch.csr.select_columns(columns).toarray()[:, order]  # at once, as labels may be many
         else:
             values = np.column_stack([self._get_values(batch, new, position) for position in targets])
         if self.wanted.labels:
-            return to_codes(values, self.wanted.label_dtype)
+            return convert_to_codes(values, self.wanted.label_dtype)
         target = self.wanted.class_attribute
         if target is not None and target.kind == "numeric":
             return values[:, 0].copy()
-        return to_codes(values[:, 0])
+        return convert_to_codes(values[:, 0])
 
 
 def change_targets(batch: Batch, schema: Schema) -> Batch:

@@ -16,11 +16,11 @@ from filterkit.data.attributes import (
     find_duplicate_name,
     join_attributes,
     list_names,
-    mask_kinds,
+    match_kinds,
     take_attributes,
 )
 from filterkit.data.attributes import Attribute as Attribute
-from filterkit.data.declared_labels import update_label_count
+from filterkit.data.declared_labels import update_declared_labels
 from filterkit.data.texts import TextSet
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion, to_one_line
 
@@ -122,7 +122,7 @@ class Schema:
     def attributes(self) -> ManyOrFew:
         """All columns in file order."""
         origin, make = self._lazy
-        return origin._exchange_features(make())
+        return origin._replace_features(make())
 
     def __getstate__(self) -> dict[str, Any]:
         self.attributes  # noqa: B018 - made now, because the function that makes them may not be picklable
@@ -147,7 +147,7 @@ class Schema:
         if self.labels and changes.get("labels", self.labels) != self.labels:
             after = changes["labels"]
             count = len(changes.get("attributes", self.attributes))
-            current["relation"] = update_label_count(self.relation, self.labels, after, count)
+            current["relation"] = update_declared_labels(self.relation, self.labels, after, count)
         return Schema(**(current | changes))
 
     def _replace_unchecked(self, **changes: Any) -> Schema:
@@ -197,7 +197,7 @@ class Schema:
 
         These are the numeric and nominal attributes without the class and the labels.
         """
-        is_column = mask_kinds(self.attributes, "numeric", "nominal")
+        is_column = match_kinds(self.attributes, "numeric", "nominal")
         is_column[list(self.targets)] = False
         return np.flatnonzero(is_column)
 
@@ -217,7 +217,7 @@ class Schema:
     @cached_property
     def nominal(self) -> np.ndarray:
         """bool (columns,): which columns of X are nominal."""
-        return mask_kinds(self.features, "nominal")
+        return match_kinds(self.features, "nominal")
 
     @cached_property
     def label_counts(self) -> np.ndarray:
@@ -230,7 +230,7 @@ class Schema:
     @cached_property
     def passthrough_indices(self) -> tuple[int, ...]:
         """The positions in `attributes` of the string, date and relational ones, which no stage computes with."""
-        return tuple(np.flatnonzero(mask_kinds(self.attributes, "string", "date", "relational")).tolist())
+        return tuple(np.flatnonzero(match_kinds(self.attributes, "string", "date", "relational")).tolist())
 
     @cached_property
     def passthrough(self) -> tuple[Attribute, ...]:
@@ -293,7 +293,7 @@ class Schema:
             return []
         if self.positive is not None:
             return [target.values.index(self.positive)]
-        return choose_tasks(totals)
+        return choose_positive_values(totals)
 
     def need_columns(self, stage: str) -> None:
         """Check that X has columns, or that there are no attributes but the class.
@@ -350,23 +350,23 @@ class Schema:
         position = counts.cumsum() - counts
         others = np.delete(np.arange(len(counts)), self.feature_indices)
         attributes = _interleave(features, take_attributes(self.attributes, others), position[others])
-        return self.replace(attributes=attributes, **self.targets_at(position), **changes)
+        return self.replace(attributes=attributes, **self.map_target_positions(position), **changes)
 
-    def _exchange_features(self, features: Sequence[Attribute]) -> ManyOrFew:
+    def _replace_features(self, features: Sequence[Attribute]) -> ManyOrFew:
         """Return all attributes, with `features` in place of those of X."""
         others = np.delete(np.arange(len(self.attributes)), self.feature_indices)
         return _interleave(features, take_attributes(self.attributes, others), others)
 
-    def with_more(self, features: Sequence[Attribute]) -> Schema:
+    def with_added_features(self, features: Sequence[Attribute]) -> Schema:
         """Return this schema with further columns at the end of X, but before a class or labels that come last."""
         count = len(self.attributes)
         while count and count - 1 in self.targets:
             count -= 1
         position = {i: i + len(features) * (i >= count) for i in self.targets}
         attributes = join_attributes(self.attributes[:count], features, self.attributes[count:])
-        return self.replace(attributes=attributes, **self.targets_at(position))
+        return self.replace(attributes=attributes, **self.map_target_positions(position))
 
-    def targets_at(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
+    def map_target_positions(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
         """Return the arguments of `replace` that move class and labels; `position` maps old positions to new ones."""
         return {
             "class_index": None if self.class_index is None else int(position[self.class_index]),
@@ -420,7 +420,7 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
     return position
 
 
-def choose_tasks(totals: np.ndarray) -> list[int]:
+def choose_positive_values(totals: np.ndarray) -> list[int]:
     """Choose the values of an attribute that are to be told from the rest, as `Schema.positive_classes` does.
 
     Returns their codes, ascending.

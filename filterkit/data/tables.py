@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.column_types import code_labels, cut_to_milliseconds, is_number, is_text
+from filterkit.data.column_types import cut_to_milliseconds, is_number, is_text, map_labels_to_codes
 from filterkit.data.dates import EARLIEST, LATEST, DateFormat
 from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
@@ -138,13 +138,13 @@ def _convert_column(table: Any, position: int, attribute: Attribute, unseen: boo
 def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
     """Encode texts as the indices of labels, float64 with NaN for missing; `unseen` as for `from_table`."""
     if not pa.types.is_dictionary(array.type):
-        array = arrow.encode(_convert_texts(array, attribute))
-    code = code_labels(attribute)
+        array = arrow.dictionary_encode(_convert_texts(array, attribute))
+    code = map_labels_to_codes(attribute)
     words = _convert_texts(array.dictionary, attribute).to_pylist()
     image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
     if array.indices.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
         array = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), array.dictionary)
-    values = arrow.look_up(array, image)
+    values = arrow.map_codes(array, image)
     if not unseen and (image < 0).any() and (values < 0).any():
         word = words[array.indices[int(np.flatnonzero(values < 0)[0])].as_py()]
         raise UnknownLabel(f"{quoted(word)} is not among its labels", attribute=attribute.name)
@@ -184,7 +184,7 @@ def texts(array: Any) -> Any:
     if pa.types.is_floating(kind):
         from filterkit.data.numbers import format_number
 
-        return arrow.make_strings([None if value is None else format_number(value) for value in array.to_pylist()])
+        return arrow.make_text_array([None if value is None else format_number(value) for value in array.to_pylist()])
     return array.cast(pa.string())
 
 
@@ -208,13 +208,13 @@ def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
     if pa.types.is_dictionary(column.type) or is_text(column.type):
         words, form = arrow.join_chunks(column), DateFormat(attribute.format)
         if not pa.types.is_dictionary(words.type):
-            words = arrow.encode(_convert_texts(words, attribute))
+            words = arrow.dictionary_encode(_convert_texts(words, attribute))
         distinct = words.dictionary.to_pylist()
         parsed = [form.parse(cut_to_milliseconds(word)) for word in distinct]
         if None in parsed:
             word = distinct[parsed.index(None)]
             raise RowError(f"{quoted(word)} is not a date like {attribute.format}", attribute=attribute.name)
-        return arrow.take(arrow.make_moments(parsed), words.indices)
+        return arrow.take(arrow.make_timestamp_array(parsed), words.indices)
     zone = getattr(column.type, "tz", None)
     try:
         moments = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.timestamp("ms"))
@@ -239,9 +239,9 @@ def joined_rows(*parts: Any) -> memoryview:
     ----------
     parts : an Arrow array with a text for each row, or a single text for all; at least one array.
     """
-    return arrow.concatenate_bytes(arrow.join(*parts))
+    return arrow.get_text_bytes(arrow.join_texts(*parts))
 
 
 def take_texts(texts: Sequence[str], positions: np.ndarray) -> Any:
     """Make an Arrow array of the texts at int32 `positions`, (n,)."""
-    return arrow.take(arrow.make_strings(texts), positions)
+    return arrow.take(arrow.make_text_array(texts), positions)

@@ -45,7 +45,7 @@ class Texts(Sequence[str]):
         return Texts(np.frombuffer(bytes(buffer), np.uint8), _compute_bounds(np.concatenate(lengths)))
 
     @staticmethod
-    def of_pieces(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
+    def cut_out(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
         """Cut texts out of UTF-8 text.
 
         Parameters
@@ -59,7 +59,7 @@ class Texts(Sequence[str]):
         return Texts(characters[np.cumsum(step[:-1], dtype=np.int8).view(bool)], _compute_bounds(ends - begins))
 
     @staticmethod
-    def joined(*parts: tuple[Texts, np.ndarray]) -> Texts:
+    def join_elements(*parts: tuple[Texts, np.ndarray]) -> Texts:
         """Join texts element by element: each of the n results is one text of every part, one after the other.
 
         Parameters
@@ -68,7 +68,7 @@ class Texts(Sequence[str]):
         """
         from filterkit.data import arrow
 
-        array = arrow.join(*(arrow.take(texts.array, positions.astype(np.int64)) for texts, positions in parts))
+        array = arrow.join_texts(*(arrow.take(texts.array, positions.astype(np.int64)) for texts, positions in parts))
         return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.string_offsets(array))
 
     @staticmethod
@@ -96,11 +96,7 @@ class Texts(Sequence[str]):
 
     def take(self, positions: np.ndarray) -> Texts:
         """Return the texts at int `positions`."""
-        return Texts.joined((self, positions))
-
-    def encoded(self) -> bytes:
-        """Return the UTF-8 bytes of all texts, one after the other."""
-        return self._used_characters.tobytes()
+        return Texts.join_elements((self, positions))
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -191,7 +187,7 @@ class Texts(Sequence[str]):
         """Return bool (n,): whether each text is among `others`."""
         from filterkit.data import arrow
 
-        return np.array(arrow.are_among(self.array, others.array).to_pylist(), bool)
+        return np.array(arrow.are_in(self.array, others.array).to_pylist(), bool)
 
     def argsort(self) -> np.ndarray:
         """Return int64 (n,): the positions that sort the texts by their code points, as Python sorts them."""
@@ -204,7 +200,7 @@ class Texts(Sequence[str]):
         """The texts as an Arrow array, without a copy."""
         from filterkit.data import arrow
 
-        return arrow.make_string_array(self.bounds, self.characters)
+        return arrow.wrap_texts(self.bounds, self.characters)
 
 
 class TextSet(Set[str]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from filterkit.data.attributes import ManyOrFew, map_labels
+from filterkit.data.attributes import ManyOrFew, map_label_sets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import UsageError, quoted
 
@@ -19,15 +19,15 @@ def check_unseen(choice: str) -> None:
         raise UsageError(f"--unseen must be error, missing or extend, not {quoted(str(choice))}")
 
 
-def add_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
+def declare_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
     """Return the attributes with more values; `more` has them by the position of the attribute."""
     changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
-    return _replace_some(attributes, changed)
+    return _replace_attributes(attributes, changed)
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
     """Yield the position and the value of all that `attributes` declare and `others`, of the same names, do not."""
-    for i, values in map_labels(attributes, tuple).items():
+    for i, values in map_label_sets(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
 
@@ -37,15 +37,15 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
 
     The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
     """
-    nominal = map_labels(like.attributes, tuple)
+    nominal = map_label_sets(like.attributes, tuple)
     known = {like.attributes[i].name: frozenset(values) for i, values in nominal.items()}
     fewer = {}
-    for i, values in map_labels(attributes, tuple).items():
+    for i, values in map_label_sets(attributes, tuple).items():
         ours = known.get(attributes[i].name)
         if ours is not None and not ours.issuperset(values):
             stay = tuple(v for position, v in enumerate(values) if v in ours or (sparse and not position))
             fewer[i] = attributes[i]._replace(values=stay)
-    return _replace_some(attributes, fewer)
+    return _replace_attributes(attributes, fewer)
 
 
 def adopt_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
@@ -56,9 +56,9 @@ def adopt_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
         known = fitted.get(a.name)
         if known is not None and known.kind != a.kind and a.kind in ("nominal", "string"):
             changed[i] = a._replace(kind=known.kind, values=known.values)
-    return _replace_some(attributes, changed)
+    return _replace_attributes(attributes, changed)
 
 
-def _replace_some(attributes: ManyOrFew, changed: Mapping[int, Attribute]) -> ManyOrFew:
+def _replace_attributes(attributes: ManyOrFew, changed: Mapping[int, Attribute]) -> ManyOrFew:
     """Return the attributes with those at some positions replaced by the `changed` ones."""
     return tuple(changed.get(i, a) for i, a in enumerate(attributes)) if changed else attributes

@@ -33,7 +33,7 @@ def is_table(rows: Any) -> bool:
     return not isinstance(rows, Batch) and hasattr(rows, "__arrow_c_stream__")
 
 
-def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
+def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
     """Convert rows to a batch that fits its own schema.
 
     Parameters
@@ -54,7 +54,7 @@ def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS)
     target = None if incoming is None else incoming.class_attribute
     rows, names, convert = _find_converter(rows)
     asked = None if target is None or target.name not in names else names.index(target.name) + 1
-    return convert(rows, class_=asked, kinds=find_kinds(incoming, names), most=most)
+    return convert(rows, class_=asked, kinds=find_column_kinds(incoming, names), most=most)
 
 
 def _find_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
@@ -74,7 +74,7 @@ def _find_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
     return rows, rows.column_names, from_arrow
 
 
-def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
+def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
     """Find the kinds of columns of these names in a schema: numeric, nominal or string by name; empty without a schema.
 
     Dates are left out, because columns say themselves that they have dates. Bags are strings.
@@ -85,7 +85,7 @@ def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str
     return {name: kind for name, kind in kinds.items() if kind != "date"}
 
 
-def as_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
+def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
     """Convert one or several batches or tables to batches of one schema.
 
     Returns an iterator for an iterator or generator, and a list for one batch or a list.
@@ -93,11 +93,11 @@ def as_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
     Raises
     ------
     FilterkitError : `rows` is something else, and the message says what to pass instead; or a batch has other
-        attributes or another class than the first. Also as `as_batch`.
+        attributes or another class than the first. Also as `convert_to_batch`.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
-        return [as_batch(rows)]
+        return [convert_to_batch(rows)]
     batches = _align_to_first(rows)
     return list(batches) if isinstance(rows, list) else batches
 
@@ -109,7 +109,7 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
     """
     first = None
     for number, each in enumerate(rows, 1):
-        batch = as_batch(each, most=0)
+        batch = convert_to_batch(each, most=0)
         first = batch if first is None else first
         schema = first.schema
         if batch.schema is not schema:
@@ -122,7 +122,7 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
         yield batch.in_form(first.sparse)
 
 
-def read_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
+def read_text_rows(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
     """Read a list or series of texts: return its name, None without one, and the texts, None for missing.
 
     Returns None if `rows` is something else, or has no text.
@@ -174,7 +174,7 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
             raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
-        if not _has_objects(rows):
+        if not _is_object_array(rows):
             return None
         rows = _make_table(rows, [f"x{number}" for number in range(rows.shape[1])])
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
@@ -183,7 +183,7 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
 
     import pyarrow as pa
 
-    from filterkit.data.arrow_import import is_inexact
+    from filterkit.data.arrow_import import has_inexact_integer
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # of a class and weights: a transformer has features alone
@@ -196,18 +196,18 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
             rows = rows.replace_schema_metadata(None)
             numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)
             is_numeric = all(any(is_kind(kind) for is_kind in numeric) for kind in rows.schema.types)
-            is_numeric = is_numeric and not any(map(is_inexact, rows.columns))
+            is_numeric = is_numeric and not any(map(has_inexact_integer, rows.columns))
         if names and is_numeric:
             return None
-        return convert(rows, "X", class_="none", kinds=find_kinds(incoming, names))
+        return convert(rows, "X", class_="none", kinds=find_column_kinds(incoming, names))
 
 
-def _has_objects(rows: np.ndarray) -> bool:
+def _is_object_array(rows: np.ndarray) -> bool:
     """Return whether an array is one of objects or texts, (rows, columns)."""
     return rows.ndim == 2 and rows.dtype.kind in "OUT"
 
 
-def name_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
+def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
     """Return rows with these names of columns, in this order; rows of another number of columns as they are.
 
     Parameters
@@ -222,7 +222,7 @@ def name_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):
         return rows
-    if isinstance(rows, np.ndarray) and _has_objects(rows):
+    if isinstance(rows, np.ndarray) and _is_object_array(rows):
         return _make_table(rows, names)
     if not may_rename or not is_table(rows):
         return rows
@@ -260,9 +260,9 @@ def _is_numeric(column: Any) -> bool:
     import pandas as pd
     import pyarrow as pa
 
-    from filterkit.data.arrow_import import is_inexact
+    from filterkit.data.arrow_import import has_inexact_integer
 
-    if column.dtype.kind in "iu" and is_inexact(pa.chunked_array([pa.array(column)])):
+    if column.dtype.kind in "iu" and has_inexact_integer(pa.chunked_array([pa.array(column)])):
         return False
     if pd.api.types.is_object_dtype(column.dtype):
         found = pd.api.types.infer_dtype(column, skipna=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
-from filterkit.data.user_rows import Table, as_batch
+from filterkit.data.user_rows import Table, convert_to_batch
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.costs import make_cost_matrix
 from filterkit.evaluation.folds import Design
@@ -89,9 +89,9 @@ def evaluate(
     UsageError : a chain is unknown or does not end in a learner, or the arguments contradict each other.
     """
     if isinstance(data, Mapping):
-        batches = {str(name): as_batch(rows) for name, rows in data.items()}
+        batches = {str(name): convert_to_batch(rows) for name, rows in data.items()}
     else:
-        rows = as_batch(data)
+        rows = convert_to_batch(data)
         batches = {rows.schema.relation: rows}
     if not batches:
         raise UsageError("give at least one data set to evaluate on")
@@ -100,7 +100,7 @@ def evaluate(
     if test is not None:
         if len(batches) > 1:
             raise UsageError("test needs exactly one data set")
-        test = set_class.fit(first).transform(as_batch(test, first.schema))
+        test = set_class.fit(first).transform(convert_to_batch(test, first.schema))
     batches = {name: set_class.fit(batch).transform(batch) for name, batch in batches.items()}
     if isinstance(chains, (str, Chain)):
         chains = [chains]

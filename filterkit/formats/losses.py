@@ -74,7 +74,7 @@ class RowLosses:
                 used[self._labels + 2 * number : self._labels + 2 * number + 2] = True, not are_numbers
         first = self._first[: len(self._columns)]
         if len(first) and batch.sparse:
-            csr = batch.csr.take_columns(self._columns)
+            csr = batch.csr.select_columns(self._columns)
             used[first[np.bincount(csr.indices, minlength=len(first)) < len(batch)]] = True  # zeros are left out
             used[(first[csr.indices] + csr.data)[csr.data >= 0].astype(np.int64)] = True
         elif len(first):

@@ -42,7 +42,9 @@ def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: M
         assert table is not None
         mask = np.zeros(len(batch), bool)
         mask[rows] = True
-        filled = pc.if_else(arrow.make_flags(mask), arrow.make_strings([first_texts[column]])[0], table.column(column))
+        filled = pc.if_else(
+            arrow.make_bool_array(mask), arrow.make_text_array([first_texts[column]])[0], table.column(column)
+        )
         table = table.set_column(column, table.schema.names[column], filled)
     return batch.replace(passthrough=table) if omitted else batch
 

@@ -24,7 +24,7 @@ from filterkit.data.contract import (
     make_contract_error,
 )
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import Ragged, expand_ranges, find_rows, find_starts
+from filterkit.data.ragged import Ragged, compute_offsets, expand_ranges, list_row_numbers
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
@@ -441,13 +441,13 @@ class FittedColumns(Fitted):
         if not self._is_one_to_one:  # each entry becomes one entry in each outgoing column of its column
             repeats = np.diff(self._first)[columns]
             values, columns = np.repeat(values, repeats), expand_ranges(self._first[columns], repeats)
-            indptr = find_starts(repeats)[indptr]
+            indptr = compute_offsets(repeats)[indptr]
         image = self._transform_values(
             values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
         )
         if not self.schema.sparse:
             X = np.tile(np.concatenate([np.zeros(0), *self._transform_zeros()]), (len(batch), 1))
-            X[find_rows(np.diff(indptr)), columns] = image
+            X[list_row_numbers(np.diff(indptr)), columns] = image
             return batch.replace(schema=self.schema, X=X)
         matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.columns))
         return batch.replace(schema=self.schema, X=matrix.without_zeros())
@@ -471,7 +471,7 @@ class FittedColumns(Fitted):
             outputs = expand_ranges(self._first[table.columns], np.diff(self._first)[table.columns])
             source = np.searchsorted(table.columns, self.columns[outputs])
             sizes = np.diff(full.indptr)[source]
-            output, cell = find_rows(sizes), expand_ranges(full.indptr[source], sizes)
+            output, cell = list_row_numbers(sizes), expand_ranges(full.indptr[source], sizes)
             values, parts = full.values[cell], class_parts.take(full.cell_parts, cell)
         gaps = np.flatnonzero(full.missing_rows[source])
         if len(gaps):

@@ -95,7 +95,7 @@ class Edit:
                 if changed is not None:
                     computed[position] = changed
                     source[position] = -1
-        targets = schema.targets_at(outgoing)
+        targets = schema.map_target_positions(outgoing)
         targets["labels"] = tuple(sorted(targets["labels"]))
         if schema.positive is not None and schema.positive not in attributes[targets["class_index"]].values:
             targets["positive"] = None

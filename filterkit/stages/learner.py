@@ -301,7 +301,7 @@ class FittedLearner(Fitted):
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
         """The incoming schema with predictions and scores added; `zero` is False. It is built when first used."""
-        schema = self._incoming.with_more(self.added)
+        schema = self._incoming.with_added_features(self.added)
         return schema.replace(zero=False)  # a score of zero does not mean absent
 
     @property
@@ -355,7 +355,7 @@ class FittedLearner(Fitted):
         float64 (rows, targets), the codes of the predicted values; and float64 (rows, tasks), the scores, or (rows, 0).
         """
         columns = np.arange(batch.schema.width)[-len(self.added) :]  # the stage adds the last columns
-        values = batch.csr.take_columns(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
+        values = batch.csr.select_columns(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
         return values[:, : self._n_predictions], values[:, self._n_predictions :]
 
     def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:

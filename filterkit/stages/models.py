@@ -16,7 +16,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.products import rows_times
-from filterkit.data.schema import Schema, choose_tasks
+from filterkit.data.schema import Schema, choose_positive_values
 from filterkit.errors import FilterkitError, quoted
 from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table
 
@@ -115,7 +115,7 @@ def choose_label_tasks(known: Batch) -> Tasks:
     for number, (start, stop) in enumerate(pairwise(first)):
         chosen = [0]
         if stop - start > 1:
-            chosen = choose_tasks(np.bincount(y[:, number], known.weights, stop - start))
+            chosen = choose_positive_values(np.bincount(y[:, number], known.weights, stop - start))
         codes += [start + code for code in chosen]
     return make_label_tasks(schema, codes)
 

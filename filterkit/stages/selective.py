@@ -95,7 +95,7 @@ class OnlyColumns(Fitted):
         remaining = sorted({*schema.feature_indices[columns].tolist(), *schema.targets})
         new_index = {old: new for new, old in enumerate(remaining)}
         attributes = [schema.attributes[i] for i in remaining]
-        self.schema = schema.replace(attributes=attributes, **schema.targets_at(new_index))
+        self.schema = schema.replace(attributes=attributes, **schema.map_target_positions(new_index))
         self._rearrangement = Rearrangement(schema, self.schema, remaining)
 
     def transform(self, batch: Batch) -> Batch:
@@ -173,7 +173,7 @@ class FittedOnSomeColumns(Fitted):
         batch = batch.in_form(sparse)
         X: Any
         if sparse:
-            both = Csr.hstack([batch.csr.take_columns(self._others), out.csr])
+            both = Csr.hstack([batch.csr.select_columns(self._others), out.csr])
             column = np.argsort(self._order)[both.indices]
             X = Csr.from_entries(both.row_of_entry, column, both.data, both.shape)
         else:

@@ -227,7 +227,7 @@ def _take_columns(data: Batch, columns: np.ndarray) -> Batch:
     """Return the rows with only the `columns` of X, int64 indices in ascending order."""
     return data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in columns.tolist()], columns),
-        X=data.csr.take_columns(columns) if data.sparse else np.ascontiguousarray(data.X[:, columns]),
+        X=data.csr.select_columns(columns) if data.sparse else np.ascontiguousarray(data.X[:, columns]),
     )
 
 

@@ -231,7 +231,7 @@ class Shape(ColumnStage):
         assert target is not None
         suffixes = Texts.of(["", *(f"@{target.values[code]}" for code in schema.positive_classes(totals))])
         task = self._list_outgoing(state)[1]
-        names = Texts.joined((attributes.names, columns), (suffixes, (task + 1).astype(np.int32)))
+        names = Texts.join_elements((attributes.names, columns), (suffixes, (task + 1).astype(np.int32)))
         return attributes.take(columns, names).as_numeric(task >= 0)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:

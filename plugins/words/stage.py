@@ -101,7 +101,7 @@ class Words(Stage):
         rest = [column for column, position in enumerate(schema.passthrough_indices) if position not in chosen]
         attributes = _replace_attributes(schema, chosen, words, self.prefix)
         outgoing = schema.replace(
-            attributes=attributes, sparse=True, zero=True, **schema.targets_at(np.cumsum(sizes) - sizes)
+            attributes=attributes, sparse=True, zero=True, **schema.map_target_positions(np.cumsum(sizes) - sizes)
         )
 
         def transform(batch: Batch) -> Batch:
@@ -153,11 +153,11 @@ def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Te
     for position, names in zip(positions, words):
         every = np.arange(len(names))
         if prefix:
-            names = Texts.joined((Texts.of([prefix]), np.zeros_like(every)), (names, every))
+            names = Texts.join_elements((Texts.of([prefix]), np.zeros_like(every)), (names, every))
         before = f"{schema.attributes[position].name}:"
         clashes = _find_clashes(names, Texts.concatenate(taken), before)
         if clashes.any():
-            names = Texts.joined((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
+            names = Texts.join_elements((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
         taken.append(names)
         parts += [attributes[begin:position], Attributes.numeric(names)]
         begin = position + 1

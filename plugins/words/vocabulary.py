@@ -38,7 +38,7 @@ def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: i
         numbers = split_keys(part.key[first[is_chosen]], length)
         blanks = (blank, np.zeros(len(numbers), np.int8))
         joints = [each for column in numbers.T for each in (blanks, (names, column))]
-        words.append(Texts.joined(*joints[1:]))
+        words.append(Texts.join_elements(*joints[1:]))
     found = Texts.concatenate(words)
     return found.take(found.argsort())
 

@@ -18,8 +18,8 @@ from filterkit.data.attributes import (
     describe_difference,
     find_attribute,
     join_attributes,
-    map_labels,
-    mask_kinds,
+    map_label_sets,
+    match_kinds,
     take_attributes,
 )
 from filterkit.data.texts import Texts
@@ -91,9 +91,9 @@ def test_all_attributes_change_at_once(some, data):
 def test_questions_about_all_attributes_are_answered_at_once(some):
     attributes = Attributes.of(some)
     for each in (attributes, some):
-        assert mask_kinds(each, "nominal", "date").tolist() == [a.kind in ("nominal", "date") for a in some]
+        assert match_kinds(each, "nominal", "date").tolist() == [a.kind in ("nominal", "date") for a in some]
         expected = {i: ("made", a.values) for i, a in enumerate(some) if a.kind == "nominal"}
-        assert map_labels(each, lambda values: ("made", values)) == expected
+        assert map_label_sets(each, lambda values: ("made", values)) == expected
     assert list(attributes.names) == [a.name for a in some]
     assert attributes.label_counts.tolist() == [len(a.values) for a in some]
     assert attributes.is_plain.tolist() == [a == Attribute(a.name) for a in some]

@@ -345,7 +345,7 @@ def test_weights_that_were_unsound_before_are_not_the_fault_of_a_stage():
 
 
 def test_a_schema_that_cannot_be_made_names_the_stage():
-    twice = of(RowStage, output=lambda self, schema: schema.with_more([Attribute("new"), Attribute("new")]))
+    twice = of(RowStage, output=lambda self, schema: schema.with_added_features([Attribute("new"), Attribute("new")]))
     with pytest.raises(StageError, match=r"^broken: two attributes are named 'new'$"):
         Chain([twice]).fit(sample("dense-two-classes"))
 

@@ -366,7 +366,7 @@ def test_written_labels_stand_where_the_relation_name_says(text, stage, tmp_path
 )
 def test_further_columns_stand_before_labels_that_come_last(order, labels, expected):
     attributes = [Attribute(name, "nominal", BIT) for name in order]
-    schema = Schema("s", attributes, labels=labels).with_more([Attribute("new"), Attribute("newer")])
+    schema = Schema("s", attributes, labels=labels).with_added_features([Attribute("new"), Attribute("newer")])
     assert " ".join(schema.names) == expected
     assert [a.name for a in schema.label_attributes] == ["p", "q"]
 

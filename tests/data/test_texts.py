@@ -36,7 +36,7 @@ def test_texts_are_a_sequence(some, others, first, stop, step):
 def test_texts_are_joined_element_by_element(some, others):
     count = min(len(some), len(others))
     order = np.arange(count)[::-1]
-    joined = Texts.joined((Texts.of(some), order), (Texts.of(others), np.arange(count)))
+    joined = Texts.join_elements((Texts.of(some), order), (Texts.of(others), np.arange(count)))
     assert list(joined) == [one + other for one, other in zip(some[:count][::-1], others)]
 
 
