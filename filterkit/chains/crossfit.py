@@ -169,7 +169,7 @@ class _PairTable(ContingencyTable):
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """Implement `Statistic.of`."""
+        """Count the rows of a batch as a `ContingencyTable` does, but in sparse parts if these take less memory."""
         table = super().of(batch, columns, supervised, reader)
         sparse = class_parts.SparseParts.from_parts(table.cell_parts)
         return table.replace(cell_parts=sparse) if sparse.nbytes < table.cell_parts.nbytes else table

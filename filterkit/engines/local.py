@@ -28,7 +28,7 @@ class LocalEngine(Engine):
     name = "local"
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Implement `Engine.map`; one item, or one job, takes no thread."""
+        """Yield ``function(item)`` for each item, in order, computed in threads; one item, or one job, takes none."""
         failures: list[Exception] = []
         stream = yield_until_failure(items, failures)
         ahead = list(islice(stream, 2)) if self.jobs > 1 else []
@@ -67,7 +67,7 @@ def wait_for(future: Future[R]) -> R:
 def map_ahead(
     submit: Callable[[T], Any], items: Iterable[T], result: Callable[[Any], R], most: int
 ) -> Generator[R, None, None]:
-    """Work on items as `Engine.map` does: yield results in order, and `PAUSE` after the results before it.
+    """Yield the result of the work on each item, in order, and `PAUSE` after the results before it; see `Engine.map`.
 
     Parameters
     ----------

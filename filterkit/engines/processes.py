@@ -57,7 +57,7 @@ class ProcessEngine(Engine):
         self._preparations.append((function, args))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Implement `Engine.map`; raise a `FilterkitError` if a process is killed."""
+        """Yield ``function(item)`` for each item, in order; raise a `FilterkitError` if a process is killed."""
         pool = self._start()
         submit = partial(self._submit, pool, self._write(function))
 
@@ -69,7 +69,7 @@ class ProcessEngine(Engine):
             yield from map_ahead(submit, items, wait_for, 2 * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Implement `Engine.map_as_done`; raise a `FilterkitError` if a process is killed."""
+        """Yield ``function(item)`` for each item in any order; raise a `FilterkitError` if a process is killed."""
         pool = self._start()
         path = self._write(function)
         with self._end_on_failure():
@@ -79,7 +79,7 @@ class ProcessEngine(Engine):
                 yield _load_and_remove(done.result())
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> R:
-        """Implement `Engine.reduce` in this process, to which results come anyway."""
+        """Return ``merge(kept)``, computed in this process, because all results have come to it."""
         return merge(list(kept))
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class ProcessEngine(Engine):
         self._pool = None
 
     def _start(self) -> process.ProcessPoolExecutor:
-        """Return the processes, which are started unless they run."""
+        """Return the executor of the processes, which are started unless they run."""
         if self._pool is None:
             check_may_start()
             self._unfinished = set()

@@ -311,7 +311,7 @@ class Fitted:
         return self.state
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
-        """Describe what the stage has learned, by default its state.
+        """Return tables of what the stage has learned, by default of its state.
 
         Parameters
         ----------
@@ -396,7 +396,7 @@ class FittedStage(Fitted):
 
 @contextmanager
 def name_stage_in_errors(stage: Stage) -> Iterator[None]:
-    """Turn a plain `FilterkitError`, such as those of schemas, into a `StageError` of the stage."""
+    """Turn a plain `FilterkitError` raised inside this context, as by a schema, into a `StageError` of the stage."""
     try:
         yield
     except FilterkitError as error:
@@ -470,7 +470,7 @@ class TrainingStage(Stage):
 
 
 def learns_nothing(stage: Stage) -> bool:
-    """Return whether a stage transforms rows alike, whatever the training rows are."""
+    """Return whether a stage does the same to all rows, whatever the training rows are."""
     kind = type(stage)
     is_built = kind.build is not Stage.build and kind.fit is Stage.fit
     return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)

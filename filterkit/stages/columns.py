@@ -36,7 +36,7 @@ _COLUMNS_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
 
 
 class Fold(NamedTuple):
-    """Holds one fold of the training rows, and the rows of all others.
+    """Holds the tables of one fold of the training rows and of all other folds, and what was learned from these.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class ColumnStage(SelectiveStage):
             check_columns(self, columns, schema.width)
             attributes = self.output_attributes(schema, state, columns, totals)
             check_attributes(self, attributes, len(columns))
-            return FittedColumns(self, schema, self._make_outgoing(schema, attributes, columns), state, columns)
+            return FittedColumns(self, schema, self._make_outgoing_schema(schema, attributes, columns), state, columns)
         columns = np.arange(schema.width)
 
         def make_attributes() -> Sequence[Attribute]:
@@ -233,7 +233,7 @@ class ColumnStage(SelectiveStage):
         outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_form(schema))
         return FittedColumns(self, schema, outgoing, state, columns)
 
-    def _make_outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
+    def _make_outgoing_schema(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
         """Return the incoming schema with other features; raise a `StageError` if two attributes have one name."""
         with name_stage_in_errors(self):
             return schema.with_features(attributes, columns, **self._choose_form(schema))
@@ -266,7 +266,9 @@ class ColumnStage(SelectiveStage):
         )
         if not is_ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
             raise FilterkitError(f"the columns of {self.name} do not match its attributes")
-        fitted = FittedColumns(self, schema, self._make_outgoing(schema, attributes, columns), own_state, columns)
+        fitted = FittedColumns(
+            self, schema, self._make_outgoing_schema(schema, attributes, columns), own_state, columns
+        )
         fitted.check_codes()
         return fitted
 
@@ -277,7 +279,7 @@ def learns_from_statistic(stage: Stage) -> TypeGuard[ColumnStage]:
 
 
 def learn_state(stage: ColumnStage, table: Statistic) -> State:
-    """Let `stage` learn from a statistic, and return the state, checked.
+    """Let a stage learn from a statistic, check the state that it returns, and return that.
 
     Raises
     ------
@@ -288,7 +290,7 @@ def learn_state(stage: ColumnStage, table: Statistic) -> State:
 
 
 class FittedColumns(Fitted):
-    """A fitted column stage: transforms batches, and turns the table of rows into the table of the transformed rows.
+    """Transforms batches by a fitted column stage, and turns the table of rows into that of the transformed rows.
 
     Parameters
     ----------

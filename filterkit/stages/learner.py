@@ -121,20 +121,23 @@ class Learner(Stage):
             advice = {"string": "put words or nominal before it, or ", "date": "put numeric before it, or "}
             what = f"it learns nothing from the {unused[0].kind} attribute {quoted(unused[0].name)}{others}"
             warn_nothing_learned(self.name, f"{what}; {advice.get(unused[0].kind, '')}remove it")
-        known = join_all_rows(self.name, map(self._take_usable, rows()), schema, rows.memory)
+        known = join_all_rows(self.name, map(self._take_usable_rows, rows()), schema, rows.memory)
         check_sum(self.name, *sum_weights(known, supervised=False))
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
 
         def trials() -> Iterator[tuple[Training, Training]]:
             for inner, outer in rows.inner_splits():
-                if len(held_out := self._take_usable(outer)):
-                    yield self._make_training(self._take_usable(inner), tasks), self._make_training(held_out, tasks)
+                if len(held_out := self._take_usable_rows(outer)):
+                    yield (
+                        self._make_training(self._take_usable_rows(inner), tasks),
+                        self._make_training(held_out, tasks),
+                    )
 
         model = self.learn_with_inner_cv(training, trials()) if self.inner_folds() else self.learn(training)
-        return self._check_learned(model, schema, tasks)
+        return self._make_fitted_learner(model, schema, tasks)
 
-    def _check_learned(self, model: Any, schema: Schema, tasks: Tasks) -> FittedLearner:
+    def _make_fitted_learner(self, model: Any, schema: Schema, tasks: Tasks) -> FittedLearner:
         """Make the fitted learner of a model that was just learned.
 
         Raises
@@ -210,7 +213,7 @@ class Learner(Stage):
     def _make_training(self, known: Batch, tasks: Tasks) -> Training:
         return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
 
-    def _take_usable(self, batch: Batch) -> Batch:
+    def _take_usable_rows(self, batch: Batch) -> Batch:
         """Return the rows with a known class or labels and a weight above 0, without texts and dates.
 
         Raises
@@ -240,7 +243,7 @@ def take_counted_rows(batch: Batch) -> Batch:
 
 
 def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield the rows of each batch that learners use, see `counted_rows`.
+    """Yield for each batch those of its rows that learners use, see `counted_rows`.
 
     Raises
     ------
@@ -306,7 +309,7 @@ class FittedLearner(Fitted):
 
     @property
     def state(self) -> dict[str, Any]:  # type: ignore[override]
-        """The tasks, and the state of the model."""
+        """The names and codes of the tasks, and the state of the model, as `Learner.from_state` needs them."""
         means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self._get_model_state()}
 
@@ -327,12 +330,12 @@ class FittedLearner(Fitted):
         ------
         StageError : a value of these rows is missing or infinite, or too large for a score.
         """
-        batch = self._learner._take_usable(batch)
+        batch = self._learner._take_usable_rows(batch)
         scores = self.scores(batch)
         return self._make_outcome(batch, self._predict(batch.X, scores), scores)
 
     def read_outcome(self, batch: Batch) -> Outcome:
-        """Return the `outcome` of rows that this stage has transformed, from the columns that it added.
+        """Return what `predict_outcome` does, but read it from the columns that this stage has added to the rows.
 
         It has no rows if the class or labels of none are known.
         """
@@ -343,7 +346,7 @@ class FittedLearner(Fitted):
         elif self.predicts_rest:
             chosen = codes == 1
         else:
-            target, value = self.tasks.find_values(self._incoming)
+            target, value = self.tasks.find_task_values(self._incoming)
             chosen = codes[:, target] == value
         return self._make_outcome(batch, chosen, scores)
 
@@ -387,7 +390,7 @@ class FittedLearner(Fitted):
         return scores
 
     def _predict(self, X: Any, scores: np.ndarray) -> np.ndarray:
-        """Return `Outcome.predicted` of rows."""
+        """Return bool (rows, tasks), which rows are predicted as positive in which tasks; of numbers, these."""
         if self.tasks.is_numeric:
             return scores
         if not len(scores):

@@ -26,7 +26,7 @@ Exclusive = Union[bool, "np.ndarray"]
 
 
 class Tasks(NamedTuple):
-    """The tasks to be learned.
+    """Names the tasks that a model learns, and says which values of the class or labels they separate.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Tasks(NamedTuple):
         return self.means is not None
 
     def truth(self, batch: Batch) -> np.ndarray:
-        """Return bool (rows, tasks), whether each row is positive in each task; of numeric tasks the numbers, float64.
+        """Return bool (rows, tasks), which rows are positive in which tasks; of numeric tasks, the true numbers.
 
         `batch.y` must be known in all rows.
         """
@@ -58,13 +58,13 @@ class Tasks(NamedTuple):
         y = batch.y if batch.y.ndim > 1 else batch.y[:, None]
         if self.is_numeric:
             return y
-        target, value = self.find_values(batch.schema)
+        target, value = self.find_task_values(batch.schema)
         return np.asarray(y[:, target] == value)
 
-    def find_values(self, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-        """Return the value that a row which is positive in a task has: in which target, and its index there.
+    def find_task_values(self, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+        """Return for each task which target has which value in positive rows, by their indices: two int (tasks,).
 
-        Both are int (tasks,); the only target is the class, or targets are the labels in order.
+        The only target is the class of `schema`, or the targets are its labels, in order.
         """
         if not schema.labels:
             return np.zeros_like(self.codes), self.codes
@@ -77,7 +77,7 @@ class Tasks(NamedTuple):
         All classes must be told apart. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
         positive.
         """
-        target, value = self.find_values(schema)
+        target, value = self.find_task_values(schema)
         sizes = np.array([len(schema.attributes[position].values) for position in schema.targets])
         first = np.searchsorted(target, np.arange(len(sizes)))
         # A target with two values has one task.
@@ -121,7 +121,7 @@ def choose_label_tasks(known: Batch) -> Tasks:
 
 
 class Training(NamedTuple):
-    """Training rows in memory, all with a known class or labels and a weight above 0.
+    """Holds training rows in memory, all with a known class or labels and a weight above 0.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class Model(Protocol):
 
 
 class Outcome(NamedTuple):
-    """The true and the predicted classes or labels of a test fold.
+    """Holds the true and the predicted classes, labels or numbers of some rows.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ class LinearModel:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Implement `Model.state`."""
+        """What `from_state` needs to rebuild the model: its arrays by name."""
         state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
         state |= {f"chosen.{name}": values for name, values in self.chosen.items()}
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
@@ -280,7 +280,10 @@ class LinearModel:
         return self.state
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Describe the weights of each task, the largest first, after its intercept and what else was chosen."""
+        """Make a table of the intercept of each task and what else was chosen, and one of the weights of each task.
+
+        The largest weights come first. The parameters are those of `Fitted.describe`, and the tasks of the model.
+        """
         own = {"intercept": self.intercepts, **self.chosen}
         if self.sigmoids is not None:
             own |= {"a of sigmoid": self.sigmoids[0], "b of sigmoid": self.sigmoids[1]}
@@ -291,7 +294,7 @@ class LinearModel:
         ]
 
     def scores(self, X: Any) -> np.ndarray:
-        """Implement `Model.scores`."""
+        """Return float64 (rows, tasks), the scores of the rows of a matrix; with `sigmoids`, their probabilities."""
         scores = np.asarray(rows_times(X, self.coefficients) + self.intercepts)
         if self.sigmoids is None:
             return scores

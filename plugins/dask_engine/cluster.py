@@ -33,7 +33,7 @@ Preparation = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Cluster:
-    """The workers of a scheduler.
+    """Hands tasks to the workers of a Dask scheduler, and waits for their results.
 
     Parameters
     ----------

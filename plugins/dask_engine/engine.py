@@ -14,8 +14,8 @@ from filterkit.plugin import Engine, map_ahead
 
 from .work import (
     Failure,
-    Kept,
-    OnWorker,
+    KeptPart,
+    WorkerTraceback,
     compute_large_result,
     get_large_part,
     get_result,
@@ -36,7 +36,7 @@ _HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on wor
 
 
 class _Task(NamedTuple):
-    """Holds the future of the `Done` of a task, the future of its result without large parts, and the item."""
+    """Holds the future of the `TaskResult` of a task, the future of its result without large parts, and the item."""
 
     done: Any
     small: Any
@@ -100,19 +100,19 @@ class DaskEngine(Engine):
         return self._wanted if self._cluster is None and self._client is None else self._connect().count_threads()
 
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
-        """Implement `Engine.prepare`; workers that already run call the function, too."""
+        """Make each worker call ``function(*args)`` before its first item; those that already run call it now."""
         self._preparations.append((function, args))
         if self._cluster is not None:
             self._cluster.prepare(function, args)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Implement `Engine.map`."""
+        """Yield ``function(item)`` for each item, in order, computed by the workers."""
         cluster = self._connect()
         submit = self._send_function(cluster, function)
         yield from map_ahead(submit, items, self._wait_for, _AHEAD * cluster.count_threads())
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Implement `Engine.map_as_done`."""
+        """Yield ``function(item)`` for each item once a worker has computed it, in any order."""
         cluster = self._connect()
         tasks = {task.small: task for task in map(self._send_function(cluster, function), items)}
         try:
@@ -123,14 +123,14 @@ class DaskEngine(Engine):
                 task.cancel()
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
-        """Implement `Engine.keep`; results stay in the memory of workers, or on their disks if that is too small.
+        """Return a function for `map` whose results stay in the memory of workers, or on their disks if that is full.
 
         Results of items of more than 64 KB come to this process nevertheless, see `_submit`.
         """
         return partial(compute_large_result, function)
 
     def close(self) -> None:
-        """Implement `Engine.close`; a cluster that this engine has started ends."""
+        """End a cluster that this engine has started, or leave one that was running before."""
         if self._cluster is not None:
             self._cluster.close()
             self._cluster = None
@@ -164,18 +164,18 @@ class DaskEngine(Engine):
         return partial(self._submit, cluster, cluster.submit(pickle.loads, sent))
 
     def _submit(self, cluster: Cluster, call: Any, item: Any) -> _Task:
-        """Start work on an item by `call`, the future of a function; on items with a `Kept` before others.
+        """Start work on an item by `call`, the future of a function; on items with a `KeptPart` before others.
 
         If a worker is lost, Dask computes the results that it held again, so the scheduler remembers their items. Large
         items would fill it up; therefore results of items of more than 64 KB do not stay on workers.
         """
-        pickled, kept = pickle_without(item, Kept)
+        pickled, kept = pickle_without(item, KeptPart)
         futures, priority = [each.future for each in kept], _FIRST if kept else 0
         done = cluster.submit(run_task, call, pickled, futures, len(pickled) < _HEAVY, priority=priority)
         return _Task(done, cluster.submit(get_result, done, priority=priority), item)
 
     def _wait_for(self, task: _Task) -> Any:
-        """Return the result of a task when it is done, with a `Kept` for each large part, or raise its error.
+        """Return the result of a task when it is done, with a `KeptPart` for each large part, or raise its error.
 
         Errors of Dask itself become a `FilterkitError`.
         """
@@ -183,12 +183,12 @@ class DaskEngine(Engine):
         with _convert_dask_errors(task.item):
             pickled, sizes = cluster.wait_for_result(task.small)
         kept = [
-            Kept(cluster.submit(get_large_part, task.done, number, priority=_FIRST), size)
+            KeptPart(cluster.submit(get_large_part, task.done, number, priority=_FIRST), size)
             for number, size in enumerate(sizes)
         ]
         result = unpickle_with(pickled, kept)
         if isinstance(result, Failure):
-            raise result.error from OnWorker(result.traceback)
+            raise result.error from WorkerTraceback(result.traceback)
         return result
 
 

@@ -1,7 +1,7 @@
 """Work on items in the workers, and carry items and results to them and back.
 
-The result of a task is a Dask future of a `Done`, which stays on its worker. Parts that `compute_large_result` marks as
-`Large` stay there. The rest comes back, with a `Kept` instead of each of these parts. An item may hold a `Kept`: the
+The result of a task is a Dask future of a `TaskResult`, which stays on its worker. Parts that are marked as `LargePart`
+stay there. The rest comes back, with a `KeptPart` instead of each of these parts. An item may hold a `KeptPart`: the
 future goes with the item, and on the worker the part itself replaces it.
 """
 
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from filterkit.plugin import itself
 
 
-class Done(NamedTuple):
-    """The result of a task, or a `Failure`, pickled without its large parts by `pickle_without`; and these parts."""
+class TaskResult(NamedTuple):
+    """Holds what a task has made, a result or a `Failure`, pickled without its large parts; and these parts."""
 
     result: bytes
     large: list[Any]
@@ -28,24 +28,24 @@ class Done(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """The `error` that a function raised instead of returning a result, and the text of its `traceback`."""
+    """Holds the `error` that a function raised instead of returning a result, and the text of its `traceback`."""
 
     error: Exception
     traceback: str
 
 
-class OnWorker(Exception):
+class WorkerTraceback(Exception):
     """The cause of an error that a worker raised: its text is the traceback."""
 
 
-class Kept(NamedTuple):
+class KeptPart(NamedTuple):
     """A handle of a part of a result that stays on the workers: its Dask future, and its size in bytes."""
 
     future: Any
     nbytes: int
 
 
-class Large:
+class LargePart:
     """Marks a part of a result that is to stay on the worker; when it is pickled, it becomes the value itself."""
 
     def __init__(self, value: Any) -> None:
@@ -55,9 +55,9 @@ class Large:
         return itself, (self.value,)
 
 
-def compute_large_result(function: Callable[[Any], Any], item: Any) -> Large:
+def compute_large_result(function: Callable[[Any], Any], item: Any) -> LargePart:
     """Call a function, and mark its result as one that is to stay on the worker."""
-    return Large(function(item))
+    return LargePart(function(item))
 
 
 def measure_bytes(value: Any) -> int:
@@ -95,30 +95,30 @@ def unpickle_with(pickled: bytes, parts: list[Any]) -> Any:
 # On the workers
 
 
-def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: bool) -> Done:
+def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: bool) -> TaskResult:
     """Call a function with an item, pickled without its `parts`. An error becomes a `Failure` in the result.
 
     `keeps` says whether large parts of the result may stay here.
     """
     try:
         result = function(unpickle_with(item, parts))
-        pickled, large = pickle_without(result, Large if keeps else ())
-        return Done(pickled, [part.value for part in large])
+        pickled, large = pickle_without(result, LargePart if keeps else ())
+        return TaskResult(pickled, [part.value for part in large])
     except Exception as error:  # returned, not raised: Dask would log it
         import traceback
 
         text = "".join(traceback.format_exception(error))
         try:
-            return Done(pickle.dumps(Failure(error, text)), [])
+            return TaskResult(pickle.dumps(Failure(error, text)), [])
         except Exception:  # not every exception can be pickled
-            return Done(pickle.dumps(Failure(RuntimeError(f"{type(error).__name__}: {error}"), text)), [])
+            return TaskResult(pickle.dumps(Failure(RuntimeError(f"{type(error).__name__}: {error}"), text)), [])
 
 
-def get_result(done: Done) -> tuple[bytes, list[int]]:
+def get_result(done: TaskResult) -> tuple[bytes, list[int]]:
     """Return the pickled result without its large parts, or a `Failure`; and the sizes of these parts in bytes."""
     return done.result, [measure_bytes(part) for part in done.large]
 
 
-def get_large_part(done: Done, number: int) -> Any:
+def get_large_part(done: TaskResult, number: int) -> Any:
     """Return large part `number` of a result. As a task of its own, Dask can move and release it without the others."""
     return done.large[number]
