@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -52,9 +53,21 @@ def run(line="", *words, cwd=".", input=None, imported=(), **options):
 
 def output(*words, **options):
     """Run the command, which must succeed and say nothing on standard error; returns its standard output."""
-    done = run(*words, **options)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return stdout_of(run(*words, **options))
+
+
+def stdout_of(done):
+    """Return the standard output of a process, which must have succeeded and said nothing on standard error."""
+    assert (done.returncode, done.stderr) == (0, ""), done
     return done.stdout
+
+
+def wait_for(condition):
+    """Wait until a function returns something true, at most a minute."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def refusal(*words, status=2, **options):
@@ -78,9 +91,18 @@ def _words(line, *words):
 def run_python(code, *arguments, cwd=None):
     """Run Python code to its end in a fork of a process that has imported filterkit: as `run`."""
     if sys.platform != "linux":
-        command = [sys.executable, "-c", code, *map(str, arguments)]
-        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+        return _run_python_anew(code, *arguments, cwd=cwd)
     return _server().run(["-c", code, *map(str, arguments)], os.path.abspath(cwd or "."), None, "python")
+
+
+def python_output(code, *arguments, cwd=None):
+    """Run Python code in a new Python, which must succeed and say nothing on standard error; returns its output."""
+    return stdout_of(_run_python_anew(code, *arguments, cwd=cwd))
+
+
+def _run_python_anew(code, *arguments, cwd):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=TIMEOUT)
 
 
 def quick():

@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from command import run_python, shell
+from command import run_python, shell, stdout_of
 
 ROOT = Path(__file__).parent.parent
 # The scripts docs/NAME.py print these pages of docs/ when the site is built; the repository does not hold them.
@@ -32,9 +32,7 @@ PAGES = {
 def print_page(script):
     """Return what a script of docs/ prints."""
     code = f"import runpy, sys; sys.path[0] = 'docs'; runpy.run_path({script!r}, run_name='__main__')"
-    done = run_python(code, cwd=ROOT)
-    assert (done.stderr, done.returncode) == ("", 0)
-    return done.stdout
+    return stdout_of(run_python(code, cwd=ROOT))
 
 
 def text_of(page):
@@ -66,9 +64,7 @@ def check_console(block, folder):
 
 def check_python(block, folder):
     """Run it, and return what it prints."""
-    done = run_python(block, cwd=folder)
-    assert (done.stderr, done.returncode) == ("", 0)
-    return done.stdout
+    return stdout_of(run_python(block, cwd=folder))
 
 
 def make_input(folder):

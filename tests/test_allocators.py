@@ -1,9 +1,9 @@
 """The settings of the memory allocators, in a process of their own."""
 
-import subprocess
 import sys
 
 import pytest
+from command import python_output
 
 PROGRAM = """
 import sys
@@ -25,6 +25,5 @@ print(kept, resident())
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc has these settings")
 def test_freed_memory_is_kept_until_it_is_given_back():
-    said = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True).stdout
-    kept, left = map(int, said.split())
+    kept, left = map(int, python_output(PROGRAM).split())
     assert kept > 100_000_000 > 2 * left

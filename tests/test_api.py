@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command import run_python
+from command import run_python, stdout_of
 
 import filterkit
 from filterkit import FilterkitError, UsageError, testing
@@ -317,9 +317,7 @@ refused(FilterkitError, filterkit.chain, "halvee")
 def test_a_plugin_file_is_loaded_in_python(tmp_path):
     (tmp_path / "my.py").write_text(HALVE)
     (tmp_path / "broken.py").write_text("import filterkit\nnothing\n")
-    done = run_python(LOADS, IRIS, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    assert stdout_of(run_python(LOADS, IRIS, cwd=tmp_path)).splitlines() == [
         "UsageError no stage 'halve'; did you mean 'shape'?",
         "UsageError no stage 'zzz'; see: filterkit stages; if a plugin file offers it, load the file by "
         "filterkit.load_plugin",

@@ -4,12 +4,11 @@ import ast
 import functools
 import importlib
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from command import python_output
 
 from filterkit.plugin.offers import HookCaller, Plugin
 from filterkit.plugin.registry import registry
@@ -235,5 +234,4 @@ from filterkit.cli.main import run_command_line
 run_command_line(["-o", os.devnull, *"arff_samples/{arguments}".split()])
 print(sorted({LIBRARIES - imported} & set(sys.modules)))
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert python_output(code, cwd=ROOT) == "[]\n"

@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 import filterkit
+from benchmarks import compare, inputs, report
+from benchmarks.work import Contender, Target, Work
+from benchmarks.works import Places
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))  # the benchmarks are not installed
-
-from benchmarks import compare, inputs, report  # noqa: E402
-from benchmarks.work import Contender, Target, Work  # noqa: E402
-from benchmarks.works import Places  # noqa: E402
 
 ROWS = {"dense": 40, "sparse": 40, "classes": 40, "wide": 2}
 COLUMNS = {"wide": 1_000_000, "texts": 0, "distinct-20": 20, "distinct-50": 50, "sparse": 30_000, "dense": 50}

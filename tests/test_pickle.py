@@ -8,10 +8,11 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from command import run_python
+from cases import rows
+from command import run_python, stdout_of
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, PluginError, RowStage, Schema, testing
+from filterkit import Chain, FilterkitError, PluginError, RowStage, testing
 from filterkit.counts.table import ContingencyTable
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.results import Results
@@ -139,7 +140,7 @@ class Mine(RowStage):
 
 
 def test_a_stage_of_no_plugin_is_pickled_as_its_class_and_options(again):
-    data = Batch(Schema("s", [Attribute("a")]), np.array([[3.0]]))
+    data = rows({"a": [3]})
     fitted = Chain([Mine(by=4.0)]).fit(data)
     assert again(fitted).transform(data).X.tolist() == [[0.75]]
     with pytest.raises(PluginError, match="no plugin that is loaded offers the stage 'mine'; load the file"):
@@ -190,7 +191,6 @@ assert same(chain.fit(sample("dense-two-classes")).transform(sample("dense-two-c
 def test_another_process_unpickles_a_chain_with_a_plugin_file(text, message, tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
     for code, *arguments in ((PICKLES, text), (UNPICKLES, "my.py")):
-        done = run_python(code, *arguments, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
+        stdout_of(run_python(code, *arguments, cwd=tmp_path))
     done = run_python(UNPICKLES, cwd=tmp_path)
     assert done.stderr.splitlines()[-1].startswith(f"filterkit.errors.{message}")

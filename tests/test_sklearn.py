@@ -1,14 +1,13 @@
 """ChainTransformer: scikit-learn's own checks, pipelines, searches, and the same numbers as the chain."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas
 import pytest
 import scipy.sparse
 from agreement import sample, transformed
+from command import python_output
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -368,8 +367,7 @@ def test_processes_find_the_stages_of_plugin_files(tmp_path):
         "    fit = joblib.delayed(each.fit_transform)\n"
         "    print(*joblib.Parallel(2)(fit([[number]]) for number in (1.0, 2.0)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, "twice.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout == "[[2.]] [[4.]]\n" * 2, done.stderr
+    assert python_output(code, "twice.py", cwd=tmp_path) == "[[2.]] [[4.]]\n" * 2
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import cases
 import numpy as np
 import pytest
 from agreement import SAMPLES, columns, cut, dense, make, sample, transformed
@@ -9,13 +10,10 @@ from counted import counted_rows
 
 import filterkit
 from filterkit import (
-    Attribute,
-    Batch,
     Chain,
     ConversionWarning,
     FilterkitError,
     Fitted,
-    Schema,
     Stage,
     StageError,
     UsageError,
@@ -239,9 +237,8 @@ def test_rows_of_another_header_are_refused(other):
 
 
 def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for():
-    one, other = (Schema("r", [Attribute("colour", "nominal", tuple(labels))]) for labels in ("ab", "abc"))
-    fitted = Chain([]).fit(Batch(one, np.array([[0.0], [1.0]])))
-    batch = Batch(other, np.array([[1.0], [2.0]]))
+    fitted = Chain([]).fit(cases.rows({"colour": ["a", "b"]}))
+    batch = cases.rows({"colour": ["b", "c"]}, labels={"colour": tuple("abc")})
     with pytest.warns(ConversionWarning, match="attribute 'colour' is missing where it is 'c'"):
         np.testing.assert_array_equal(fitted.transform(batch, unseen="missing").X, [[1.0], [np.nan]])
     with pytest.raises(FilterkitError, match="not among those fitted on: 'c'"):

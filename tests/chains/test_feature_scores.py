@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 from agreement import columns, make, sample
 from cases import rows
-from command import run
+from command import output, refusal
 
 import filterkit
 from filterkit import StageError, UsageError
@@ -133,25 +133,23 @@ def test_the_text_is_aligned_and_long_names_are_shortened():
 
 
 def test_the_command_prints_a_table():
-    done = run("-c", "first", "scores", str(SAMPLES / "wine.arff"), "bns", "chi", "--top", "2")
-    assert (done.returncode, done.stderr) == (0, "")
-    head, first, second = done.stdout.splitlines()
+    head, first, second = output("-c first scores", SAMPLES / "wine.arff", *["bns", "chi", "--top", "2"]).splitlines()
     assert head.split() == ["rank", "attribute", "class", "threshold", "tp", "fp", "tpr", "fpr", "bns", "chi"]
     assert first.split()[0] == "1" and second.split()[0] == "2"
     assert len({len(head), len(first), len(second)}) == 1
 
 
 def test_the_command_writes_csv_and_parquet(tmp_path):
-    iris = str(SAMPLES / "iris.arff")
+    words = (SAMPLES / "iris.arff", "bns", "ig")
     expected = filterkit.scores(sample("iris"), ["bns", "ig"]).to_pydict()
-    done = run("scores", "--csv", iris, "bns", "ig")
-    head, *found = csv.reader(done.stdout.splitlines())
+    text = output("scores --csv", *words)
+    head, *found = csv.reader(text.splitlines())
     assert [row[head.index("attribute")] for row in found] == expected["attribute"]
     assert [float(row[head.index("ig")]) for row in found] == expected["ig"]
-    assert run("-o", tmp_path / "t.parquet", "scores", iris, "bns", "ig").returncode == 0
+    output("-o", tmp_path / "t.parquet", "scores", *words)
     assert pyarrow.parquet.read_table(tmp_path / "t.parquet").to_pydict() == expected
-    assert run("scores", "-o", str(tmp_path / "t.csv"), iris, "bns", "ig").returncode == 0
-    assert (tmp_path / "t.csv").read_text() == done.stdout
+    output("scores -o", tmp_path / "t.csv", *words)
+    assert (tmp_path / "t.csv").read_text() == text
 
 
 @pytest.mark.parametrize(
@@ -165,7 +163,4 @@ def test_the_command_writes_csv_and_parquet(tmp_path):
     ],
 )
 def test_a_mistake_is_reported_on_one_line(arguments, status, message):
-    done = run("scores", *arguments.split(), cwd=SAMPLES)
-    assert (done.returncode, done.stdout) == (status, "")
-    assert done.stderr.startswith(f"filterkit: {message}")
-    assert done.stderr.count("\n") == 1
+    assert refusal(f"scores {arguments}", status=status, cwd=SAMPLES).startswith(message)

@@ -7,13 +7,14 @@ import random
 import zipfile
 from pathlib import Path
 
+import cases
 import numpy as np
 import pytest
 from agreement import SAMPLES, sample
-from command import run
+from command import output, refusal
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, testing
+from filterkit import FilterkitError, Fitted, Stage, testing
 from filterkit.chains import saved
 from filterkit.plugin import Ragged
 from filterkit.plugin.registry import Registry
@@ -67,12 +68,10 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tm
 def test_a_chain_with_a_stage_of_a_plugin_file_says_to_give_the_file_again(tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN_FILE)
     iris = str(Path(__file__).parents[2] / "arff_samples/iris.arff")
-    assert run("--plugin", "my.py", "--save", "my.chain", iris, "mine", cwd=tmp_path).returncode == 0
-    done = run("--load", "my.chain", iris, cwd=tmp_path)
-    said = "it needs the stage 'mine' of a plugin file; load it again: --plugin my.py"
-    assert (done.returncode, done.stderr) == (1, f"filterkit: my.chain: {said}\n")
-    again = run("--plugin", "my.py", "--plugin", "./my.py", "--load", "my.chain", iris, cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (0, "")
+    output("--plugin my.py --save my.chain", iris, "mine", cwd=tmp_path)
+    said = "my.chain: it needs the stage 'mine' of a plugin file; load it again: --plugin my.py"
+    assert refusal("--load my.chain", iris, status=1, cwd=tmp_path) == said
+    output("--plugin my.py --plugin ./my.py --load my.chain", iris, cwd=tmp_path)
 
 
 PLUGIN_FILE = """
@@ -313,7 +312,7 @@ def test_a_chain_that_fails_at_the_last_of_two_labels_is_refused(tmp_path, monke
         return batch
 
     monkeypatch.setattr(FittedMindful, "transform", look_up)
-    batch = Batch(Schema("r", [Attribute("a", "nominal", ("x", "y"))]), np.array([[1.0], [1.0]]))
+    batch = cases.rows({"a": ["y", "y"]}, labels={"a": ("x", "y")})
     fitted = filterkit.Chain([Mindful()]).fit(batch)
     path = str(tmp_path / "chain")
     saved.save(fitted, path, KNOWN)

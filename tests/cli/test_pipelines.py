@@ -8,15 +8,13 @@ from pathlib import Path
 
 import command
 import pytest
-from command import output, run, start
+from command import output, run, start, stdout_of
 
 pytestmark = pytest.mark.posix
 
 
 def shell(text):
-    done = command.shell(text, ".")
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
+    return stdout_of(command.shell(text, "."))
 
 
 def without_comments(text):

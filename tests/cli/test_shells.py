@@ -15,7 +15,7 @@ import threading
 import time
 
 import pytest
-from command import quick, run_anew
+from command import quick, run_anew, stdout_of
 
 from filterkit import Attribute
 from filterkit.cli.shell import completion
@@ -55,9 +55,7 @@ def _take_terminal():
 
 
 def script(shell):
-    done = run_anew(env=os.environ | {"_FILTERKIT_COMPLETE": f"{shell}_source"})
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return stdout_of(run_anew(env=os.environ | {"_FILTERKIT_COMPLETE": f"{shell}_source"}))
 
 
 class Terminal:

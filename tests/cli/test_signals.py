@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import COMMAND
+from command import COMMAND, wait_for
 
 pytestmark = pytest.mark.posix
 
@@ -67,13 +67,6 @@ class Killed(subprocess.Popen):
         if kind is not None:
             self.kill()
         super().__exit__(kind, *error)
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def wait_in_work(where=IN_WORK):

@@ -6,7 +6,7 @@ import re
 import arff
 import numpy as np
 import pytest
-from agreement import dense, feature_names
+from agreement import dense, feature_names, make_labels
 from cases import fit, view
 from content import write_text
 
@@ -205,8 +205,7 @@ def test_other_data_is_aligned_to_the_columns_and_labels_fitted_on(other, data, 
 def test_a_transformer_that_wants_labels_gets_rows_that_have_them_all():
     random = np.random.default_rng(0)
     X, y = random.integers(0, 3, (40, 4)) * 1.0, random.integers(-1, 2, (40, 2)).astype(np.int8)
-    names = [*map(Attribute, "abcd"), *(Attribute(name, "nominal", BIT) for name in "pq")]
-    data = Batch(Schema("made", names, labels=(4, 5)), X, y)
+    data = make_labels(X, y)
     known = data.take(np.flatnonzero((y >= 0).all(axis=1)))
     chain = filterkit.chain("sklearn --class sklearn.cross_decomposition.PLSRegression")
     assert testing.same(chain.fit(data).transform(data), chain.fit(known).transform(data))
@@ -252,23 +251,12 @@ c,1,no,0,2
 0,2,c,1,no
 """,
 }
-TARGET_Y = [[0, 0, 1], [1, 1, 1], [2, 0, 0], [0, 1, 0], [1, 0, 1], [2, 1, 1]]
 
 
 @pytest.fixture(params=TARGET_TEXTS)
 def targets(request, tmp_path):
     """The path of the same rows, with the targets first and last."""
     return write_text(tmp_path, TARGET_TEXTS[request.param])
-
-
-def test_targets_are_in_y(sparse, targets):
-    filterkit.write(filterkit.read(targets), targets, sparse=sparse)
-    data = filterkit.read(targets)
-    assert [a.name for a in data.schema.label_attributes] == ["t", "p", "u"]
-    assert (data.y.dtype, data.y.tolist()) == (np.int8, TARGET_Y)
-    values = data.schema.label_values
-    assert values.names == ("t=a", "t=b", "t=c", "p", "u=yes", "u=no")
-    assert (values.labels.tolist(), values.codes.tolist()) == ([0, 0, 0, 1, 2, 2], [0, 1, 2, 1, 0, 1])
 
 
 def test_a_label_may_declare_its_values_in_any_order(tmp_path):

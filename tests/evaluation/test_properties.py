@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from agreement import dense, make, sample
+from agreement import dense, make, make_labels, sample
 
-from filterkit import Attribute, Batch, Schema
 from filterkit.evaluation.properties import measure_training_rows
 from filterkit.evaluation.runner import select_rows_with_known_class
 
@@ -27,9 +26,7 @@ def test_the_positive_class_counts_if_there_is_one(positive, count):
 
 
 def test_the_rarest_value_of_a_target_counts_that_any_row_has():
-    attributes = [Attribute("a"), Attribute("t", "nominal", tuple("xyz")), Attribute("u", "nominal", ("0", "1"))]
-    schema = Schema("m", attributes, labels=(1, 2))
-    batch = Batch(schema, np.ones((5, 1)), np.array([[0, 0], [0, 0], [2, 1], [2, 1], [2, 1]], np.int8))
+    batch = make_labels(np.ones((5, 1)), [[0, 0], [0, 0], [2, 1], [2, 1], [2, 1]], "xyz")
     assert measure_training_rows(batch) == (5, 2, 1, 1.0)
 
 

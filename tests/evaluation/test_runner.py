@@ -13,7 +13,7 @@ from made_results import design, evaluated, labelled, without_seconds
 from sklearn.metrics import roc_auc_score
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, UsageError
+from filterkit import Attribute, Chain, FilterkitError, UsageError
 from filterkit.chains.crossfit import draw_folds
 from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import runner as evaluation
@@ -33,7 +33,7 @@ def numbers(rows=30):
     """Rows whose class is three times their first column, and 7 in each tenth row."""
     X = np.random.default_rng(1).normal(size=(rows, 2))
     y = np.where(np.arange(rows) % 10, 3 * X[:, 0], 7.0)
-    return Batch(Schema("made", [Attribute("a"), Attribute("b"), Attribute("n")], 2), X, y)
+    return make(X, y, None)
 
 
 @pytest.fixture
@@ -298,12 +298,12 @@ def test_folds_of_numbers_are_drawn_from_all_rows_alike():
     data = numbers(31)
     data.y[4] = np.nan
     made = Evaluator([("d", data)], design("predict Ridge", repeats=2, shares=(0.1, 2 / 3)))
-    assert made.parts == [("d", "n", fold) for fold in range(6)]
+    assert made.parts == [("d", "class", fold) for fold in range(6)]
     fold = draw_folds(np.zeros(30, int), 3, 0)
-    part, found = made.evaluate_part(("d", "n", 1))
+    part, found = made.evaluate_part(("d", "class", 1))
     assert (part.train_rows, found.train_rows, found.test_rows, found.positive) == (3, 20, 10, "")
     ((name, true, said),) = found.points
-    assert name == "n" and true == data.y[~np.isnan(data.y)][fold == 1].tolist() and len(said) == 10
+    assert name == "class" and true == data.y[~np.isnan(data.y)][fold == 1].tolist() and len(said) == 10
     assert found.confusion is found.train_positives is None
 
 
@@ -387,7 +387,11 @@ WITHOUT_WEIGHT = SIX.replace(weights=np.where(draw_folds(SIX.y, 3, 0) == 1, 0.0,
 @pytest.mark.parametrize(
     ("data", "chain", "message"),
     [
-        (numbers(), "nominal --only n svm", "fold 1, chain .*: it predicts classes, but the class is numeric; make it"),
+        (
+            numbers(),
+            "nominal --only class svm",
+            "fold 1, chain .*: it predicts classes, but the class is numeric; make it",
+        ),
         (three((9, 9), "ab"), "class a0 neighbors", "fold 1, chain .*: it predicts numbers, but the class is nominal;"),
         (MISSING, "neighbors", "fold ., chain 'neighbors': neighbors: (row 26: )?attribute 'a0' is missing"),
         (WITHOUT_WEIGHT, "neighbors", "fold 2"),
@@ -395,5 +399,5 @@ WITHOUT_WEIGHT = SIX.replace(weights=np.where(draw_folds(SIX.y, 3, 0) == 1, 0.0,
     ],
 )
 def test_what_fails_is_named(data, chain, message):
-    with pytest.raises(FilterkitError, match=f"^d, (n|class), {message}"):
+    with pytest.raises(FilterkitError, match=f"^d, class, {message}"):
         evaluated(data, design(chain))

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from command import output, refusal, shell, start
+from command import output, refusal, shell, start, stdout_of
 
 import filterkit
 from filterkit import FilterkitError
@@ -88,8 +88,7 @@ def test_a_file_that_a_shell_has_opened_is_written_in_place(how, before, path, f
     """It is not replaced by a new file, because other processes have it open."""
     (folder / "file").write_text("earlier\n")
     node = (folder / "file").stat().st_ino
-    done = shell(f"(echo one; filterkit -o {path} iris.arff bns; echo two) {how} file", folder)
-    assert (done.returncode, done.stderr) == (0, "")
+    stdout_of(shell(f"(echo one; filterkit -o {path} iris.arff bns; echo two) {how} file", folder))
     assert (folder / "file").read_text() == f"{before}one\n{expected}two\n"
     assert (folder / "file").stat().st_ino == node
 
@@ -167,9 +166,7 @@ def test_a_full_pipe_that_does_not_block_is_written_to():
     ],
 )
 def test_an_input_may_be_a_descriptor_or_a_pipe(command, folder, expected):
-    done = shell(command, folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1:] == expected.splitlines()[1:]
+    assert stdout_of(shell(command, folder)).splitlines()[1:] == expected.splitlines()[1:]
 
 
 def test_a_socket_can_be_read():

@@ -6,8 +6,6 @@ import io
 import json
 import random
 import re
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import pandas as pd
 import pytest
 from agreement import sample
 from cases import view
-from command import output, refusal, run, start
+from command import output, python_output, refusal, run, start
 
 import filterkit
 from filterkit import Attribute, FilterkitError, UsageError, testing
@@ -357,8 +355,7 @@ def test_labels_are_those_that_a_plain_reader_finds(quoted, read, monkeypatch):
 def test_reading_numbers_does_not_import_what_is_slow(tmp_path):
     (tmp_path / "x.csv").write_text("n,class\n" + "1,a\n2.5,b\n,a\n" * 10)
     code = "import sys, filterkit; filterkit.read('x.csv'); print({'pandas', 'pyarrow.compute'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=100)
-    assert done.stdout == "set()\n"
+    assert python_output(code, cwd=tmp_path) == "set()\n"
 
 
 def test_a_table_of_one_column_may_have_other_delimiters_in_quotes(read):

@@ -2,8 +2,6 @@
 
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 import sklearn
 from agreement import SAMPLES, dense, feature_names, make, make_labels, sample
 from cases import rows, view
+from command import python_output
 from estimators import CLASSIFIERS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import list_known_classes
 from sklearn import metrics
@@ -363,8 +362,7 @@ def test_scikit_learn_is_imported_only_to_fit():
         "chain.fit(filterkit.read('arff_samples/iris.arff'));"
         "print({'sklearn.ensemble', 'sklearn.cluster', 'skops'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=SAMPLES.parent, capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\nset()\n"
+    assert python_output(code, cwd=SAMPLES.parent) == "set()\nset()\n"
 
 
 def test_the_table_of_names_is_that_of_the_installed_scikit_learn():

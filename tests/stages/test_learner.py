@@ -4,19 +4,18 @@ import os
 
 import numpy as np
 import pytest
-from agreement import columns, cut, dense, make, sample, transformed
+from agreement import columns, cut, dense, make, make_labels, sample, transformed
 from cases import rows
 from scipy.sparse import csr_array
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, StageError, testing
+from filterkit import Attribute, Chain, FilterkitError, StageError, testing
 from filterkit.chains import saved
 from filterkit.chains.crossfit import draw_folds
 from filterkit.plugin import LinearModel, Tasks
 from filterkit.plugin.registry import Registry
 
 NAN = np.nan
-BIT = ("0", "1")
 
 
 class Means(filterkit.Learner):
@@ -67,15 +66,6 @@ def dense_of(X):
 
 def fit(stage, batch):
     return Chain([stage]).fit(batch)
-
-
-def two_labels(X, y, weights=None):
-    attributes = [Attribute(f"a{j}") for j in range(np.shape(X)[1])]
-    schema = Schema(
-        "s", [*attributes, *(Attribute(n, "nominal", BIT) for n in "pq")], labels=(len(attributes), 1 + len(attributes))
-    )
-    weights = None if weights is None else np.array(weights, np.float64)
-    return Batch(schema, np.asarray(X, np.float64), np.array(y, np.int8), weights)
 
 
 def made(fitted):
@@ -131,7 +121,7 @@ SCORES = [[3, 1], [1, 3], [2, 2], [-1, -2], [0, 0], [-1, 1e-300]]
     ("batch", "predicted"),
     [
         (make(SCORES, [0, 1, 1, 0, 1, 0], "xyz"), [[0], [1], [0], [0], [0], [1]]),  # the first on a tie
-        (two_labels(SCORES, [[1, 0]] * 3 + [[0, 1]] * 3), [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 1]]),
+        (make_labels(SCORES, [[1, 0]] * 3 + [[0, 1]] * 3), [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 1]]),
     ],
 )
 def test_the_highest_score_of_a_class_and_all_labels_above_0_are_predicted(batch, predicted):
@@ -241,7 +231,7 @@ def test_the_outcome_covers_the_rows_whose_class_is_known():
         (make([[1], [2]], [0, 1], weights=[1, 0]), "the training rows are all of one class, which leaves nothing to l"),
         (make([[1], [2]], [0, 1], "abc", positive="c"), "no training row is of the positive class 'c'; name another"),
         (make([[1], [2]], [-1, -1]), "there are no training rows"),
-        (two_labels([[1], [2]], [[1, -1], [-1, 0]]), "there are no training rows"),
+        (make_labels([[1], [2]], [[1, -1], [-1, 0]]), "there are no training rows"),
         (make(np.empty((2, 0)), [0, 1]), "there are no features to learn from"),
         (rows({"a": [1, 1]}), "there is nothing to predict; name the class with --class"),
         (
@@ -379,7 +369,7 @@ def test_every_counted_row_is_held_out_once():
 
 def test_every_row_with_all_labels_is_held_out_once():
     y = [[i % 2, i % 3 == 0] for i in range(19)] + [[1, -1]] * 13
-    recorder = recorded("", two_labels(np.arange(32.0)[:, None], y), folds=4)
+    recorder = recorded("", make_labels(np.arange(32.0)[:, None], y), folds=4)
     assert sorted(np.concatenate([outer.X[:, 0] for _, outer in recorder.trials])) == list(range(19))
 
 

@@ -2,14 +2,13 @@
 
 import re
 
-import numpy as np
-import pyarrow as pa
 import pytest
+from cases import rows
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit import StageError, UsageError
 from filterkit.plugin import Pattern
 
 SLOW = "(a|aa)+$"
@@ -79,8 +78,7 @@ def test_texts_that_are_matched_at_once_take_no_longer_together(monkeypatch):
 @pytest.mark.parametrize("chain", ["remove --match", "rename --replace x --find", "words --pattern"])
 def test_a_catastrophic_one_ends_in_every_stage(monkeypatch, chain):
     monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.05)
-    schema = Schema("r", [Attribute(TEXT, "numeric"), Attribute("s", "string")])
-    batch = Batch(schema, np.zeros((1, 1)), None, None, pa.table({"s": [TEXT]}))
+    batch = rows({TEXT: [0], "s": [TEXT]}, texts=["s"])
     with pytest.raises(StageError, match=r"'\(a\|aa\)\+\$' takes longer than 0.05 s, at 'aaaa"):
         filterkit.chain(f"{chain} '{SLOW}'").fit_transform(batch)
 

@@ -3,11 +3,8 @@
 import random
 import signal
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # the machines are not installed
 
 from trials.faults import kinds
 from trials.faults.jobs import JOBS, make_inputs

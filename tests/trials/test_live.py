@@ -2,11 +2,8 @@
 
 import shlex
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # the machines are not installed
 
 from trials.live import live, prepare
 

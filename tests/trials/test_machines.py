@@ -1,18 +1,16 @@
 """The machines of trials/: each finds nothing in a short run, and finds a defect that is put in on purpose."""
 
-import sys
 import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))  # the machines are not installed
+from trials import against_weka, fuzz, round_trips, soak, targets
+from trials.generate import common_files, files
+from trials.limits import SIZES
 
-from trials import against_weka, fuzz, round_trips, soak, targets  # noqa: E402
-from trials.generate import common_files, files  # noqa: E402
-from trials.limits import SIZES  # noqa: E402
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.separate
 

@@ -1,11 +1,8 @@
 """The sweep over options: it finds nothing in a slice of its cases, and finds a defect that is put in on purpose."""
 
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # the machines are not installed
 
 from trials.sweep import sweep
 
