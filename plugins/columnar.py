@@ -66,8 +66,8 @@ class ParquetGroups:
         for batch in self._file.iter_batches(batch_size=n_rows, columns=columns, use_threads=False):
             yield batch.select(columns)  # with a, pyarrow reads a.b, too
 
-    def sizes(self) -> list[int]:
-        """Return the bytes that each group takes in memory."""
+    def measure_groups(self) -> list[int]:
+        """Return how many bytes each group takes in memory."""
         about = self._file.metadata
         return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
 
@@ -100,8 +100,8 @@ class ArrowGroups:
             for first in range(0, batch.num_rows, n_rows):
                 yield batch.select(columns).slice(first, n_rows)
 
-    def sizes(self) -> list[int]:
-        """Return the bytes that each group takes on average, as the exact sizes would take reading the file.
+    def measure_groups(self) -> list[int]:
+        """Return the bytes that each group takes on average, as the exact measure_groups would take reading the file.
 
         There are none of a stream, as no group of it can be read by itself.
         """
@@ -149,14 +149,14 @@ class Columnar(TypedFormat):
             raise
 
     def advise_leaving_out(self, column: str) -> str:
-        """Say how to go on without a column."""
+        """Return advice on how to read a file without a column."""
         return f"say --from {self.name}:skip={column} to leave it out"
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         return ColumnarWriter(self, schema)
 
-    def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
-        """Return an object with ``write_table`` and ``close``, which writes tables to a stream."""
+    def open_table_writer(self, out: IO[bytes], schema: pa.Schema) -> Any:
+        """Return a writer of Arrow tables to a stream: an object with ``write_table`` and ``close``."""
         raise NotImplementedError
 
 
@@ -177,7 +177,7 @@ class Parquet(Columnar):
         "snappy", "How columns are compressed.", choices=("none", "snappy", "gzip", "zstd", "brotli", "lz4")
     )
 
-    def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+    def open_table_writer(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.parquet
 
         return pyarrow.parquet.ParquetWriter(
@@ -195,7 +195,7 @@ class ArrowIpc(Columnar):
 
     compression: str = option("none", "How columns are compressed.", choices=("none", "lz4", "zstd"))
 
-    def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+    def open_table_writer(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.ipc
 
         compression = None if self.compression == "none" else self.compression
@@ -227,7 +227,7 @@ class ColumnarTable(Table):
         left_out = skipped | unnamed
         names = [name for name in names if name not in left_out]
         self._rounded = {name for pattern in form.round for name in matching_names(form, "round", pattern, names)}
-        self._kinds = form.choose_kinds(names)
+        self._kinds = form.get_chosen_kinds(names)
         self._rounded |= {name for name, kind in self._kinds.items() if kind == "numeric"}
         self._columns = names
         schema, weights = schema_noted(groups.schema.metadata)
@@ -259,14 +259,14 @@ class ColumnarTable(Table):
         else:
             known = {a.name: a for a in (opening.wanted or (noted if is_ours else ()))}
             relation = schema.relation if is_ours and schema is not None else relation_of(opening.path)
-            super().__init__(relation, self._attributes(names, known, opening))
+            super().__init__(relation, self._find_attributes(names, known, opening))
 
     def _remember_class(self, schema: Schema) -> None:
-        """Note the class of the schema that was written."""
+        """Take the class, or that there is none, from the schema that filterkit wrote."""
         self.class_ = None if schema.class_attribute is None else schema.class_attribute.name
         self.classless, self.positive = self.class_ is None, schema.positive
 
-    def _attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
+    def _find_attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
         """Return the attributes of columns: from `known`, or by their types, the options and the first rows."""
         import pyarrow as pa
 
@@ -293,16 +293,16 @@ class ColumnarTable(Table):
             found[name] = attribute
         sure = set(labelled)
         if looked_at:
-            inferred, is_whole = self._infer(looked_at)
+            inferred, is_whole = self._infer_attributes(looked_at)
             found |= inferred
             if not is_whole:
                 labelled += [name for name in looked_at if found[name].kind == "nominal"]
         unlabelled = [found[name]._replace(values=()) for name in labelled]
-        for attribute in form.add_labels(unlabelled, sure, partial(self._read_labels, labelled)):
+        for attribute in form.complete_labels(unlabelled, sure, partial(self._read_labels, labelled)):
             name = attribute.name
             if name in self._categorical and not pa.types.is_dictionary(kinds[name]) and form.order != "sorted":
                 # their own order is lost; it is this, as a rule
-                attribute = attribute._replace(values=tuple(sorted(attribute.values, key=_sort_key)))
+                attribute = attribute._replace(values=tuple(sorted(attribute.values, key=_make_sort_key)))
             found[name] = attribute
         return list(found.values())
 
@@ -318,8 +318,8 @@ class ColumnarTable(Table):
             warnings.warn(lost, stacklevel=2)
         return attribute
 
-    def _infer(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
-        """Return the attributes of columns of texts or whole numbers by what their first rows have.
+    def _infer_attributes(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
+        """Infer the attributes of columns of texts or whole numbers from their first rows.
 
         Also return whether these are all rows, so that all labels are known.
         """
@@ -351,7 +351,7 @@ class ColumnarTable(Table):
         return {attribute.name: attribute for attribute in found}, is_whole
 
     def _convert_texts(self, name: str, column: Any) -> Any:
-        """Return the values of a column as texts; refuse bytes that are none."""
+        """Return the values of a column as texts, or refuse its bytes if they are not UTF-8."""
         from filterkit.plugin import texts
 
         try:
@@ -361,7 +361,7 @@ class ColumnarTable(Table):
             raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {advice}") from None
 
     def _read_labels(self, names: list[str], _: list[int]) -> Iterator[list[Any]]:
-        """Yield an Arrow array of labels for each column, in the order of its dictionary or of appearance."""
+        """Yield for each part of a file an Arrow array of the labels of each column, in their own order."""
         for batch in self._groups.read_batches(names, self._rows):
             yield [
                 self._convert_texts(name, getattr(column, "dictionary", column)).unique().drop_null()
@@ -372,17 +372,17 @@ class ColumnarTable(Table):
         yield from self._groups.read_batches(self._columns, self._rows)
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
-        sizes = self._groups.sizes()
-        if self._file.name != self._path or not sizes or max(sizes) > _LARGEST:
+        measure_groups = self._groups.measure_groups()
+        if self._file.name != self._path or not measure_groups or max(measure_groups) > _LARGEST:
             return None  # a copy, which only this machine has, or groups that take too much memory
         firsts, nbytes = [0], 0  # of parts of some groups each, unless they are large
-        for number, size in enumerate(sizes):
+        for number, size in enumerate(measure_groups):
             if number > firsts[-1] and nbytes + size > _PART:
                 firsts.append(number)
                 nbytes = 0
             nbytes += size
         path = os.path.abspath(self._path)
-        return (GroupPart(path, self._path, *bounds) for bounds in pairwise([*firsts, len(sizes)]))
+        return (GroupPart(path, self._path, *bounds) for bounds in pairwise([*firsts, len(measure_groups)]))
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded, self._unseen)
@@ -405,8 +405,8 @@ def _read_notes_of_pandas(schema: pa.Schema) -> tuple[set[str], set[str]]:
     return categorical, unnamed
 
 
-def _sort_key(label: str) -> tuple[bool, float, str]:
-    """Return the key by which a label is sorted: numbers by their values, before other texts."""
+def _make_sort_key(label: str) -> tuple[bool, float, str]:
+    """Return the key that sorts a label: numbers by their values, before other texts."""
     try:
         return False, float(label), label
     except ValueError:
@@ -505,7 +505,7 @@ class GroupParser:
 
 
 def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
-    """Return the rows of a table that `Pairs` made.
+    """Return the batch of a table that `PairConverter` made.
 
     Parameters
     ----------
@@ -537,7 +537,7 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     return from_entries(schema, row, position, value, rows, passthrough)
 
 
-class Pairs:
+class PairConverter:
     """Converts batches to tables with one column for all of X: the pairs of position and value of each row.
 
     The class, strings, dates and bags have columns of their own.
@@ -574,7 +574,7 @@ class Pairs:
 
 
 class ColumnarWriter(Writer):
-    """Writes groups of a fixed number of rows, however rows come.
+    """Writes Parquet or Arrow, in groups of a fixed number of rows, whatever the sizes of batches.
 
     Parameters
     ----------
@@ -589,19 +589,19 @@ class ColumnarWriter(Writer):
         if form.weights is not None and form.weights in schema.names:
             raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._named = form, form.weights
-        self._pairs: Pairs | None = None
+        self._pairs: PairConverter | None = None
         if schema.sparse and schema.width > form.wide:
             name = "features"
             while name in schema.names or name == form.weights:
                 name += "_"
-            self._pairs = Pairs(schema, name)
+            self._pairs = PairConverter(schema, name)
         self._group = (
             min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17) if not self._pairs else _SPARSE_ROWS
         )
         self._step = max(_CELLS // len(schema.attributes), 1)
 
     def converter(self) -> Callable[[Batch], Any]:
-        return self._pairs or make_table
+        return self._pairs or convert_batch
 
     def begin(self, out: IO[bytes]) -> None:
         self._waiting: list[Any] = []  # tables, whose last column has the weights of rows, null for none
@@ -613,23 +613,23 @@ class ColumnarWriter(Writer):
 
         rows, weights = piece
         if not isinstance(rows, Batch):
-            self._add(out, rows, weights)
+            self._add_rows(out, rows, weights)
             return
         for first in range(0, len(rows), self._step):  # sparse rows, which are large once they are dense
             stop = min(first + self._step, len(rows))
-            self._add(out, to_table(rows.rows(first, stop)), None if weights is None else weights[first:stop])
+            self._add_rows(out, to_table(rows.rows(first, stop)), None if weights is None else weights[first:stop])
 
-    def _add(self, out: IO[bytes], table: Any, weights: Any) -> None:
+    def _add_rows(self, out: IO[bytes], table: Any, weights: Any) -> None:
         import pyarrow as pa
 
         column = pa.nulls(table.num_rows, pa.float64()) if weights is None else pa.array(weights)
         self._waiting.append(table.append_column("", column))
         self._rows += table.num_rows
         while self._rows >= self._group:
-            self._flush(out, self._group)
+            self._write_group(out, self._group)
 
-    def _flush(self, out: IO[bytes], rows: int) -> None:
-        """Write the first `rows` of the rows that wait, as a group."""
+    def _write_group(self, out: IO[bytes], rows: int) -> None:
+        """Write so many of the rows that wait as a group; the first group begins the file."""
         import pyarrow as pa
 
         from filterkit.plugin import noted
@@ -651,7 +651,7 @@ class ColumnarWriter(Writer):
             if self._pairs is not None:
                 metadata |= {_SPARSE: self._pairs.name.encode()}
             self._schema = pa.schema(fields, metadata=metadata)
-            self._sink = self._form.open_sink(out, self._schema)
+            self._sink = self._form.open_table_writer(out, self._schema)
         if has_weights and self._named is None:
             raise FilterkitError(
                 f"rows have weights, but the first {self._group:,} have none; say --to {self._form.name}:weights=weight"
@@ -665,14 +665,14 @@ class ColumnarWriter(Writer):
 
         if not self._waiting:
             batch = empty(self.schema)
-            self._add(out, to_table(batch) if self._pairs is None else self._pairs(batch)[0], None)
+            self._add_rows(out, to_table(batch) if self._pairs is None else self._pairs(batch)[0], None)
         if self._rows or self._sink is None:
-            self._flush(out, self._rows)
+            self._write_group(out, self._rows)
         self._sink.close()
 
 
-def make_table(batch: Batch) -> tuple[Any, Any]:
-    """Return the rows of a batch as a table, or as they are if they are sparse; and their weights."""
+def convert_batch(batch: Batch) -> tuple[Any, Any]:
+    """Return the Arrow table of a batch, or the batch itself if it is sparse, and the weights of its rows or None."""
     from filterkit.plugin import to_table
 
     return batch if batch.sparse else to_table(batch), batch.weights

@@ -82,7 +82,7 @@ class Libsvm(FileFormat):
             return LibsvmTable(self, opening, wanted, names.index(name) if name in names else len(names))
         file = opening.local()  # it can be read twice
         try:
-            width, labels = self._look_for_attributes(opening, file)
+            width, labels = self._find_attributes(opening, file)
             attributes = [Attribute(f"f{number}") for number in range(1, width + 1)]
             attributes.append(Attribute(_CLASS) if labels is None else Attribute(_CLASS, "nominal", labels))
             return LibsvmTable(self, opening, tuple(attributes), width, file)
@@ -90,8 +90,8 @@ class Libsvm(FileFormat):
             file.close()
             raise
 
-    def _look_for_attributes(self, opening: Opening, file: IO[bytes]) -> tuple[int, tuple[str, ...] | None]:
-        """Return the number of attributes, and the labels of the class in the order of their numbers.
+    def _find_attributes(self, opening: Opening, file: IO[bytes]) -> tuple[int, tuple[str, ...] | None]:
+        """Find out the number of attributes, and the labels of the class in the order of their numbers.
 
         The labels are None if the class is numeric. The whole `file` is read unless the number of attributes is known.
         """
@@ -129,7 +129,7 @@ class Libsvm(FileFormat):
 
 
 def _open_copy(opening: Opening, file: IO[bytes]) -> Source:
-    """Open the local copy of an input, or the input itself if it is a local file, under the name of the input."""
+    """Open a local copy of an input as text; errors call it by the name of the input."""
     source = opening._replace(path=file.name).text()
     source.name = opening.name
     return source
@@ -189,7 +189,7 @@ class LibsvmTable(TextTable):
 
 
 class PairParser(TextParser):
-    """Parses blocks.
+    """Parses blocks of libsvm to batches.
 
     Parameters
     ----------
@@ -218,15 +218,15 @@ class PairParser(TextParser):
     def parse(self, text: bytes) -> Batch:
         """Implement `TextParser.parse`."""
         try:
-            return self._parse(text)
+            return self._parse_tidy(text)
         except (RowError, ValueError):
             tidy = _tidy_lines(text)
             if tidy == text:
                 raise
-            return self._parse(tidy)
+            return self._parse_tidy(tidy)
 
-    def _parse(self, text: bytes) -> Batch:
-        """Return the batch of tidy text; anything else is an error."""
+    def _parse_tidy(self, text: bytes) -> Batch:
+        """Return the batch of text as `_tidy_lines` returns it; anything else is an error."""
         if text and not text.endswith(b"\n"):
             raise RowError("the last line has no line end")
         index, values = _parse_pairs(text)
@@ -248,15 +248,15 @@ class PairParser(TextParser):
             if not self.is_open:
                 raise ValueError("an index is higher than the number of attributes")
             row, column, values = row[~beyond], column[~beyond], values[~beyond]
-        y: np.ndarray = self._find_codes(labels) if self.is_nominal else labels
+        y: np.ndarray = self._encode_labels(labels) if self.is_nominal else labels
         rows = np.concatenate([row, np.arange(n_rows)])
         positions = np.concatenate([self.others[column], np.full(n_rows, self.position)])
         from filterkit.plugin import from_entries  # which imports pyarrow; lists of formats do not need it
 
         return from_entries(self.schema, rows, positions, np.concatenate([values, y]), n_rows)
 
-    def _find_codes(self, labels: np.ndarray) -> np.ndarray:
-        """Return the index of the label for each number of a class, float64; -2, for missing, if there is none."""
+    def _encode_labels(self, labels: np.ndarray) -> np.ndarray:
+        """Return the index of the label that each number of a class stands for, float64; -2 if it is none."""
         if not len(self.values) and len(labels):
             raise RowError(
                 "the class has no declared labels, so no row can have a class; declare its labels in the first input"
@@ -302,7 +302,7 @@ def _number_labels(labels: Sequence[str]) -> list[float]:
 
 
 def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Return int64 indices and float64 values of tidy text whose last line ends; a class has the index `_ROW`."""
+    """Parse tidy text to the int64 indices and float64 values of all pairs; a class has the index `_ROW`."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -355,10 +355,10 @@ class LibsvmWriter(Writer):
                 self.lost = (f"{form.title} holds numbers instead of the labels of {about}",)
 
     def converter(self) -> Callable[[Batch], Any]:
-        return self._convert
+        return self._format_batch
 
-    def _convert(self, batch: Batch) -> Any:
-        """Return the text of a batch in pieces.
+    def _format_batch(self, batch: Batch) -> Any:
+        """Return the libsvm text of a batch, in pieces.
 
         Raises
         ------

@@ -109,7 +109,7 @@ def _list_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
 
 
 class FileParser:
-    """Reads the files of a part.
+    """Reads text files to a batch with a row for each.
 
     Parameters
     ----------

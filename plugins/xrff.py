@@ -211,9 +211,9 @@ class Document:
             raise RowError(f"this is not well-formed XML ({about})", source=self._name, line=error.lineno) from None
         self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
-            raise self._fault(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
+            raise self._make_error(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
         if self._given - self._begin > _LONGEST:
-            raise self._fault(f"a row is longer than {_LONGEST >> 20} MB")
+            raise self._make_error(f"a row is longer than {_LONGEST >> 20} MB")
         return bool(text)
 
     def next_size(self, least: int) -> int:
@@ -234,23 +234,25 @@ class Document:
         self.rows, self._numbers, self.size = [], [], 0
         return part
 
-    def _fault(self, message: str, attribute: str | None = None) -> RowError:
-        """Return an error about the row or declaration at work, or about what the parser is at."""
+    def _make_error(self, message: str, attribute: str | None = None) -> RowError:
+        """Return an error with the line where the row or declaration at work begins, or that where the parser is."""
         line = self._line or self._parser.CurrentLineNumber
         return RowError(message, source=self._name, line=line, attribute=attribute)
 
     def _refuse_entity(self, name: str, *_: Any) -> None:
-        raise self._fault(f"it declares the entity {quoted(name)}, and entities are refused; write its text instead")
+        raise self._make_error(
+            f"it declares the entity {quoted(name)}, and entities are refused; write its text instead"
+        )
 
     def _start(self, tag: str, xml_attributes: dict[str, str]) -> None:
         if not self._path:
             if tag != "dataset":
-                raise self._fault(f"this is not XRFF: the root element must be dataset, not {quoted(tag)}")
+                raise self._make_error(f"this is not XRFF: the root element must be dataset, not {quoted(tag)}")
             self.relation = xml_attributes.get("name", "")
         element = self._builder.start(tag, xml_attributes)
         self._path.append(tag)
         if self._path == _ROW[:2] and self.attributes is None:
-            raise self._fault("this is not XRFF: the rows come before the attributes")
+            raise self._make_error("this is not XRFF: the rows come before the attributes")
         if self._path in (_ROW, _ATTRIBUTE):
             self._element, self._line = element, self._parser.CurrentLineNumber
             self._parser.StartElementHandler = self._builder.start  # until the element ends
@@ -278,17 +280,17 @@ class Document:
             return
         elif self._path == _ATTRIBUTE[:3]:
             if not self._declared:
-                raise self._fault("it declares no attributes")
+                raise self._make_error("it declares no attributes")
             self.attributes, self._declared = tuple(self._declared), []
         self._path.pop()
 
     def _read_attribute(self, element: Element, depth: int = 1) -> Attribute:
-        """Return the attribute that an element declares; attributes of relational ones have greater depths."""
+        """Return the attribute that an element declares; `depth` grows inside relational attributes."""
         name, kind = element.get("name"), element.get("type", "")
         if name is None:
-            raise self._fault("an attribute has no name")
+            raise self._make_error("an attribute has no name")
         if kind not in _KINDS:
-            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, not {quoted(kind)}", name)
+            raise self._make_error(f"the type must be one of {', '.join(_KINDS)}, not {quoted(kind)}", name)
         numbers: dict[str, float] = {}
         for each in element.iterfind("metadata/property"):
             word, text = each.get("name", ""), _read_text(each).strip()
@@ -296,12 +298,12 @@ class Document:
                 number = parse_number(text)
                 if number is None or number != number:
                     what = f"the property {quoted(word)} is {quoted(text)}, which is not a number"
-                    raise self._fault(what, name)
+                    raise self._make_error(what, name)
                 numbers[word] = number
         inner: tuple[Attribute, ...] = ()
         for each in element.iterfind("attributes"):
             if depth > _DEEPEST:
-                raise self._fault(f"relational attributes are nested more than {_DEEPEST} deep")
+                raise self._make_error(f"relational attributes are nested more than {_DEEPEST} deep")
             inner = tuple(self._read_attribute(a, depth + 1) for a in each.iterfind("attribute"))
         return Attribute(
             name,
@@ -314,7 +316,7 @@ class Document:
         )
 
     def _read_row(self, element: Element, attributes: tuple[Attribute, ...]) -> str:
-        """Return the row of an element as ARFF."""
+        """Return the row in an element ``instance`` as a line of ARFF."""
         is_sparse, width = element.get("type") == "sparse", len(attributes)
         texts: list[str | None] = []
         positions: list[int] = []
@@ -324,15 +326,15 @@ class Document:
                 try:
                     position = _parse_index(value.get("index", ""), width)
                 except ValueError as error:
-                    raise self._fault(str(error)) from None
+                    raise self._make_error(str(error)) from None
                 positions.append(position)
             elif position == width:
-                raise self._fault(f"a row has more values than the {width} attributes")
+                raise self._make_error(f"a row has more values than the {width} attributes")
             texts.append(self._read_value(value, attributes[position]))
         return arff_row(texts, positions if is_sparse else None, element.get("weight"))
 
     def _read_value(self, element: Element, attribute: Attribute) -> str | None:
-        """Return the text of a value, that of a bag being its rows as ARFF; None for missing."""
+        """Return the text of a value, or the rows of a bag as ARFF; None if it is missing."""
         if element.get("missing") == "yes":
             return None
         if attribute.kind == "relational":
@@ -340,7 +342,7 @@ class Document:
                 self._read_row(row, attribute.attributes) for row in element.iterfind("instances/instance")
             )
         if len(element) and element.find("instances") is not None:
-            raise self._fault("the attribute contains rows, but it is not relational", attribute.name)
+            raise self._make_error("the attribute contains rows, but it is not relational", attribute.name)
         return _read_text(element)
 
 
@@ -375,7 +377,7 @@ _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing on
 
 
 def escape_xml(text: str) -> str:
-    """Return a text for XML.
+    """Return a text with the characters that mean something in XML replaced.
 
     Raises
     ------
@@ -392,7 +394,7 @@ def escape_xml(text: str) -> str:
 
 
 def make_element(tag: str, text: str, begin: str = "") -> str:
-    """Return an element with a text inside; `begin` is the text of its attributes."""
+    """Return an XML element with a text inside; `begin` is the text of its XML attributes."""
     space = "" if text == text.strip() else ' xml:space="preserve"'
     return f"<{tag}{begin}{space}>{escape_xml(text)}</{tag}>"
 
@@ -421,13 +423,13 @@ class XrffWriter(Writer):
         return ("\n".join(lines) + "\n").encode()
 
     def converter(self) -> Callable[[Batch], Any]:
-        return self._convert
+        return self._format_batch
 
     def end(self, out: IO[bytes]) -> None:
         out.write(b"</instances>\n</body>\n</dataset>\n")
 
-    def _convert(self, batch: Batch) -> list[bytes | memoryview]:
-        """Write a batch as XML text."""
+    def _format_batch(self, batch: Batch) -> list[bytes | memoryview]:
+        """Return the XML of a batch, in pieces."""
         if self.schema.sparse:
             return [self._format_sparse(batch.in_form(True))] if len(batch) else []
         step = max(_CELLS // len(self.schema.attributes), 1)
@@ -439,7 +441,7 @@ class XrffWriter(Writer):
         from filterkit.plugin import joined_rows, round_significant, row_texts, to_columns
 
         pairs = zip(self.schema.attributes, to_columns(batch))
-        line: list[Any] = [_format_begins(batch)]
+        line: list[Any] = [_make_start_tags(batch)]
         for is_numeric, group in groupby(pairs, lambda pair: pair[0].kind == "numeric"):
             if is_numeric:
                 values = round_significant(np.column_stack([column for _, column in group]), self._precision)
@@ -450,7 +452,7 @@ class XrffWriter(Writer):
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
     def _make_elements(self, attribute: Attribute, column: Any, begin: str = "") -> pa.Array:
-        """Return the elements of the values of a column that is not numeric."""
+        """Return the XML elements of the values of a column that is not numeric, as an Arrow array."""
         import pyarrow as pa
 
         from filterkit.plugin import take_texts
@@ -469,7 +471,7 @@ class XrffWriter(Writer):
 
         rows, schema, last = len(batch), self.schema, len(self.schema.attributes)
         every = np.arange(rows)
-        texts: list[Any] = [_format_begins(batch, ' type="sparse"'), pa.array(["</instance>\n"] * rows)]
+        texts: list[Any] = [_make_start_tags(batch, ' type="sparse"'), pa.array(["</instance>\n"] * rows)]
         at_rows, positions = [every, every], [np.full(rows, -1), np.full(rows, last)]
         for position, row, values in self._find_entries(batch):
             if isinstance(position, int):
@@ -483,7 +485,10 @@ class XrffWriter(Writer):
         return joined_rows(pa.concat_arrays(texts).take(pa.array(order)))
 
     def _find_entries(self, batch: Batch) -> Iterator[tuple[Any, np.ndarray, Any]]:
-        """Yield positions of attributes, numbers of rows and values to write: of one position, or of numbers."""
+        """Yield the values of sparse rows to write, with their positions and the numbers of their rows.
+
+        The position is an int for values of one attribute, and an array for numbers of several.
+        """
         from filterkit.plugin import to_columns
 
         schema, csr = self.schema, batch.csr
@@ -506,7 +511,7 @@ class XrffWriter(Writer):
                 yield int(each), np.arange(len(batch)), columns[each]
 
     def _format_numbers(self, positions: np.ndarray, values: np.ndarray) -> Any:
-        """Return the elements of numbers, at least one, at these positions."""
+        """Return the XML elements of numbers, at least one, of the attributes at these positions."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -520,7 +525,7 @@ class XrffWriter(Writer):
 
 
 def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
-    """Yield the lines that declare attributes."""
+    """Yield the lines that declare attributes in XRFF; `target` is the class, which is marked."""
     yield "<attributes>"
     for a in attributes:
         mark = ' class="yes"' if target is not None and a.name == target.name else ""
@@ -544,7 +549,7 @@ def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Ite
     yield "</attributes>"
 
 
-def _format_begins(batch: Batch, kind: str = "") -> pa.Array:
+def _make_start_tags(batch: Batch, kind: str = "") -> pa.Array:
     """Return the start tags of rows, with their weights; `kind` is the text of further XML attributes."""
     import pyarrow as pa
 
@@ -554,7 +559,7 @@ def _format_begins(batch: Batch, kind: str = "") -> pa.Array:
 
 
 def _make_value(value: Any, attribute: Attribute, form: DateFormat, begin: str = "") -> str:
-    """Return the element of a value of an attribute; None and NaN are missing.
+    """Return the XML element of a value of an attribute; None and NaN are missing.
 
     `form` is that of dates, and `begin` the text of the element's attributes.
     """
@@ -577,7 +582,7 @@ def _make_value(value: Any, attribute: Attribute, form: DateFormat, begin: str =
 
 
 def _make_bag(text: str, attribute: Attribute) -> str:
-    """Return the rows of a bag as XML."""
+    """Return the rows of a bag, the value of a relational attribute, as XML."""
     forms = [DateFormat(inner.format) for inner in attribute.attributes]
     found = ["<instances>"]
     for row in parse_bag(text, attribute):

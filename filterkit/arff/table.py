@@ -25,7 +25,7 @@ from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Files, Opening, Parsed
-from filterkit.formats.notes import KEEL_MISSING, UNSEEN, Note, describe_added
+from filterkit.formats.notes import KEEL_MISSING, UNSEEN, Note, note_added_labels
 from filterkit.formats.row_counts import FileRows, find_stated_rows
 from filterkit.formats.text import TextTable
 
@@ -52,7 +52,7 @@ def open_table(opening: Opening) -> ArffTable:
     if opening.extend:
         added = _find_undeclared(opening, source)
         table.attributes = declare_more_values(table.declared, added)
-        more = [describe_added(source.name, table.attributes[i].name, values) for i, values in added.items()]
+        more = [note_added_labels(source.name, table.attributes[i].name, values) for i, values in added.items()]
         table.notes = (*more, *table.notes)
     return table
 

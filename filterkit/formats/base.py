@@ -131,7 +131,7 @@ NOTHING_OMITTED: dict[int, Any] = {}  # nobody changes it
 
 
 class Parsed(NamedTuple):
-    """The rows of a part.
+    """What a parser returns of a part of an input: its rows, and what is to be said about them.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ class Writer:
         out.write(self.header())
 
     def write(self, out: IO[bytes], piece: Any) -> None:
-        """Write a piece."""
+        """Write a piece, which the `converter` returned; by default, a list of bytes."""
         for text in piece:
             out.write(text)
 
@@ -292,7 +292,7 @@ class Writer:
 
 
 class Pieces(list[bytes | memoryview]):
-    """Text in pieces; a pickle of it holds their bytes."""
+    """A list of pieces of text to write one after the other, which can be pickled though memoryviews cannot."""
 
     def __reduce__(self) -> Any:
         return Pieces, ([bytes(piece) for piece in self],)
@@ -362,11 +362,11 @@ class FileFormat(Configured):
 
     @staticmethod
     def name_option(field: dataclasses.Field[Any]) -> str:
-        """Return how messages and users call an option: by its name."""
+        """Return the name by which users and messages call an option."""
         return field.name.removesuffix("_")
 
     def refuse(self, message: str) -> UsageError:
-        """Return, without raising it, the error of an option that cannot be."""
+        """Return, without raising it, a usage error about the options; the format's name comes before the message."""
         return UsageError(f"{self.name}: {message}")
 
 
@@ -399,13 +399,13 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
         type_ = types[fields[last].name]
         if last in found and type_ is not tuple:
             raise UsageError(f"{kind.name}: {last} is given twice")
-        plain = _parse_value(kind, last, type_, value)
+        plain = _parse_option_value(kind, last, type_, value)
         found[last] = (*found.get(last, ()), plain) if type_ is tuple else plain
     return kind(**{fields[name].name: value for name, value in found.items()})
 
 
 def _split_options(text: str) -> Iterator[tuple[str, bool, str]]:
-    """Yield each option in a text: the text before ``=``, whether there is ``=``, and the text after it."""
+    """Yield each option in a text as its name, whether there is ``=``, and its value; backslashes are taken away."""
     for name, equals, value in _OPTION.findall(text):
         yield _ESCAPED.sub(r"\1", name), bool(equals), _ESCAPED.sub(r"\1", value)
 
@@ -413,8 +413,8 @@ def _split_options(text: str) -> Iterator[tuple[str, bool, str]]:
 _WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
 
 
-def _parse_value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
-    """Return the value of an option from its text."""
+def _parse_option_value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
+    """Return the value of an option of a format from its text, of type `type_`."""
     try:
         if type_ is bool:
             return _WORDS[text.lower()]
@@ -425,13 +425,13 @@ def _parse_value(kind: type[FileFormat], name: str, type_: Any, text: str) -> An
 
 
 def relation_of(path: str) -> str:
-    """Return a name for a relation that its file does not name: that of the file up to its first dot, or ``table``."""
+    """Return the name of the relation in a file that names none: the file's name up to its first dot, or ``table``."""
     name = os.path.basename(path.rstrip("/")).partition(".")[0]
     return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
 
 
 def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
-    """Return the names of columns that a value of an option of `form` means: one name, or a pattern such as ``a*``.
+    """Return the names of the columns that a value of an option means: a name, or a pattern such as ``a*``.
 
     Raises
     ------
@@ -447,7 +447,10 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
 
 
 def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
-    """Return the name of the column that the user asks for as the class; with a positive value, the last by default."""
+    """Return the name of the column that the user asks for as the class; None if there is none.
+
+    Who asks for a positive value alone asks for the last column.
+    """
     choice = None if opening.class_ is None else str(opening.class_)
     if choice is None:
         return names[-1] if names and opening.positive is not None else None

@@ -10,13 +10,13 @@ from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError, StageError
 from filterkit.formats.omitted_texts import fill_omitted
-from filterkit.formats.part_reader import Read
+from filterkit.formats.part_reader import PartResult
 
 T = TypeVar("T")
 
 
 class HeldReads(Generic[T]):
-    """Holds back the reads of parts whose rows omit a text, and at most a few after them, until the text is known.
+    """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
     Parameters
     ----------
@@ -30,18 +30,20 @@ class HeldReads(Generic[T]):
 
     def __init__(self, map_batches: Callable[[list[Batch]], Iterator[T]], first_texts: dict[int, str]) -> None:
         self._map_batches, self.first_texts = map_batches, first_texts
-        self._held: deque[tuple[int, Read]] = deque()
+        self._held: deque[tuple[int, PartResult]] = deque()
 
     def note_texts(self, found: dict[int, str]) -> None:
-        """Note the first texts of the next rows."""
+        """Add the first texts that later rows have, by column; a text that is known already stays."""
         self.first_texts = found | self.first_texts
 
     def lacks(self) -> bool:
-        """Return whether the first read that is held waits for a text."""
+        """Return whether the first result that is held back waits for a text that is not known yet."""
         return bool(self._held) and not self._held[0][1].parsed.omitted.keys() <= self.first_texts.keys()
 
-    def release(self, start: int, read: Read) -> Iterator[T]:
-        """Take the next read, before whose rows `start` others come; yield the results that wait no longer, in order.
+    def release(self, start: int, read: PartResult) -> Iterator[T]:
+        """Take the next result of a worker; yield in order the results of the function that need not wait any longer.
+
+        `start` is the number of its first row in the input.
 
         Raises
         ------
@@ -62,8 +64,8 @@ class HeldReads(Generic[T]):
                 raise
             yield result
 
-    def check_none_left(self, name: str, schema: Schema) -> None:
-        """Raise an `ArffError` if a read still waits; `name` is that of the input."""
+    def refuse_missing_texts(self, name: str, schema: Schema) -> None:
+        """Raise an `ArffError` if rows still wait for a text, as no row has one; `name` is that of the input."""
         for _, read in self._held:
             column = next(column for column in read.parsed.omitted if column not in self.first_texts)
             raise ArffError(

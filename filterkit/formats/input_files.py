@@ -22,7 +22,7 @@ _MANY = 1 << 30  # jobs, for which a stretch is as long as a block
 
 
 class Restart(NamedTuple):
-    """Where this process reads on by itself: at the `offset` of a file, where a record begins in this `line`."""
+    """Where this process goes on with a file that workers cannot cut: a record begins at `offset`, in this `line`."""
 
     path: str
     offset: int
@@ -86,23 +86,23 @@ class InputFiles:
             self.open(0)
 
     def can_reread(self, engine: Engine) -> bool:
-        """Return whether workers of an engine can read the files, again and again."""
+        """Return whether workers of an engine can read all files by themselves, and so again and again."""
         if not engine.reads_files or self.table.stretches(engine.jobs) is None:
             return False
         return all(size is not None or is_url(path) for path, size in self._sizes.items())
 
     @property
     def size(self) -> int | None:
-        """The stored bytes of all files, or of the one that is being read if that is unknown; None if this is, too."""
+        """The stored bytes of all files; of the open file if that is unknown; None if both are unknown."""
         return self.table.size if self.table.size is None or self._total is None else self._total
 
     def position(self) -> int:
-        """Return how many of the `size` bytes have been read."""
+        """Return how many of the `size` stored bytes have been read."""
         position = max(self.lines.ends.get(self.paths[self._number], 0), self.table.position())
         return position if self._total is None else self.n_finished + position
 
     def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
-        """Yield the parts of all files, in order. Workers that see files read what they can.
+        """Yield the parts of all files, in order; workers that see the files get byte ranges to read themselves.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class InputFiles:
         small: dict[str, int] = {}
         first = 0 if restart is None else self.paths.index(restart.path)
         for number, path in enumerate([*self.paths[first:], None], first):
-            size = None if path is None or not number else self._find_small_size(path)
+            size = None if path is None or not number else self._measure_small_file(path)
             if path is not None and size is not None:
                 small[path] = size
             if small and (size is None or sum(small.values()) >= self.first.small_file_size):
@@ -128,8 +128,8 @@ class InputFiles:
                     begin_file(self.table)
                 yield from self._open_parts(engine, restart if number == first else None)
 
-    def _find_small_size(self, path: str) -> int | None:
-        """Return the size of a file of plain text of at most `Table.small_file_size` bytes; None of any other input."""
+    def _measure_small_file(self, path: str) -> int | None:
+        """Return the size of a file that is read together with others; None if it is too large or compressed."""
         largest = self.first.small_file_size
         if not largest or path.lower().endswith(COMPRESSIONS):
             return None
@@ -140,7 +140,7 @@ class InputFiles:
         return None if size is None or size > largest else size
 
     def _open_parts(self, engine: Engine, restart: Restart | None) -> Iterator[Any]:
-        """Yield the parts of the open file."""
+        """Yield the parts of the open file: byte ranges for workers, or blocks that are read here."""
         table, name = self.table, self._opening._replace(path=self.paths[self._number]).name
         parts: Iterator[Any] | None = None
         with name_format_errors(self._kind, name):
@@ -154,7 +154,7 @@ class InputFiles:
 
 
 class LineCounts:
-    """Counts the lines of finished stretches, so that errors name lines within their files.
+    """Counts the lines of byte ranges that workers have read, so that errors name lines within their files.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class LineCounts:
         self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
 
     def add(self, stretch: Stretch, n_lines: int | None) -> None:
-        """Add the next stretch of a file; `n_lines` is None if its lines have not been counted."""
+        """Add the lines of the next stretch of a file; `n_lines` is None if nobody has counted them."""
         self.ends[stretch.name] = stretch.end
         if n_lines is None:
             self._uncounted.setdefault(stretch.name, []).append(stretch)
@@ -176,6 +176,6 @@ class LineCounts:
             self.counted[stretch.name] += n_lines
 
     def count_before(self, name: str) -> int:
-        """Return the number of lines before the next stretch of a file; reads what nobody has read yet."""
+        """Return how many lines of a file come before its next stretch; reads those that nobody has counted."""
         unread = self._uncounted.pop(name, ())
         return self.counted.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)

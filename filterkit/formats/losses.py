@@ -16,8 +16,8 @@ from filterkit.messages import say
 _MOST_NAMED = 20  # columns in a warning
 
 
-def list_lost(kind: Any, schema: Schema) -> list[str]:
-    """Return a text for each loss that the attributes have in a format that declares no kinds."""
+def describe_attribute_losses(kind: Any, schema: Schema) -> list[str]:
+    """Return a warning for each property of attributes that a format without kinds cannot hold: weights and bags."""
     if "kinds" not in kind.losses:
         return []
     is_plain = getattr(schema.attributes, "is_plain", None)  # known at once of very many numeric attributes
@@ -42,7 +42,7 @@ class RowLosses:
 
     Attributes
     ----------
-    used : which labels the rows noted so far have, as `find_used` returns it.
+    used : which labels the rows noted so far have, as `find_used_labels` returns it.
     """
 
     def __init__(self, schema: Schema, are_numbers: Callable[[Sequence[str]], bool] | None = None) -> None:
@@ -59,8 +59,8 @@ class RowLosses:
         self._labels = int(self._first[-1])
         self.used = np.zeros(self._labels + 2 * len(self._strings), bool)
 
-    def find_used(self, batch: Batch) -> np.ndarray:
-        """Find which labels the rows of a batch have: bool (labels of all attributes + 2 × string attributes,).
+    def find_used_labels(self, batch: Batch) -> np.ndarray:
+        """Return flags that say which labels the rows of a batch have: bool (all labels + 2 × string attributes,).
 
         The two flags of a string attribute say whether there are texts, and whether one of them is no number.
         """
@@ -85,13 +85,13 @@ class RowLosses:
         return used
 
     def note(self, used: np.ndarray) -> np.ndarray:
-        """Add the labels that rows have, from `find_used`; return the numbers of new ones, int64."""
+        """Add labels of further rows, as `find_used_labels` returns them; return the numbers of new ones, int64."""
         new = np.flatnonzero(used & ~self.used)
         self.used |= used
         return new
 
     def describe(self, title: str, word: str) -> Iterable[str]:
-        """Yield at most two texts: of string attributes whose texts are all numbers, and of labels that no row has."""
+        """Yield a warning of string attributes whose texts are all numbers, and one of labels that no row has."""
         has_texts, has_others = self.used[self._labels :: 2], self.used[self._labels + 1 :: 2]
         numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
         if numbers:
@@ -107,7 +107,7 @@ class RowLosses:
 
 
 def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
-    """Say that a format reads `what` as numbers in columns of these names, and the option for their `kind`."""
+    """Return a warning that a format reads `what` of columns as numbers, with the option that keeps their `kind`."""
     shown = ", ".join(map(quoted, names[:_MOST_NAMED]))
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     option = f"--from {word}:{kind}={','.join(names[:_MOST_NAMED])}"
@@ -115,7 +115,7 @@ def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) 
 
 
 class Losses:
-    """Warns once of each kind of loss.
+    """Warns the user once of each kind of thing that a format loses.
 
     Parameters
     ----------
@@ -140,19 +140,19 @@ class Losses:
             say(f"filterkit: warning: {text}")
 
     def begin(self) -> None:
-        """Warn of the losses that do not depend on the rows; does nothing when called again."""
+        """Warn of the losses that are known before the first row; does nothing when called again."""
         for lost in self._lost:
             self._warn(lost)
         self._lost = []
 
     def note(self, weighted: bool, used: np.ndarray | None) -> list[int]:
-        """Warn once if rows have weights that get lost; note the labels `used`, and return the indices of new ones."""
+        """Warn of weights when rows first have some; add the labels `used`, and return the numbers of new ones."""
         if weighted and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")
         self.has_weights |= weighted
         return [] if self.rows is None or used is None else self.rows.note(used).tolist()
 
     def end(self) -> None:
-        """Warn after the last row."""
+        """Warn of the losses that are known after the last row, such as labels that no row has."""
         for lost in self.rows.describe(self._title, self._word) if self.rows is not None else ():
             self._warn(lost)

@@ -71,14 +71,14 @@ def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
     return tuple(found.values())
 
 
-def describe_added(name: str, attribute: str, values: Sequence[str]) -> Note:
-    """Return a note of the values that have been added to an attribute of a file."""
+def note_added_labels(name: str, attribute: str, values: Sequence[str]) -> Note:
+    """Return a note that these values, which the header does not declare, were added to an attribute of a file."""
     shown = ", ".join([quoted(text) for text in values[:_SHOWN]] + ["…"] * (len(values) > _SHOWN))
     return Note(ADDED, 0, len(values), text=shown, name=name, attribute=attribute)
 
 
 class Notes:
-    """Counts the notes about an input and its files."""
+    """Counts the notes about an input by file, kind and attribute, and warns of them at the end."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], Note] = {}
@@ -91,7 +91,7 @@ class Notes:
             self._found[key] = note if first is None else first._replace(number=first.number + note.number)
 
     def warn(self) -> None:
-        """Warn once of each kind in each file."""
+        """Give one `LenientWarning` for each kind of note in each file, and forget the notes."""
         for note in self._found.values():
             about, unit = (f"attribute {quoted(note.attribute)}: ", "row") if note.attribute else ("", "line")
             text = f"{note.number} " * bool(note.number) + _MESSAGES[note.kind][note.number != 1]

@@ -20,7 +20,7 @@ from filterkit.files.stretches import Stretch
 
 
 def find_first_texts(batch: Batch) -> dict[int, str]:
-    """Return the first value of each column of strings or bags that has one, by its number."""
+    """Return the first value of each column of strings or bags of rows that has one, by the column's number."""
     found: dict[int, Any] = {}
     for column, attribute in enumerate(batch.schema.passthrough):
         if attribute.kind != "date":
@@ -32,7 +32,7 @@ def find_first_texts(batch: Batch) -> dict[int, str]:
 
 
 def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
-    """Return rows with the first text of a column where they omit it; `omitted` is that of `Parsed`."""
+    """Return a batch whose rows that omit a text have the first one of its column; `omitted` is that of `Parsed`."""
     table = batch.passthrough
     for column, rows in omitted.items():
         import pyarrow.compute as pc
@@ -50,7 +50,7 @@ def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: M
 
 
 def read_ahead(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
-    """Yield parts to an engine; before each, read as far ahead as the results so far require.
+    """Yield parts of an input to an engine; before each, read ahead if rows lack a text that a later part has.
 
     Parameters
     ----------
@@ -66,15 +66,15 @@ def read_ahead(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[
         if lacks():
             yield PAUSE  # the results of the parts on which the engine works may have it
         if lacks():
-            parts = _buffer_parts(parts, lacks, note)
+            parts = _read_until_found(parts, lacks, note)
         part = next(parts, None)
         if part is None:
             return
         yield part
 
 
-def _buffer_parts(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
-    """Read ahead; return the parts from here on, or none if there is nothing that they lack."""
+def _read_until_found(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
+    """Read parts until the missing texts are found; return all parts from here on, or none if no part has them."""
     scratch = Scratch()
     held: list[tuple[Any, Stored | None]] = []
     for part in parts:

@@ -11,7 +11,7 @@ from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.formats.base import FileFormat, Pieces
-from filterkit.formats.losses import Losses, RowLosses, list_lost
+from filterkit.formats.losses import Losses, RowLosses, describe_attribute_losses
 from filterkit.stages.base import Rows
 
 # A function that maps another over batches.
@@ -57,7 +57,7 @@ class RowWriter:
         self._flat = self._schema.replace(labels=()) if self._schema.labels else self._schema
         self._writer = kind.writer(self._flat.replace(sparse=form.sparse), form.precision)
         self._writer.comments = form.comments
-        lost = [*list_lost(kind, self._flat), *(() if form.later else self._writer.lost)]
+        lost = [*describe_attribute_losses(kind, self._flat), *(() if form.later else self._writer.lost)]
         rows = RowLosses(self._flat, self._writer.are_numbers) if "labels" in kind.losses and not form.later else None
         self.losses = Losses(kind.title, kind.name, lost, self._writer.advice, rows)
 
@@ -108,12 +108,12 @@ class RowWriter:
             yield batch
 
     def _write_batches(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
-        """Write all rows, and yield the number of rows of each batch, and the batch itself if the caller needs it."""
+        """Write all rows; yield for each batch the number of its rows, and the batch itself if `keep`, else None."""
         writer, losses = self._writer, self.losses
         losses.begin()
         writer.begin(out)
         for size, piece, batch, weighted, used in rows(
-            partial(_convert, self._flat, writer.converter(), keep, losses.rows)
+            partial(_convert_batch, self._flat, writer.converter(), keep, losses.rows)
         ):
             losses.note(weighted, used)
             writer.write(out, piece)
@@ -122,10 +122,19 @@ class RowWriter:
         losses.end()
 
 
-def _convert(
+def _convert_batch(
     flat: Schema, convert: Callable[[Batch], Any], keep: bool, labels: RowLosses | None, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
-    """Convert a batch to a piece: return n_rows, piece, batch if `keep` else None, has_weights, and used labels."""
+    """Convert a batch to a piece of the output.
+
+    Returns
+    -------
+    n_rows : of the batch.
+    piece : what `Writer.write` takes.
+    batch : as passed, if `keep`; else None.
+    has_weights : whether its rows have weights.
+    used : the labels that its rows have; None without `labels`, which finds them.
+    """
     joined = change_targets(batch, flat) if batch.schema.labels else batch
     piece = convert(joined)
     return (
@@ -133,5 +142,5 @@ def _convert(
         Pieces(piece) if type(piece) is list else piece,
         batch if keep else None,
         batch.weights is not None,
-        None if labels is None else labels.find_used(joined),
+        None if labels is None else labels.find_used_labels(joined),
     )

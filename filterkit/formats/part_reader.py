@@ -19,8 +19,8 @@ from filterkit.formats.notes import UNSEEN, Note
 from filterkit.formats.omitted_texts import fill_omitted, find_first_texts
 
 
-class Item(NamedTuple):
-    """A part for a worker to read, with what the worker must know of the rows before it.
+class WorkItem(NamedTuple):
+    """A part of an input for a worker to read, with what the worker must know of the rows before it.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Item(NamedTuple):
 
     @property
     def location(self) -> str:
-        """The name and bytes of the part, for messages; "" if it has none."""
+        """Name the file and the bytes or lines of the part, for messages; "" if the part does not know them."""
         return getattr(self.part, "location", "")
 
 
@@ -45,8 +45,8 @@ _NO_BATCH: Any = None
 _NOTHING_PARSED = Parsed(_NO_BATCH)
 
 
-class Read(NamedTuple):
-    """The result of reading a part.
+class PartResult(NamedTuple):
+    """What a worker returns about a part of an input that it has read.
 
     Attributes
     ----------
@@ -111,8 +111,8 @@ class PartReader:
     omits_texts: bool
     last: Callable[[bytes], int] | None
 
-    def __call__(self, item: Item) -> Read:
-        """Read a part.
+    def __call__(self, item: WorkItem) -> PartResult:
+        """Read a part, parse its rows, and apply the function to them.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class PartReader:
                 raise UnclosedRecord(stretch.name, begin)
             n_lines = count_lines(part.text)
         nbytes = part.nbytes if isinstance(part, Files) else 0
-        found = Read(item.n_done or 0, stretch=stretch, n_lines=n_lines, nbytes=nbytes)
+        found = PartResult(item.n_done or 0, stretch=stretch, n_lines=n_lines, nbytes=nbytes)
         if not is_parsed:
             return found
         parsed = self.parse(part)
@@ -146,7 +146,7 @@ class PartReader:
         )
 
     def parse(self, part: Any) -> Parsed:
-        """Return the rows of a part, which has been read if it is a stretch."""
+        """Parse a part, and check what the format makes of it; a stretch has been read as a block before."""
         if self.kind.is_trusted:
             parsed = self.parser(part)
         elif getattr(part, "text", None) == b"":
@@ -169,7 +169,7 @@ class PartReader:
 
 @contextmanager
 def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
-    """Turn any failure of a format into a `FilterkitError` that names the input."""
+    """Turn any error that a format raises inside this context into a `FilterkitError` that names the input."""
     try:
         yield
     except (UsageError, MemoryError):

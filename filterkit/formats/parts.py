@@ -20,7 +20,7 @@ from filterkit.formats.output import Form, RowWriter
 
 
 class WrittenPart(NamedTuple):
-    """A part that is complete, and waits under another name.
+    """A part of an output that is written completely, and has a temporary name until it is in the list of parts.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class WrittenPart(NamedTuple):
 
 @dataclass(frozen=True)
 class PartWriter:
-    """Writes the pieces of a part to a file of their own; can be pickled.
+    """Writes batches as a complete file, a part of an output; can be pickled.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ def write_parts(
 
 
 def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
-    """Write a part for each batch; if that fails, none stays.
+    """Write each batch as a part of an output; if that fails, no part stays.
 
     Raises
     ------

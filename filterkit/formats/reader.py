@@ -22,7 +22,7 @@ from filterkit.formats.held_reads import HeldReads
 from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
 from filterkit.formats.omitted_texts import find_first_texts, read_ahead
-from filterkit.formats.part_reader import Item, PartReader, Read, UnclosedRecord, name_format_errors
+from filterkit.formats.part_reader import PartReader, PartResult, UnclosedRecord, WorkItem, name_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
 
@@ -123,21 +123,21 @@ class Reader:
 
     @property
     def live(self) -> bool:
-        """Whether rows may arrive one by one, and each should be processed before the next is waited for."""
+        """Whether rows may arrive one by one, as from a pipe, and each should be processed at once."""
         return self._files.table.live
 
     @property
     def size(self) -> int | None:
-        """The stored bytes of all files, or of the one that is being read if that is unknown; None if this is, too."""
+        """The stored bytes of all files; of the open file if that is unknown; None if both are unknown."""
         return self._files.size
 
     @property
     def rows(self) -> int:
-        """The number of rows read so far, in this pass."""
+        """The number of rows that the latest call of `map` or `batches` has read so far."""
         return self._starts[-1]
 
     def position(self) -> int:
-        """Return how many of these bytes have been read."""
+        """Return how many of the `size` stored bytes have been read."""
         return self._files.position()
 
     def __enter__(self) -> Reader:
@@ -174,12 +174,12 @@ class Reader:
         self._starts = [0]
         self._files.rewind()
         self._notes, self._row_counts = Notes(), RowCounts()
-        self._note_file(self._first)
+        self._record_file(self._first)
         opening, restart = self._opening, None
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self._files.parts(engine, restart, self._note_file)
+            parts = self._files.parts(engine, restart, self._record_file)
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
@@ -192,15 +192,15 @@ class Reader:
                 self.may_be_cut = self._row_counts.check([self.name, *self._files.paths[1:]], self._complete)
         self.count = self.rows
 
-    def _note_file(self, table: Table) -> None:
-        """Note what a file says about itself."""
+    def _record_file(self, table: Table) -> None:
+        """Keep the corrections in the header of a file, and the number of rows that its beginning states."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])
 
     def _map_parts(
         self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], done: Done, notes: bool
     ) -> Iterator[T]:
-        """Yield ``function(batch)`` for the batches of some parts; None for those that are `done`."""
+        """Have an engine read parts, and yield ``function(batch)`` for each, in order; None for those `done`."""
         table = self._files.table
         last = table.last if isinstance(table, TextTable) and not table.records_are_lines else None
         read_part = PartReader(
@@ -228,12 +228,12 @@ class Reader:
                 start = self.rows
                 self._record_part(read)
                 yield from held.release(start, read)
-        held.check_none_left(self.name, self.schema)
+        held.refuse_missing_texts(self.name, self.schema)
 
     def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield an `Item` for each part, to be read by a worker.
+        """Yield a `WorkItem` for each part of an input, which a worker reads.
 
-        It is without the part if this is `done`, unless its notes or the number of its lines are needed.
+        That of a part that is `done` is empty, unless the notes about its rows or the number of its lines are needed.
         """
         number = len(self._starts) - 1
         for part in parts:
@@ -243,11 +243,11 @@ class Reader:
             n_done = done.get(number)
             is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, Files))
             start = self._known_starts[number] if number < len(self._known_starts) else 0
-            yield Item(None if is_left_out else part, self._held.first_texts, start, n_done)
+            yield WorkItem(None if is_left_out else part, self._held.first_texts, start, n_done)
             number += 1
 
-    def _locate_errors(self, found: Iterator[Any]) -> Iterator[Read]:
-        """Yield what is read, without pauses; errors name the line and row within the file."""
+    def _locate_errors(self, found: Iterator[Any]) -> Iterator[PartResult]:
+        """Yield the results of workers; their errors get the line of the file and the row of the input."""
         try:
             yield from (read for read in found if read is not PAUSE)
         except RowError as error:
@@ -259,7 +259,7 @@ class Reader:
                 error.row += self.rows
             raise
 
-    def _record_part(self, read: Read) -> None:
+    def _record_part(self, read: PartResult) -> None:
         """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the reader."""
         rows_before, lines_before = self.rows, dict(self._files.lines.counted)
         self._starts.append(rows_before + read.rows)
@@ -280,7 +280,7 @@ class Reader:
 
 
 def _find_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:
-    """Return the schema of what the parser of a table gives, without labels, and that of the batches."""
+    """Return two schemas of the rows of a table: as its parser gives them, and with the labels of multi-label data."""
     class_, positive, labels, like = opening.class_, opening.positive, opening.labels, opening.like
     if table.schema is not None:
         flat = table.schema
@@ -300,7 +300,7 @@ def _find_schemas(table: Table, opening: Opening, named_class: int | str | None)
 
 
 def _find_named_class(table: Table) -> int | str | None:
-    """Return what `Reader.named_class` says of the first file."""
+    """Return the number, from 1, of the attribute that a file names as its class; "none" if none is, None if unsaid."""
     if table.classless:
         return "none"
     position = None if table.class_ is None else find_attribute(table.attributes, table.class_)
@@ -310,7 +310,10 @@ def _find_named_class(table: Table) -> int | str | None:
 def map_numbered(
     reader: Reader, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE
 ) -> Iterator[T]:
-    """Do what `Reader.map` does, with batches that know their row numbers: it calls the function here, in order."""
+    """Yield ``function(batch)`` for all batches of a reader, in order, called in this process; None for those `done`.
+
+    The engine's workers only parse the rows. Unlike the batches of `Reader.map`, these know the numbers of their rows.
+    """
     start = 0
     batches: Iterator[Any] = reader.map(itself, engine, done)
     for number, batch in enumerate(batches):

@@ -47,7 +47,7 @@ class FileRows(NamedTuple):
     is_own: bool | None = None
 
     def append(self, more: FileRows) -> FileRows:
-        """Return the counts of this part and of the part `more` that follows it; the name stays."""
+        """Return the rows of this part of a file and of the part `more` behind it as one part, with this name."""
         stated = self.stated if more.stated is None else more.stated
         return FileRows(
             self.name, self.n_rows + more.n_rows, stated, more.is_own if self.is_own is None else self.is_own
@@ -55,12 +55,12 @@ class FileRows(NamedTuple):
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether filterkit began the file, and no number of rows ends it."""
+        """Whether filterkit wrote the beginning of the file, but its last line is not the number of rows."""
         return bool(self.is_own) and self.stated in (None, -1)
 
 
 class RowCounts:
-    """Adds up the rows of each file."""
+    """Adds up the rows that each file has, to compare them with the number that its last line states."""
 
     def __init__(self) -> None:
         self._files: dict[str, FileRows] = {}

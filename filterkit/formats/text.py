@@ -25,7 +25,7 @@ Ends = Callable[[bytes], "np.ndarray"]
 
 
 def find_line_ends(text: bytes) -> np.ndarray:
-    """Find where lines end: the `Ends` of formats with a record on each line."""
+    """Return the offsets after the line feeds of `text`: where records end that are lines, see `Ends`."""
     return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
 
 
@@ -68,7 +68,7 @@ def first_line(source: Source) -> tuple[str, bytes]:
 
 
 class TextTable(Table):
-    """A table in text.
+    """A table whose rows are records of text, such as lines; its parts are blocks of whole records.
 
     Parameters
     ----------
@@ -110,12 +110,12 @@ class TextTable(Table):
         self.live, self.size = source.live, source.size
 
     def parts(self) -> Iterator[Block]:
-        """Yield the text in blocks."""
+        """Yield the text in blocks of whole records."""
         rest, self._rest = self._rest, b""
         return read_blocks(self._source, rest, self.line, self._size, self.last)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
-        """Implement `Table.stretches`; lines of the file, which need not be whole records."""
+        """Return byte ranges of lines, which need not be whole records, for workers; see `Table.stretches`."""
         if type(self).parts is not TextTable.parts or self._begin is None:
             return None
         try:
@@ -128,7 +128,7 @@ class TextTable(Table):
         return cut_stretches(self._source, self._begin, choose_stretch_size(total, self._size, jobs), self.newline)
 
     def rest(self, offset: int, line: int) -> Iterator[Block]:
-        """Yield the text in blocks, from the offset of a record on, which begins in this line."""
+        """Yield the text in blocks, from the offset of a record on, which begins in line `line`."""
         self._source.seek(offset)
         return read_blocks(self._source, b"", line, self._size, self.last)
 
@@ -168,7 +168,10 @@ class TextParser:
         raise NotImplementedError(f"{type(self).__name__} does not implement parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """Say what is wrong with a single record, for which `parse` has raised `error`; a line is counted in `text`."""
+        """Return the error that says what is wrong with a single record, for which `parse` has raised `error`.
+
+        Its line, if it has one, is counted from 1 within `text`.
+        """
         return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:
@@ -184,7 +187,7 @@ class TextParser:
         return Parsed(concatenate(batches, self.schema), tuple(rejected))
 
     def _parse_part(self, part: Block, batches: list[Batch], rejected: list[Rejected]) -> None:
-        """Parse some rows of a block, the halves of them if that fails; append the batches and the rejected rows."""
+        """Parse records and append their batch; if that fails, parse each half; reject a record that fails alone."""
         text, line = part.text, part.line
         try:
             batches.append(self.parse(text))

@@ -55,8 +55,8 @@ class TypedFormat(FileFormat):
         size = float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " ") if match else 1 << 62
         self.look_bytes = int(min(size, 1 << 62))
 
-    def choose_kinds(self, names: list[str]) -> dict[str, str]:
-        """Return the kinds of columns that the options say, by name.
+    def get_chosen_kinds(self, names: list[str]) -> dict[str, str]:
+        """Return by name the kinds of the columns for which an option, such as nominal, says one.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class TypedFormat(FileFormat):
     def infer_attributes(
         self, table: Any, names: list[str], kinds: dict[str, str], needed: Iterable[str] = ()
     ) -> list[Attribute]:
-        """Return the attributes of columns.
+        """Return the attributes of columns, as the options say or as the first rows suggest.
 
         Parameters
         ----------
@@ -106,10 +106,10 @@ class TypedFormat(FileFormat):
                 found.append(type_attribute(name, column.type))
         return found
 
-    def add_labels(
+    def complete_labels(
         self, attributes: list[Attribute], sure: set[str], read_labels: Callable[[list[int]], Iterable[list[Any]]]
     ) -> list[Attribute]:
-        """Return attributes with the labels of the whole file; nominal ones with too many labels become strings.
+        """Return attributes whose nominal ones have the labels of the whole file; with too many, they become strings.
 
         Parameters
         ----------
@@ -137,8 +137,8 @@ class TypedFormat(FileFormat):
             complete[position] = label_attribute(name, words, self.order) if nominal else Attribute(name, "string")
         return complete
 
-    def read_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
-        """Return attributes whose labels are false and true if they are spellings of them, as ``True`` is.
+    def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
+        """Return the attributes, with the labels false and true instead of other spellings, such as ``True``.
 
         `chosen` are the names of attributes that the options say are nominal: these keep their labels.
         """
@@ -151,7 +151,7 @@ class TypedFormat(FileFormat):
         ]
 
     def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
-        """Warn once of columns of a file that are text because of a number that is no quantity.
+        """Warn once of columns of a file that are read as text because they have a code, such as 007, among numbers.
 
         `codes` are such a number of each column, by name.
         """

@@ -42,11 +42,11 @@ def find_code_columns(form: Delimited, text: bytes) -> list[int]:
     begins_cell = np.zeros(256, bool)
     begins_cell[list(f"{form.separator}{form.quoting}\r\n ".encode())] = True
     offsets = offsets[begins_cell[before]]
-    return _find_columns(form, characters, offsets) if len(offsets) else []
+    return _locate_columns(form, characters, offsets) if len(offsets) else []
 
 
-def _find_columns(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
-    """Return the positions of the columns of the cells that begin around these offsets, ascending."""
+def _locate_columns(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
+    """Return the positions of the columns that have a cell with one of these offsets in a text, ascending."""
     separates = characters == ord(form.separator)
     ends = (characters == ord("\n")) | (characters == ord("\r"))
     if form.quoting:

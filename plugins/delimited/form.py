@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from filterkit import Attribute, Schema, UsageError, option
 from filterkit.plugin import Opening, RowError, Source, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
 
-from .look import Look, read_look
-from .records import Records
+from .look import FirstRows, read_first_rows
+from .records import RecordSplitter
 
 if TYPE_CHECKING:
-    from .parsing import RowParser
+    from .parsing import DelimitedParser
 
 CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
 _USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name of a single column
@@ -113,7 +113,7 @@ class DelimitedTable(TextTable):
         self.form, self.opening = form, opening
         text = source.read(1 << 16)
         self.newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
-        self.records = Records(form.separator, form.quoting, self.newline)
+        self.records = RecordSplitter(form.separator, form.quoting, self.newline)
         ends = self.records.find_record_ends(text)
         while not len(ends) and len(text) < 1 << 28 and (more := source.read(max(1 << 16, min(len(text), 1 << 24)))):
             text += more
@@ -125,9 +125,9 @@ class DelimitedTable(TextTable):
         self.names = self._read_names(first, source.name)
         self.begin = end if form.header else 0
         rest = text[self.begin :]
-        self.look = Look(rest, rest, False)
+        self.look = FirstRows(rest, rest, False)
         if opening.wanted is None:
-            self.look = read_look(form, source, rest, self.records.find_record_ends)
+            self.look = read_first_rows(form, source, rest, self.records.find_record_ends)
         self.weights = None
         if form.weights is not None:
             if form.weights in self.names:
@@ -158,7 +158,7 @@ class DelimitedTable(TextTable):
         """Return the names of the columns; `record` is the first one of the file that messages call `source`."""
         form = self.form.name
         try:
-            cells = self.records.cells(record, form)
+            cells = self.records.split_cells(record, form)
         except RowError as error:
             error.source = source
             raise
@@ -185,8 +185,8 @@ class DelimitedTable(TextTable):
             raise RowError(what, source=source, line=1)
         return names
 
-    def parser(self, schema: Schema) -> RowParser:
-        from .parsing import RowParser
+    def parser(self, schema: Schema) -> DelimitedParser:
+        from .parsing import DelimitedParser
 
         looked = 0 if self.look.is_whole else len(self.look.looked)
-        return RowParser(schema, self.opening, self.form, self.records, self.weights, looked)
+        return DelimitedParser(schema, self.opening, self.form, self.records, self.weights, looked)

@@ -34,8 +34,8 @@ from filterkit.plugin import (
     relation_of,
 )
 
-from .look import Look, is_utf8, read_look
-from .rows import format_codes, format_dates, split_rows
+from .look import FirstRows, is_utf8, read_first_rows
+from .rows import format_dates, format_labels, split_rows
 
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
@@ -72,8 +72,8 @@ class JsonLines(TypedFormat):
         source = opening.text()
         try:
             if opening.wanted is not None:
-                return JsonTable(self, opening, opening.wanted, source, Look(b"", b"", False))
-            look = read_look(self, source, b"", TextParser.ends)
+                return JsonTable(self, opening, opening.wanted, source, FirstRows(b"", b"", False))
+            look = read_first_rows(self, source, b"", TextParser.ends)
             return JsonTable(self, opening, _infer_attributes(self, opening, look), source, look)
         except BaseException:
             source.close()
@@ -83,8 +83,8 @@ class JsonLines(TypedFormat):
         return JsonWriter(schema, precision)
 
 
-def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[Attribute]:
-    """Return the attributes of the first rows."""
+def _infer_attributes(form: TypedFormat, opening: Opening, look: FirstRows) -> list[Attribute]:
+    """Infer the attributes of a file from its first rows; the labels of nominal ones are those of the whole file."""
     import pyarrow as pa
 
     text = look.looked
@@ -92,9 +92,9 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
         raise RowError(
             "the file is empty; JSON lines need at least one row, which names the columns", source=opening.name
         )
-    text, table = _read_first_rows(text, opening.rejects)
+    text, table = _parse_first_rows(text, opening.rejects)
     names = table.column_names
-    kinds = form.choose_kinds(names)
+    kinds = form.get_chosen_kinds(names)
     asked = class_asked(opening, names)
     codes: dict[str, str] = {}
     for position, (name, column) in enumerate(zip(names, table.columns)):
@@ -105,7 +105,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
             )
         is_text = pa.types.is_string(column.type) or kinds.get(name) in ("nominal", "string")
         is_text |= name == asked and opening.positive is not None and name not in kinds
-        if kinds.get(name) != "numeric" and (number := _find_inexact(form, name, column, text)):
+        if kinds.get(name) != "numeric" and (number := _find_first_inexact(form, name, column, text)):
             codes[name] = number
             is_text = True
         if is_text:
@@ -117,11 +117,11 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
     found = form.infer_attributes(table, names, kinds, needed)
     if look.is_whole or not os.path.isfile(opening.path):
         return found
-    return form.add_labels(found, {*kinds, *needed}, partial(_read_labels, opening, found))
+    return form.complete_labels(found, {*kinds, *needed}, partial(_read_labels, opening, found))
 
 
-def _read_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
-    """Return the first rows as text and as an Arrow table; without faulty rows if `rejects`.
+def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
+    """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`.
 
     Raises
     ------
@@ -130,20 +130,20 @@ def _read_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
     import pyarrow as pa
 
     try:
-        return text, _read_inferred(text)
+        return text, _read_json_and_infer(text)
     except pa.ArrowInvalid as error:
         if text.lstrip().startswith(b"["):
             raise RowError("this is a JSON array; jq -c '.[]' turns it into JSON lines") from None
-        faults = {fault.line: fault for fault in _find_faults(text)}
+        faults = {fault.line: fault for fault in _find_faulty_lines(text)}
         sound = [line for number, line in enumerate(text.split(b"\n"), 1) if number not in faults]
         if faults and rejects and any(sound):
-            return _read_first_rows(b"\n".join(sound), False)
+            return _parse_first_rows(b"\n".join(sound), False)
         for fault in faults.values():
             raise fault from None
         raise RowError(f"its first rows are not JSON lines ({' '.join(str(error).split())})") from None
 
 
-def _find_faults(text: bytes) -> Iterator[RowError]:
+def _find_faulty_lines(text: bytes) -> Iterator[RowError]:
     """Yield an error for each line that is no object, or has a value that is too large or of another type than before.
 
     Blank lines are none.
@@ -186,8 +186,8 @@ def _parse_object(text: bytes) -> dict[str, Any]:
     return row
 
 
-def _find_each_inexact(text: bytes) -> Iterator[tuple[str, int]]:
-    """Yield the name and value of each whole number in lines that float64 cannot hold exactly."""
+def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
+    """Yield the column and the value of each whole number in lines of JSON that float64 cannot hold exactly."""
     for line in text.split(b"\n") if first_inexact(text) is not None else ():
         if first_inexact(line) is not None:
             with suppress(ValueError):  # the parser will say what is wrong
@@ -196,7 +196,7 @@ def _find_each_inexact(text: bytes) -> Iterator[tuple[str, int]]:
                         yield name, value
 
 
-def _find_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
+def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
     """Return the first whole number of a column, as text, that float64 cannot hold exactly; "" if there is none.
 
     Raises
@@ -211,13 +211,13 @@ def _find_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str
     if not (is_number and may_be_rounded(numbers_of(column))):
         return ""
     if pa.types.is_floating(column.type):
-        _check_exact(form, text, name)
-    return next((str(number) for each, number in _find_each_inexact(text) if each == name), "")
+        _refuse_inexact(form, text, name)
+    return next((str(number) for each, number in _find_inexact_numbers(text) if each == name), "")
 
 
-def _check_exact(form: TypedFormat, text: bytes, *names: str) -> None:
+def _refuse_inexact(form: TypedFormat, text: bytes, *names: str) -> None:
     """Raise a `RowError` if some column has a whole number that float64 cannot hold exactly."""
-    for name, number in _find_each_inexact(text):
+    for name, number in _find_inexact_numbers(text):
         if name in names:
             what = f"{Inexact(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
             raise RowError(what, attribute=name)
@@ -236,18 +236,18 @@ def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[
     names = [a.name for a in nominal]
     with closing(opening.text()) as source:
         for block in TextTable("", (), source, size=1 << 22).parts():
-            if _has_known_labels(block.text, nominal):
+            if _lines_have_known_labels(block.text, nominal):
                 continue
             with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
                 try:
-                    table = _read(block.text, pa.schema([(name, pa.string()) for name in names]), "ignore")
+                    table = _read_json(block.text, pa.schema([(name, pa.string()) for name in names]), "ignore")
                 except pa.ArrowInvalid:  # one of them has something else than texts
-                    table = _read_inferred(block.text).select(names)
+                    table = _read_json_and_infer(block.text).select(names)
                 yield [texts(column).combine_chunks().dictionary_encode().dictionary for column in table.columns]
 
 
-def _has_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
-    """Return whether each line certainly has a label of each attribute, or null; False if that is not clear at once.
+def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
+    """Return whether each line surely has known labels of some attributes, or null; False if that is not clear at once.
 
     Members are counted, as a quote within a text is escaped, and no member comes twice in a line that can be read.
     """
@@ -262,8 +262,8 @@ def _has_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
     return True
 
 
-def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
-    """Read whole lines of JSON, an object each, as an Arrow table."""
+def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
+    """Parse lines with a JSON object each to an Arrow table, with these Arrow types; None to infer them."""
     import pyarrow as pa
     import pyarrow.json
 
@@ -299,14 +299,14 @@ def _is_too_deep(text: bytes) -> bool:
     return bool((depths - np.minimum(np.minimum.accumulate(depths), 0) > _DEEPEST).any()) if len(positions) else False
 
 
-def _read_inferred(text: bytes) -> Any:
-    """Return the Arrow table of whole lines, with the types that Arrow finds, but times as texts, which keep form."""
+def _read_json_and_infer(text: bytes) -> Any:
+    """Parse lines of JSON to an Arrow table with the types that Arrow infers, but with times as they are written."""
     import pyarrow as pa
 
-    table = _read(text, None)
+    table = _read_json(text, None)
     times = [name for name, kind in zip(table.column_names, table.schema.types) if pa.types.is_timestamp(kind)]
     if times:
-        as_texts = _read(text, pa.schema([(name, pa.string()) for name in times]), "ignore")
+        as_texts = _read_json(text, pa.schema([(name, pa.string()) for name in times]), "ignore")
         for name in times:
             table = table.set_column(table.column_names.index(name), name, as_texts.column(name))
     return table
@@ -324,7 +324,7 @@ class JsonTable(TextTable):
     """
 
     def __init__(
-        self, form: JsonLines, opening: Opening, attributes: Iterable[Attribute], source: Any, look: Look
+        self, form: JsonLines, opening: Opening, attributes: Iterable[Attribute], source: Any, look: FirstRows
     ) -> None:
         super().__init__(relation_of(opening.path), attributes, source, look.text, 1, opening.block_size)
         self._form, self._opening, self._look = form, opening, look
@@ -335,7 +335,7 @@ class JsonTable(TextTable):
 
 
 class JsonParser(TextParser):
-    """Parses blocks.
+    """Parses blocks of JSON lines to batches.
 
     Parameters
     ----------
@@ -366,26 +366,26 @@ class JsonParser(TextParser):
         batch = from_table(table, self.schema, unseen=self.unseen)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
             numeric = [a.name for a in attributes if a.kind == "numeric" and not self.form.may_round(a.name)]
-            _check_exact(self.form, text, *numeric)
+            _refuse_inexact(self.form, text, *numeric)
         return batch
 
     def _read_table(self, text: bytes, types: dict[str, Any]) -> Any:
-        """Read columns of these names and Arrow types; flags, and numbers that are labels, become texts."""
+        """Parse lines to a table of these columns and Arrow types; flags, and numbers that are labels, become texts."""
         import pyarrow as pa
 
         try:
-            return _read(text, pa.schema(types), "error")
+            return _read_json(text, pa.schema(types), "error")
         except pa.ArrowInvalid:
             from filterkit.plugin import texts
 
-            table = _read_inferred(text)
+            table = _read_json_and_infer(text)
             if not types.keys() >= set(table.column_names):
                 raise
             columns = {}
             for name, kind in types.items():
                 column = table.column(name) if name in table.column_names else pa.nulls(len(table))
                 if kind in (pa.string(), pa.bool_()):
-                    _find_inexact(self.form, name, column, text)
+                    _find_first_inexact(self.form, name, column, text)
                     columns[name] = texts(column)
                 elif pa.types.is_string(column.type):
                     raise
@@ -438,7 +438,7 @@ class JsonWriter(Writer):
         ]
 
     def converter(self) -> Callable[[Batch], Any]:
-        return self._convert
+        return self._format_batch
 
     def write(self, out: IO[bytes], piece: Any) -> None:
         self._some = self._some or bool(piece)
@@ -450,7 +450,7 @@ class JsonWriter(Writer):
                 "JSON lines cannot hold a table without rows, because only rows name the columns; write another format"
             )
 
-    def _convert(self, batch: Batch) -> list[memoryview | bytes]:
+    def _format_batch(self, batch: Batch) -> list[memoryview | bytes]:
         if not self._before:
             return [b"{}\n" * len(batch)]
         return [self._format_rows(part) for part in split_rows(batch, 1 << 18)]
@@ -467,7 +467,7 @@ class JsonWriter(Writer):
         return joined_rows(*line, "}\n")
 
     def _format_numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
-        """Yield the texts of numeric columns, made together, as there may be many columns of few rows."""
+        """Yield the texts of each numeric column; all are formatted together, as many columns may have few rows."""
         from filterkit.plugin import round_significant, row_texts
 
         if not columns:
@@ -490,7 +490,7 @@ class JsonWriter(Writer):
 
         attribute, labels = self.schema.attributes[position], self._labels[position]
         if labels is not None:
-            return format_codes(labels, column)
+            return format_labels(labels, column)
         column = format_dates(attribute.format, column) if attribute.kind == "date" else column
         words = [orjson.dumps(word).decode() for word in column.to_pylist()]
         return take_texts(words, np.arange(len(words), dtype=np.int32))

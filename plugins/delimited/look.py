@@ -13,8 +13,8 @@ _ROWS = 20  # that are looked at, however long they are
 _LONGEST = 1 << 28  # bytes, beyond which no more are read for them
 
 
-class Look(NamedTuple):
-    """The beginning of the rows of a text.
+class FirstRows(NamedTuple):
+    """The first rows of a text, in which the types of its columns are found.
 
     Attributes
     ----------
@@ -28,8 +28,10 @@ class Look(NamedTuple):
     is_whole: bool
 
 
-def read_look(form: TypedFormat, source: Source, text: bytes, find_ends: Callable[[bytes], np.ndarray]) -> Look:
-    """Read on until there is enough of a text to find the types of its columns.
+def read_first_rows(
+    form: TypedFormat, source: Source, text: bytes, find_ends: Callable[[bytes], np.ndarray]
+) -> FirstRows:
+    """Read as many rows of a text as are needed to find the types of its columns.
 
     Parameters
     ----------
@@ -47,15 +49,15 @@ def read_look(form: TypedFormat, source: Source, text: bytes, find_ends: Callabl
             needed = max(needed, int(ends[-1]) if len(ends) else 0) if has_rows else len(text)
         if needed < len(text):
             ends = find_ends(text[:needed])
-            return Look(text, text[: int(ends[-1]) if len(ends) else 0], False)
+            return FirstRows(text, text[: int(ends[-1]) if len(ends) else 0], False)
         more = source.read(max(1 << 16, min(len(text), 1 << 24)))
         if not more:
-            return Look(text, text, True)
+            return FirstRows(text, text, True)
         text += more
 
 
 def is_utf8(text: bytes) -> bool:
-    """Return whether bytes are UTF-8 text."""
+    """Return whether `text` is UTF-8."""
     try:
         return text.isascii() or text.decode() is not None
     except UnicodeDecodeError:
@@ -63,5 +65,5 @@ def is_utf8(text: bytes) -> bool:
 
 
 def drop_lines_not_in_utf8(text: bytes) -> bytes:
-    """Return a text to look at without the lines that are not UTF-8; the parser refuses their rows."""
+    """Return a text without the lines that are not UTF-8, to look at the others; the parser refuses those rows."""
     return text if is_utf8(text) else b"".join(line for line in text.splitlines(keepends=True) if is_utf8(line))

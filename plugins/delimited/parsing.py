@@ -41,14 +41,14 @@ from filterkit.plugin import (
 from .codes import find_code_columns
 from .hints import advise_on_texts, advise_on_word
 from .look import drop_lines_not_in_utf8
-from .records import Records
+from .records import RecordSplitter
 
 if TYPE_CHECKING:
     from .form import Delimited, DelimitedTable
 
 
 def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | None, **options: Any) -> Any:
-    """Read whole records to an Arrow table.
+    """Parse whole records of delimited text to an Arrow table.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the 
 
 
 def find_attributes(opened: DelimitedTable) -> list[Attribute]:
-    """Find the attributes of a file, which has been read to the end of its `look`, by its first rows."""
+    """Infer the attributes of an opened file from its first rows; the labels are those of the whole file."""
     form, opening, names = opened.form, opened.opening, opened.names
-    kinds = form.choose_kinds(names)
+    kinds = form.get_chosen_kinds(names)
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
     text = drop_lines_not_in_utf8(opened.look.looked)
@@ -148,8 +148,8 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
         _warn_of_row_as_header(form, opening.name, found, table)
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
     if not opened.look.is_whole and os.path.isfile(opening.path):
-        found = form.add_labels(found, known, partial(read_labels, opened, found))
-    return form.read_truth_values(found, kinds)
+        found = form.complete_labels(found, known, partial(read_labels, opened, found))
+    return form.unify_truth_values(found, kinds)
 
 
 def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
@@ -201,7 +201,7 @@ def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: 
         rest = rest[opened.begin :]
         for block in TextTable("", (), source, rest, size=_BLOCK, last=records.find_last_end).parts():
             text = drop_lines_not_in_utf8(block.text)
-            if text.isspace() or has_only_labels(text, records, known):
+            if text.isspace() or lines_end_in_labels(text, records, known):
                 continue
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
                 found = read(
@@ -219,8 +219,8 @@ def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: 
         source.close()
 
 
-def has_only_labels(text: bytes, records: Records, labels: Collection[str]) -> bool:
-    """Return whether all lines end in a cell with one of a few labels; False if that is not clear at once."""
+def lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collection[str]) -> bool:
+    """Return whether the last cell of each line is one of a few labels; False if that is not clear at once."""
     if not 0 < len(labels) <= _FEW or b"\r" in text or (records.quote and records.quote.encode() in text):
         return False
     words = "|".join(re.escape(label) for label in labels if records.delimiter not in label)
@@ -235,7 +235,7 @@ def _read_odd_texts(
     form: Delimited,
     sure: Container[int],
 ) -> dict[int, Any]:
-    """Return the columns that Arrow takes for something else than texts, but that are no quantities, as texts.
+    """Return as texts the columns that Arrow reads as numbers or times, but that are codes or dates as written.
 
     Parameters
     ----------
@@ -267,8 +267,8 @@ def _read_odd_texts(
     return found
 
 
-class RowParser(TextParser):
-    """Parses blocks.
+class DelimitedParser(TextParser):
+    """Parses blocks of delimited text to batches.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class RowParser(TextParser):
         schema: Schema,
         opening: Opening,
         form: Delimited,
-        records: Records,
+        records: RecordSplitter,
         weights: int | None,
         looked: int,
     ) -> None:
@@ -330,7 +330,7 @@ class RowParser(TextParser):
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
-        """Raise an error about a number of some columns that loses something as float64, such as zeros before it.
+        """Raise an error if a number in some columns loses something as float64, such as the zeros of 007.
 
         Whole numbers are rounded in silence where options say that a column is numeric, and in weights.
         """
@@ -352,7 +352,7 @@ class RowParser(TextParser):
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Implement `TextParser.explain`."""
         try:
-            cells = self.records.cells(text, self.form.name)
+            cells = self.records.split_cells(text, self.form.name)
         except RowError as about_quotes:
             return about_quotes
         if len(cells) != len(self.types):
@@ -368,7 +368,7 @@ class RowParser(TextParser):
         return super().explain(text, error)
 
     def _find_fault(self, position: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
-        """Say what is wrong with a cell, and what to do; return "" if nothing is."""
+        """Say what is wrong with the text of a cell, and what the user can do; "" if it fits its attribute."""
         try:
             word = cell.decode().strip() if self.form.strip else cell.decode()
         except UnicodeDecodeError:

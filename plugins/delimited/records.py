@@ -1,4 +1,4 @@
-"""Records of delimited text: where they end, and the cells of one.
+"""Records of delimited text: where each ends, and the cells of one.
 
 A quote opens a quoted value only at the beginning of a cell. Inside, it is doubled, and line ends belong to the value.
 The quote that closes it ends the cell.
@@ -20,8 +20,8 @@ _CELL = rb"(?:" + _QUOTED + rb"%(q)s" + _TAIL + rb"|" + _PLAIN + rb"|)"
 _SOUND = rb"(?:" + _QUOTED + rb"%(q)s(?=[%(d)s\r\n]|\Z)|" + _PLAIN + rb"|)"
 
 
-class Records:
-    """How records and cells are separated.
+class RecordSplitter:
+    """Splits delimited text into records, and a record into cells.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ class Records:
 
     @cached_property
     def _cell_pattern(self) -> bytes:
-        return self._pattern(_CELL if self.quote else _TAIL)
+        return self._fill_pattern(_CELL if self.quote else _TAIL)
 
-    def _pattern(self, template: bytes) -> bytes:
+    def _fill_pattern(self, template: bytes) -> bytes:
         return template % {b"d": re.escape(self.delimiter.encode()), b"q": re.escape(self.quote.encode())}
 
     @cached_property
     def _may_adjoin_quote(self) -> np.ndarray:
-        """Return bool (256,): the bytes that may stand before or after a quote: the delimiter, a quote, LF and CR."""
+        """Flags of bytes, bool (256,): which may stand beside a quote around a cell, as delimiters may."""
         borders = np.zeros(256, bool)
         borders[[ord(self.delimiter), ord(self.quote), 0x0A, 0x0D]] = True
         return borders
@@ -60,7 +60,7 @@ class Records:
         ends = np.flatnonzero(characters == self.newline[0])
         if self.quote and self.quote.encode() in text:
             quotes = np.flatnonzero(characters == ord(self.quote))
-            if not self._open_cells(characters, quotes[::2]):  # a quote inside a cell is no more than a character
+            if not self._begin_cells(characters, quotes[::2]):  # a quote inside a cell is no more than a character
                 separator = re.escape(self.delimiter.encode())
                 record = re.compile(
                     b"(?:" + self._cell_pattern + separator + b")*+" + self._cell_pattern + rb"(?:\r\n|\n|\r)"
@@ -73,8 +73,8 @@ class Records:
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         return np.asarray(ends + 1)
 
-    def _open_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
-        """Return whether all quotes at these offsets, as one bool, begin a cell or are the second of a pair."""
+    def _begin_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
+        """Return whether each quote at these offsets begins a cell or is the second of a pair, as one bool."""
         return bool(self._may_adjoin_quote[characters[quotes[quotes > 0] - 1]].all())
 
     def check_quotes(self, text: bytes, form: str) -> None:
@@ -95,9 +95,9 @@ class Records:
         quotes = np.flatnonzero(characters == ord(self.quote))
         closing = quotes[1::2]
         after = characters[closing[closing < len(text) - 1] + 1]
-        if len(quotes) % 2 == 0 and self._may_adjoin_quote[after].all() and self._open_cells(characters, quotes[::2]):
+        if len(quotes) % 2 == 0 and self._may_adjoin_quote[after].all() and self._begin_cells(characters, quotes[::2]):
             return
-        sound = re.compile(self._pattern(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND)).match(text)
+        sound = re.compile(self._fill_pattern(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND)).match(text)
         assert sound is not None
         begin = sound.end()
         if begin < len(text):
@@ -105,17 +105,17 @@ class Records:
 
     def _find_quote_fault(self, text: bytes, form: str) -> str:
         """Say what is wrong with the quoted value that `text` begins with."""
-        value = re.compile(self._pattern(_QUOTED)).match(text)
+        value = re.compile(self._fill_pattern(_QUOTED)).match(text)
         assert value is not None
         hint = f"write a quote inside a value twice, or say --from {form}:quote=none"
         begin = quoted(value[0].decode("utf-8", "replace"), 30)
         if value.end() == len(text):
             return f"a quote is not closed: {begin}; {hint}"
-        end = re.compile(self._pattern(_TAIL)).match(text, value.end() + 1)
+        end = re.compile(self._fill_pattern(_TAIL)).match(text, value.end() + 1)
         assert end is not None
         return f"{quoted(end[0].decode('utf-8', 'replace'), 30)} comes after the closing quote of {begin}; {hint}"
 
-    def cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
+    def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
         """Return the text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []

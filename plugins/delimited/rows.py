@@ -20,15 +20,15 @@ def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
         yield batch.rows(first, min(first + step, len(batch))).in_form(False)
 
 
-def format_codes(labels: Sequence[str], codes: np.ndarray) -> Any:
-    """Return the texts of float64 codes of labels as an Arrow array; the last of `labels` is for NaN."""
+def format_labels(labels: Sequence[str], codes: np.ndarray) -> Any:
+    """Return an Arrow array of the labels of float64 codes; the last of `labels` stands for NaN."""
     from filterkit.plugin import take_texts  # which imports pyarrow; lists of formats do not need it
 
     return take_texts(labels, np.where(np.isnan(codes), len(labels) - 1, codes).astype(np.int32))
 
 
 def format_dates(pattern: str, column: Any) -> Any:
-    """Return an Arrow array of ``timestamp[ms]`` as texts; null stays null.
+    """Format an Arrow array of ``timestamp[ms]`` as texts; null stays null.
 
     They have their own pattern, if it is read again as dates and loses nothing; otherwise one to the millisecond.
     """

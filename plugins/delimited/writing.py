@@ -22,7 +22,7 @@ from filterkit.plugin import (
     tell_numbers,
 )
 
-from .rows import format_codes, format_dates, split_rows
+from .rows import format_dates, format_labels, split_rows
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -75,7 +75,7 @@ class DelimitedWriter(Writer):
         return (self._form.separator.join(map(self._quote_word, names)) + "\n").encode()
 
     def converter(self) -> Callable[[Batch], list[memoryview]]:
-        return self._convert
+        return self._format_batch
 
     def _quote_word(self, text: str) -> str:
         """Put a text in quotes if it needs them."""
@@ -96,8 +96,8 @@ class DelimitedWriter(Writer):
                 texts = pc.if_else(special, pc.binary_join_element_wise(quote, inner, quote, ""), texts)
         return texts.fill_null(self._missing)
 
-    def _convert(self, batch: Batch) -> list[memoryview]:
-        """Return the text of a batch."""
+    def _format_batch(self, batch: Batch) -> list[memoryview]:
+        """Return the delimited text of a batch, in pieces."""
         return [self._format_rows(part) for part in split_rows(batch, _AT_ONCE)]
 
     def _format_rows(self, batch: Batch) -> memoryview:
@@ -113,15 +113,15 @@ class DelimitedWriter(Writer):
                 first = column_of[positions[0]]
                 parts.append(self._format_numbers(batch.X[:, first : first + len(positions)]))
         if self._form.weights is not None:
-            parts.append(self._write_numbers(batch.row_weights[:, None]))
+            parts.append(self._format_unrounded(batch.row_weights[:, None]))
         line = [each for part in parts for each in (part, self._form.separator)][:-1]
         return joined_rows(*line, "\n")
 
     def _format_numbers(self, X: np.ndarray) -> Any:
         """Return the rows of a matrix as texts, rounded if the user asks for it."""
-        return self._write_numbers(round_significant(X, self._precision))
+        return self._format_unrounded(round_significant(X, self._precision))
 
-    def _write_numbers(self, values: np.ndarray) -> Any:
+    def _format_unrounded(self, values: np.ndarray) -> Any:
         """Return the rows of a matrix as texts, not rounded."""
         if self._form.point == ".":
             return row_texts(values, self._form.separator, self._missing)
@@ -131,10 +131,10 @@ class DelimitedWriter(Writer):
         return pc.replace_substring(texts, _MISSING, self._missing)
 
     def _format_column(self, position: int, column: Any) -> Any:
-        """Return the texts of the class, or of a column that is not numeric."""
+        """Return the texts of a column that is not numeric, or of the class."""
         attribute = self.schema.attributes[position]
         if attribute.kind == "numeric":
             return self._format_numbers(column[:, None])
         if attribute.kind == "nominal":
-            return format_codes(self._labels[position], column)
+            return format_labels(self._labels[position], column)
         return self._quote_texts(format_dates(attribute.format, column) if attribute.kind == "date" else column)
