@@ -192,7 +192,7 @@ class Learner(Stage):
         schema = known.schema
         target = schema.class_attribute
         if not len(known):
-            raise StageError(self.name, "there are no training rows with a known class or labels")
+            raise StageError(self.name, "there are no training rows with a known class or labels; add some")
         if schema.has_numeric_target:
             assert known.y is not None
             y = known.y.reshape(len(known), -1)
@@ -202,7 +202,9 @@ class Learner(Stage):
             return choose_label_tasks(known)
         totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]
         if np.count_nonzero(totals) < 2:
-            raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
+            raise StageError(
+                self.name, "the training rows are all of one class, which leaves nothing to learn; add rows of another"
+            )
         if schema.positive and not totals[target.values.index(schema.positive)]:
             raise StageError(
                 self.name, f"no training row is of the positive class {quoted(schema.positive)}; name another"

@@ -213,12 +213,14 @@ def _connect(options: str) -> Client:
             f"--engine dask: {name} needs certificates; Dask's settings distributed.comm.tls name their files"
         ) from None
     except (OSError, TimeoutError, ValueError) as error:
-        raise FilterkitError(f"--engine dask: no scheduler answers at {name} ({_describe_cause(error)})") from None
+        raise FilterkitError(
+            f"--engine dask: no scheduler answers at {name} ({_describe_cause(error)}); start one there"
+        ) from None
     try:
         client.wait_for_workers(1, timeout=30)
     except TimeoutError:
         client.close()
-        raise FilterkitError(f"--engine dask: the scheduler at {name} has no workers") from None
+        raise FilterkitError(f"--engine dask: the scheduler at {name} has no workers; start one") from None
     return client
 
 
@@ -234,7 +236,7 @@ def _read_address(path: str) -> str:
         with open(path, "rb") as file:
             return str(json.load(file)["address"])
     except FileNotFoundError:
-        raise FilterkitError(f"--engine dask: there is no scheduler file {path}") from None
+        raise FilterkitError(f"--engine dask: there is no scheduler file {path}; name that of a running one") from None
     except (KeyError, TypeError, RecursionError):
         raise ValueError("it has no address") from None
 
