@@ -8,11 +8,9 @@ import numpy as np
 CLASSIFIERS = {
     "LogisticRegression": {"C": 0.5},
     "ComplementNB": {"alpha": 0.5},
-    "MultinomialNB": {},
     "RandomForestClassifier": {"n_estimators": 7},
     "LinearSVC": {},
     "SGDClassifier": {"max_iter": 20, "tol": None},
-    "DecisionTreeClassifier": {"max_depth": 4},
     "RidgeClassifier": {},
     "Perceptron": {},
 }
@@ -24,7 +22,7 @@ REGRESSORS = {
     "HistGradientBoostingRegressor": {"max_iter": 5},
     "KNeighborsRegressor": {"n_neighbors": 3},
 }
-WITHOUT_WEIGHTS, DENSE_ALONE = "KNeighborsRegressor", "HistGradientBoostingRegressor"
+WITHOUT_WEIGHTS = "KNeighborsRegressor"
 
 
 def chain_of(name, values):

@@ -7,6 +7,7 @@ import cases
 import numpy as np
 import pytest
 from agreement import dense, feature_names, make, sample
+from estimators import weighted
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import design, evaluated, labelled, without_seconds
@@ -243,11 +244,13 @@ def test_a_curve_tests_the_same_rows_at_each_share(tested):
 
 
 def reference(batch, text, test):
-    """Accuracy and AUC of the rows with the numbers `test`, from the columns that the chain puts out."""
+    """Accuracy and AUC, or the mean error, of the rows with the numbers `test`, from the columns that come out."""
     others = np.setdiff1d(np.arange(len(batch)), test)
     out = filterkit.chain(text).fit(batch.take(others)).transform(batch.take(test))
     names = feature_names(out)
     said = dense(out)[:, [i for i, name in enumerate(names) if name.startswith("prediction")]]
+    if batch.schema.has_numeric_target:
+        return {"mae": float(np.average(abs(said[:, 0] - out.y), weights=out.weights))}
     scores = dense(out)[:, [i for i, name in enumerate(names) if re.match("(score|probability)@", name)]]
     truth = out.y.reshape(len(out), -1)
     accuracy = float((said == truth).mean())
@@ -263,13 +266,15 @@ def reference(batch, text, test):
         (sample("breast-cancer").rows(0, 190), "shape --cross-fit 3 bns l2 svm --c 0.1,1 --calibrate --folds 2"),
         (sample("iris"), "neighbors --k 5 --distance euclidean"),
         (labelled(150), "standardize svm"),
+        (weighted(numbers()), "standardize predict Ridge"),
     ],
-    ids=["two", "three", "labels"],
+    ids=["two", "three", "labels", "numbers"],
 )
 def test_results_equal_those_of_a_plain_computation(batch, text):
     plan = design(text, seed=4)
     evaluator = Evaluator([("d", batch)], plan)
-    splits = Splits(batch.y if batch.y.ndim == 1 else batch.y.astype(bool), plan)
+    y = np.zeros(len(batch), int) if batch.schema.has_numeric_target else batch.y
+    splits = Splits(y if y.ndim == 1 else y.astype(bool), plan)
     for part in evaluator.parts:
         (result,) = evaluator.evaluate_part(part)
         expected = reference(batch, text, splits.list_test_rows(part[2]))

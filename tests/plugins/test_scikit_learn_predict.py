@@ -30,10 +30,10 @@ from filterkit.cli.main import run_command_line
 ROWS = {
     "iris": (
         *("LogisticRegression", "ComplementNB", "RandomForestClassifier", "LinearSVC", "SGDClassifier", "GaussianNB"),
-        *("HistGradientBoostingClassifier", "SVC", "KNeighborsClassifier", "MLPClassifier"),
+        *("HistGradientBoostingClassifier", "SVC", "KNeighborsClassifier", "MLPClassifier", "Perceptron"),
     ),
     "breast-cancer": ("LogisticRegression", "LinearSVC", "GaussianNB"),
-    "sparse-counts-multiclass": ("LogisticRegression", "ComplementNB", "LinearSVC"),
+    "sparse-counts-multiclass": ("LogisticRegression", "ComplementNB", "LinearSVC", "RidgeClassifier"),
 }
 WITHOUT_WEIGHTS = {"KNeighborsClassifier": {"n_neighbors": 4}, "MLPClassifier": {"max_iter": 3, "alpha": 0.1}}
 VALUES = {**CLASSIFIERS, **WITHOUT_WEIGHTS, "HistGradientBoostingClassifier": {"max_iter": 5}}
