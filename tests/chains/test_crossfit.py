@@ -71,7 +71,7 @@ def test_a_training_row_is_transformed_by_a_fit_on_the_other_folds(name, positiv
 
 def test_more_folds_than_rows_with_a_class_are_refused():
     batch = make(np.arange(8.0)[:, None], [-1, -1, 0, 1, 0, 1, 0, 1])
-    with pytest.raises(StageError, match=r"^shape: 7 folds: there are only 6 rows$"):
+    with pytest.raises(StageError, match=r"^shape: 7 folds: there are only 6 rows; take fewer folds$"):
         filterkit.chain("shape --cross-fit 7").fit(batch)
     for chain in ("shape --cross-fit 6", "shape --auto"):
         filterkit.chain(chain).fit(batch)

@@ -212,7 +212,7 @@ ERRORS = [
     ("--labels 9 ../iris.arff l2", "iris.arff: --labels 9, but there are only 5 attributes"),
     ("--load ../iris.arff ../iris.arff", "iris.arff is not a chain that --save wrote, or it is damaged"),
     ("--encoding utf-16 ../iris.arff", "tream does not start with BOM)"),
-    ("../iris.arff shape --cross-fit 1000000", "1000000 folds: there are only 150 rows"),
+    ("../iris.arff shape --cross-fit 1000000", "1000000 folds: there are only 150 rows; take fewer folds"),
 ]
 
 
