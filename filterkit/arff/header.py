@@ -244,17 +244,20 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
     while True:
         token = tokens.read_first_of_line()
         if token is not None and token.kind == _NUMERIC:
-            text = token.text.encode("ascii")
-            if b"%" in text:
-                for name, comments in _PLAIN_LINE.findall(token.text):
+            if "%" in token.text:
+                declarations = _PLAIN_LINE.findall(token.text)
+                for name, comments in declarations:
                     attributes.add(Attribute(name, scores=_parse_scores(comments)))
+                count = len(declarations)
             else:
-                characters = np.frombuffer(text, np.uint8)
+                characters = np.frombuffer(token.text.encode("ascii"), np.uint8)
                 inside = characters > 0x20
                 edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
                 # The name is the second of the three words of each line.
-                attributes.add_numeric(Texts.cut_out(characters, edges[1::6], edges[2::6]))
-            lines.frombytes(np.arange(token.line, token.line + count_lines(text)).tobytes())
+                names = Texts.cut_out(characters, edges[1::6], edges[2::6])
+                attributes.add_numeric(names)
+                count = len(names)
+            lines.frombytes(np.arange(token.line, token.line + count).tobytes())
         elif token is not None and token.is_keyword("@attribute"):
             lines.append(token.line)
             attribute = _read_attribute(tokens, depth)

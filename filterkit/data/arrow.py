@@ -53,7 +53,7 @@ def exact_numbers(array: Any, may_round: bool = False) -> Any:
         return array.cast(pa.float64())
     except pa.ArrowInvalid:  # a whole number is beyond 2**53, which float64 may have all the same
         rounded = array.cast(pa.float64(), safe=False)
-    if not may_round and not _has_same(rounded, array):
+    if not may_round and not _equals_converted_back(rounded, array):
         raise Inexact(str(next(n for n in array.to_pylist() if n is not None and not is_exact(n))))
     return rounded
 
@@ -68,15 +68,15 @@ def _convert_decimals(array: Any, may_round: bool) -> Any:
         if (missing | ((low >= -_SMALL) & (low <= _SMALL) & (high == low >> 63))).all():
             return make_number_array(low / 10.0**scale, missing)  # both are exact, so that the quotient is the nearest
     found = array.cast(pa.string()).cast(pa.float64())
-    if not may_round and not _has_same(found.cast(pa.string()), array):
+    if not may_round and not _equals_converted_back(found.cast(pa.string()), array):
         for number, value in zip(array.to_pylist(), found.to_pylist()):
             if number is not None and number not in (Decimal(value), Decimal(repr(value))):
                 raise Inexact(str(number))
     return found
 
 
-def _has_same(found: Any, array: Any) -> bool:
-    """Return whether `found`, to which `array` was converted, equals `array` again when it is converted back."""
+def _equals_converted_back(found: Any, array: Any) -> bool:
+    """Return whether `found`, which `array` was converted to, equals `array` when it is converted back."""
     try:
         return bool(found.cast(array.type).equals(array))
     except pa.ArrowInvalid:
@@ -147,12 +147,12 @@ def take(array: Any, positions: Any) -> Any:
 
 
 def replace_texts(texts: Any, chosen: np.ndarray, words: Any) -> Any:
-    """Return `texts` with the elements where bool `chosen` is true replaced by `words`, in order."""
+    """Replace the texts where bool `chosen` is true by `words`, one each, in order; return a new array."""
     return call_function("replace_with_mask", [texts, make_bool_array(chosen), words])
 
 
 def are_in(array: Any, others: Any) -> Any:
-    """Return whether each element is among those of another array, as an Arrow array of bool."""
+    """Return an Arrow array of bool: whether each element of an array is also in `others`."""
     return call_function("is_in", [array], SetLookupOptions(others))
 
 
@@ -167,7 +167,7 @@ def dictionary_encode(array: Any) -> Any:
 
 
 def map_codes(encoded: Any, image: np.ndarray) -> np.ndarray:
-    """Return the element of `image` at the index of each value of a `DictionaryArray` with int32 indices.
+    """Replace each value of a `DictionaryArray` with int32 indices by the element of `image` at its index.
 
     `image` has an element for each value of the dictionary, and a last one for null.
     """

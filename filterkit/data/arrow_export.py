@@ -51,7 +51,7 @@ def to_table(batch: Batch) -> Any:
 
 
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
-    """Convert to an Arrow table: columns of float64, dictionary of string, string, or timestamp[ms]; missing is null.
+    """Convert a batch to an Arrow table, with columns of float64, dictionary, string or timestamp[ms]; missing is null.
 
     Timestamps are in UTC, and have that zone if the format of the dates has one. The metadata of the table note the
     schema, where `from_arrow` finds what columns cannot tell: the class, the labels, whether rows are sparse, formats
@@ -84,7 +84,7 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
 
 
 def export_stream(batch: Batch, requested: Any = None) -> Any:
-    """Make the capsule of `Batch.__arrow_c_stream__`; warn of what readers that ignore the metadata leave out."""
+    """Export a batch as a capsule with an Arrow C stream; warn of what Polars and DuckDB leave out of it."""
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     dates = [(a, DateFormat(a.format)) for a in schema.passthrough if a.kind == "date"]

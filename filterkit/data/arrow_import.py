@@ -269,7 +269,7 @@ def build_batch(
     positive: object,
     weights: np.ndarray | None,
 ) -> Batch:
-    """Make a batch of columns that come from another library, with what is noted of them.
+    """Make a batch of columns from another library, and of the schema that filterkit noted when it made them.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def build_batch(
 
 
 def _merge_noted_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
-    """Return the inferred attribute of a column, with what only the noted one can know: weight, scores, format, bags.
+    """Complete the attribute inferred for a column by what the noted one adds: weight, scores, date format, bags.
 
     It is `found` itself if `noted` is None, or of another kind.
     """

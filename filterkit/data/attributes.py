@@ -41,7 +41,7 @@ class Attribute(NamedTuple):
     scores: tuple[tuple[str, float], ...] = ()
 
     def scored(self, metric: str, score: float) -> Attribute:
-        """Return this attribute with a score of a metric as its latest one, instead of any earlier score of it."""
+        """Return a copy with this score as the latest one; an earlier score of the same metric is left out."""
         rest = tuple(pair for pair in self.scores if pair[0] != metric) if self.scores else ()
         return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
@@ -74,7 +74,7 @@ class Attributes(Sequence[Attribute]):
 
     @staticmethod
     def of(attributes: Iterable[Attribute]) -> Attributes:
-        """Pack the attributes of any iterable; return one that is packed already."""
+        """Make `Attributes` of any iterable of attributes; return it unchanged if it is one already."""
         if isinstance(attributes, Attributes):
             return attributes
         rest = iter(attributes)
@@ -106,7 +106,7 @@ class Attributes(Sequence[Attribute]):
         return Attributes(names, self.forms, self.codes[positions], scores)
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
-        """Make attributes numeric where bool `chosen` is true, or all if it is None; weights and scores stay."""
+        """Return a copy that is numeric where bool `chosen` is true, or None; weights and scores stay."""
         return self._change_forms(lambda form: Attribute("", weight=form.weight, scores=form.scores), chosen)
 
     def scored(self, metric: str, scores: np.ndarray) -> Attributes:
@@ -283,7 +283,7 @@ def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
 
 
 def match_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
-    """Return bool (n,): whether each attribute is of one of these kinds."""
+    """Return bool (n,): whether the kind of each attribute is one of `kinds`."""
     if isinstance(attributes, Attributes):
         return attributes.map_forms(lambda form: form.kind in kinds, bool)
     return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))

@@ -133,7 +133,7 @@ class Batch:
         """Return the rows from `first` up to, but not including, `stop`, counted within this batch."""
         X = self.csr.rows(first, stop) if self.sparse else self.X[first:stop]
         passthrough = None if self.passthrough is None else self.passthrough.slice(first, stop - first)
-        return self._index(slice(first, stop), X=X, passthrough=passthrough, start=self.start + first)
+        return self._select_rows(slice(first, stop), X=X, passthrough=passthrough, start=self.start + first)
 
     def take(self, numbers: np.ndarray) -> Batch:
         """Return the rows with these indices, int (n,), counted within this batch, in this order; `start` stays."""
@@ -143,10 +143,10 @@ class Batch:
 
             passthrough = passthrough.take(arrow.make_number_array(numbers))
         X = self.csr.take(numbers) if self.sparse else self.X[numbers]
-        return self._index(numbers, X=X, passthrough=passthrough)
+        return self._select_rows(numbers, X=X, passthrough=passthrough)
 
-    def _index(self, numbers: np.ndarray | slice, **changes: Any) -> Batch:
-        """Return a copy with the class and the weights of some rows, and with other `changes`, as of `replace`."""
+    def _select_rows(self, numbers: np.ndarray | slice, **changes: Any) -> Batch:
+        """Return a copy with `y` and `weights` of the rows `numbers` alone, and with the `changes` of `replace`."""
         y, weights = (None if each is None else each[numbers] for each in (self.y, self.weights))
         return self.replace(y=y, weights=weights, **changes)
 
@@ -164,7 +164,7 @@ class Batch:
 
 
 def itself(batch: Batch) -> Batch:
-    """Return the batch unchanged; for maps that need the batches as they are."""
+    """Return the batch unchanged: the function to map where batches are needed as they are."""
     return batch
 
 

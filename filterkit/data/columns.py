@@ -1,9 +1,4 @@
-"""The columns of a batch, which conversions to other libraries share.
-
-A numeric column is float64 (rows,) with NaN for missing; a nominal one holds the indices of its labels in the same way.
-String, date and relational columns are lists of Python values with None for missing; dates are milliseconds since 1970
-UTC. A numeric column that is mostly zero may be `Entries`.
-"""
+"""The columns of a batch, which conversions to other libraries share."""
 
 from __future__ import annotations
 
@@ -41,9 +36,11 @@ class Entries(NamedTuple):
 
 
 def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Return the columns of a batch, as the module describes them, all of them dense.
+    """Return the columns of a batch as arrays and lists, one for each attribute.
 
-    `positions` are those of the attributes in the schema; None means all.
+    Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing. Texts, bags
+    and dates, in milliseconds since 1970 UTC, are lists with None for missing. `positions` are those of the attributes
+    in the schema; None means all.
     """
     columns = []
     for column in list_columns(batch, positions):
@@ -56,8 +53,11 @@ def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any
 
 
 def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Return the columns of a batch as `to_columns` does, but those of a sparse X as `Entries`, and texts and dates as
-    Arrow arrays.
+    """Return the columns of a batch as arrays of numpy and Arrow, one for each attribute.
+
+    Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing, or `Entries`
+    if X is sparse. Texts, bags and dates are Arrow arrays, `string` or ``timestamp[ms]``. `positions` are as for
+    `to_columns`.
     """
     attributes, column_map = batch.schema.attributes, ColumnMap.from_schema(batch.schema)
     X = batch.csr.matrix().tocsc() if batch.sparse else None

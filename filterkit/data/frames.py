@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
-    """Convert to a data frame of pandas.
+    """Convert a batch to a data frame of pandas.
 
     Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], in UTC if the format of
     the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are ``Sparse[float64, 0]``.
@@ -127,7 +127,7 @@ def from_pandas(
 
 
 def _list_losses(frame: pd.DataFrame) -> list[str]:
-    """List what a batch does not keep of a frame, a text each; `infer_columns` lists what Arrow's columns lose, too."""
+    """List what a batch does not keep of a frame, a text each, without what `infer_columns` lists of its columns."""
     import pandas as pd
 
     losses = []

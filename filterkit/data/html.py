@@ -46,7 +46,7 @@ def render_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[An
 
 
 def _render_cell(tag: str, value: Any, side: str) -> str:
-    """Make a cell whose text is on the given side, because notebooks have styles of their own for tables."""
+    """Make the HTML of a cell, with its text on the given `side` whatever style a notebook has for tables."""
     from html import escape
 
     text = _format_cell(value)

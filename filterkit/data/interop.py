@@ -14,7 +14,7 @@ from filterkit.data.schema import Schema
 
 
 def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | None = None) -> Batch:
-    """Make a dense batch of columns as `filterkit.data.columns` describes them, one for each attribute of `schema`.
+    """Make a dense batch of columns in the form that `to_columns` returns, one for each attribute of `schema`.
 
     `weights` are those of the rows, float64; None if all are 1.
     """

@@ -74,7 +74,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 
 
 def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
-    """Make a function that converts one cell of `attribute` to the form of `from_columns`.
+    """Make a function that checks a cell of an attribute, and converts it to the form that `from_columns` takes.
 
     `declared` is the type in the dictionary: the values of a nominal attribute. If these are not all texts, whole
     numbers in cells are values, and not indices.
@@ -107,7 +107,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:
-    """Convert to the dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
+    """Convert a batch to the dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
 
     Values are labels, floats, strings, and None for missing. A `ConversionWarning` names what is left out.
 

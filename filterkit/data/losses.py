@@ -19,7 +19,7 @@ class ConversionWarning(UserWarning):
 
 
 class Inexact(ValueError):
-    """A number that float64 does not have.
+    """The error that float64 cannot represent a number exactly.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Inexact(ValueError):
 
 
 def describe_inexact(name: str, number: str) -> str:
-    """Make the message that a column has a number which float64 does not have; it says what to do."""
+    """Make the message that float64 cannot represent a number of the column `name`; it says what to do."""
     return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 
 
@@ -42,18 +42,18 @@ def is_exact(number: int) -> bool:
 
 
 def may_be_rounded(values: np.ndarray) -> bool:
-    """Return whether one of `values` is so large that it may stand for a whole number that float64 does not have."""
+    """Return whether a value is so large, 2**53 or more, that it may be a whole number that was rounded to float64."""
     with np.errstate(invalid="ignore"):
         return bool((np.abs(values) >= 2.0**53).any())
 
 
 def first_inexact(text: bytes) -> str | None:
-    """Return the first whole number in a text that float64 does not have, as text; None if there is none."""
+    """Return the first whole number in a text that float64 cannot represent, as text; None if there is none."""
     return next((number for _, number in find_inexact_integers(text)), None)
 
 
 def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
-    """Find the whole numbers in a text that float64 does not have; yield the offset of each in bytes, and its text."""
+    """Yield the offset in bytes, and the text, of each whole number in a text that float64 cannot represent."""
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):
             yield match.start(), match[0].decode()

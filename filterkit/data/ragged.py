@@ -23,7 +23,7 @@ def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
-    """Find the row that each entry is in, where rows of these lengths, int (rows,), follow each other: int64 (n,)."""
+    """Return the number of its row for each entry of rows with these lengths, int (rows,): int64 (entries,)."""
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
@@ -40,7 +40,7 @@ def find_run_begins(*keys: np.ndarray) -> np.ndarray:
 
 
 def compute_offsets(lengths: np.ndarray) -> np.ndarray:
-    """Find where each of several ranges of these lengths, int (n,), begins, and where the last ends: int64 (n + 1,).
+    """Return where each of several ranges of these lengths, int (n,), begins, and the last ends: int64 (n + 1,).
 
     The first begins at 0, and each of the others where the one before it ends.
     """
@@ -48,7 +48,7 @@ def compute_offsets(lengths: np.ndarray) -> np.ndarray:
 
 
 def compute_row_offsets(row: np.ndarray, rows: int) -> np.ndarray:
-    """Find where each row begins among entries sorted by row, and where the last one ends: int64 (rows + 1,).
+    """Return where each row begins among entries sorted by row, and the last row ends: int64 (rows + 1,).
 
     `row` is int64 (entries,), the row of each entry.
     """
@@ -56,7 +56,7 @@ def compute_row_offsets(row: np.ndarray, rows: int) -> np.ndarray:
 
 
 class Ragged:
-    """Row i is ``values[indptr[i]:indptr[i + 1]]``; immutable.
+    """Rows of float64 values that differ in length; row i is ``values[indptr[i]:indptr[i + 1]]``; immutable.
 
     Parameters
     ----------

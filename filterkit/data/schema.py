@@ -91,7 +91,7 @@ class Schema:
         self._check_targets()
 
     def _check_targets(self) -> None:
-        """Raise a `FilterkitError` if the class, the labels or the positive class value cannot be such."""
+        """Raise a `FilterkitError` if the class, a label or the positive class value is not allowed."""
         target, positive = self.class_attribute, self.positive
         if target is not None and target.kind not in ("nominal", "numeric"):
             advice = f"; leave --class out, and begin the chain with: {make_class(target.name)}"
@@ -278,7 +278,7 @@ class Schema:
         return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:
-        """Choose the classes that are to be told from the rest; return their codes, ascending.
+        """Choose the classes that are each predicted against all others; return their codes, ascending.
 
         With `positive`, it is that class. Without it, it is the rarer one of two classes (the later one on a tie), or
         each of more classes that has rows. Of a numeric class, there is none.
@@ -421,9 +421,9 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
 
 
 def choose_positive_values(totals: np.ndarray) -> list[int]:
-    """Choose the values of an attribute that are to be told from the rest, as `Schema.positive_classes` does.
+    """Choose the values of an attribute that are each predicted against all others; return their codes, ascending.
 
-    Returns their codes, ascending.
+    Of two values it is the rarer one, the later one on a tie; of more, each that has rows.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
-        """Pack the texts of any iterable, which may have lone surrogates; return one that is packed already."""
+        """Make `Texts` of any iterable of `str`, also with lone surrogates; return it unchanged if it is one."""
         if isinstance(texts, Texts):
             return texts
         buffer, lengths = bytearray(), [np.zeros(0, np.int64)]

@@ -29,7 +29,7 @@ class Table(Protocol):
 
 
 def is_table(rows: Any) -> bool:
-    """Return whether an object, no batch, has rows in named columns, such as a data frame of pandas or Polars."""
+    """Return whether an object other than a batch has rows in named columns, such as a data frame of pandas."""
     return not isinstance(rows, Batch) and hasattr(rows, "__arrow_c_stream__")
 
 
@@ -208,7 +208,7 @@ def _is_object_array(rows: np.ndarray) -> bool:
 
 
 def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
-    """Return rows with these names of columns, in this order; rows of another number of columns as they are.
+    """Name the columns of rows, in this order; return rows with another number of columns unchanged.
 
     Parameters
     ----------
