@@ -12,7 +12,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,11 +28,13 @@ from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows
-from filterkit.stages.options import INT_OR_TEXT, Configured, get_option_types
+from filterkit.stages.options import Configured, get_option_types
 from filterkit.temporary import name_temporary_errors
 
+# An option in a text: its name, ``=`` or nothing, and its value; a backslash takes the next character as it is.
 _OPTION = re.compile(r"(?:\A|,)((?:\\.?|[^\\,=])*)(?:(=)((?:\\.?|[^\\,])*))?", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
+_WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
 LOSSES = ("names", "kinds", "labels", "weights", "columns")
@@ -384,8 +386,8 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     types = get_option_types(kind)
     found: dict[str, Any] = {}
     last = ""
-    for part in _split_options(text) if text else ():
-        name, equals, value = part
+    for option in _OPTION.findall(text) if text else ():
+        name, equals, value = (_ESCAPED.sub(r"\1", part) for part in option)
         if not equals:
             if types.get(fields[last].name if last else "") is not tuple:
                 raise UsageError(f"{kind.name}: {quoted(name)} is not an option; write options as name=value")
@@ -399,29 +401,16 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
         type_ = types[fields[last].name]
         if last in found and type_ is not tuple:
             raise UsageError(f"{kind.name}: {last} is given twice")
-        plain = _parse_option_value(kind, last, type_, value)
+        plain: Any = value
+        if type_ is bool:
+            plain = _WORDS.get(value.lower())
+            if plain is None:
+                raise UsageError(f"{kind.name}: {last} must be yes or no, not {quoted(value)}")
+        elif type_ in (int, float):
+            with suppress(ValueError):  # the option refuses a text
+                plain = type_(value)
         found[last] = (*found.get(last, ()), plain) if type_ is tuple else plain
     return kind(**{fields[name].name: value for name, value in found.items()})
-
-
-def _split_options(text: str) -> Iterator[tuple[str, bool, str]]:
-    """Yield each option in a text as its name, whether there is ``=``, and its value; backslashes are taken away."""
-    for name, equals, value in _OPTION.findall(text):
-        yield _ESCAPED.sub(r"\1", name), bool(equals), _ESCAPED.sub(r"\1", value)
-
-
-_WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
-
-
-def _parse_option_value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
-    """Return the value of an option of a format from its text, of type `type_`."""
-    try:
-        if type_ is bool:
-            return _WORDS[text.lower()]
-        return text if type_ in (str, INT_OR_TEXT, tuple) else type_(text)
-    except (KeyError, ValueError):
-        meaning = {bool: "yes or no", int: "a whole number", float: "a number"}[type_]
-        raise UsageError(f"{kind.name}: {name} must be {meaning}, not {quoted(text)}") from None
 
 
 def relation_of(path: str) -> str:

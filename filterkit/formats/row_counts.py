@@ -68,8 +68,7 @@ class RowCounts:
     def add(self, parts: Iterable[FileRows]) -> None:
         """Add parts of files; parts of one file must come in order."""
         for part in parts:
-            before = self._files.get(part.name)
-            self._files[part.name] = part if before is None else before.append(part)
+            self._files[part.name] = self._files.get(part.name, FileRows(part.name)).append(part)
 
     def check(self, names: Iterable[str], must_state: bool) -> bool:
         """Compare the rows of each file with the number that it states, and say whether a file may be cut off.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from filterkit import Attribute, Schema, UsageError, option
 from filterkit.plugin import Opening, RowError, Source, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
@@ -20,9 +20,9 @@ _USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name
 class Delimited(TypedFormat):
     """Text with a row on each line."""
 
-    textual: ClassVar[bool] = True
-    rounds: ClassVar[bool] = True
-    losses: ClassVar[tuple[str, ...]] = ("kinds", "labels", "weights")
+    textual = True
+    rounds = True
+    losses = ("kinds", "labels", "weights")
 
     delimiter: str = option(
         ",", "What separates values: a character, or one of comma, tab, semicolon, pipe, space and colon."
@@ -125,21 +125,19 @@ class DelimitedTable(TextTable):
         self.names = self._read_names(first, source.name)
         self.begin = end if form.header else 0
         rest = text[self.begin :]
-        self.look = FirstRows(rest, rest, False)
-        if opening.wanted is None:
-            self.look = read_first_rows(form, source, rest, self.records.find_record_ends)
         self.weights = None
-        if form.weights is not None:
-            if form.weights in self.names:
-                self.weights = self.names.index(form.weights)
-            elif opening.wanted is None:
-                raise UsageError(f"{form.name}: no column {quoted(form.weights)}{suggestion(form.weights, self.names)}")
+        if form.weights in self.names:
+            self.weights = self.names.index(form.weights)
+        elif form.weights is not None and opening.wanted is None:
+            raise UsageError(f"{form.name}: no column {quoted(form.weights)}{suggestion(form.weights, self.names)}")
         if opening.wanted is not None:
+            self.look = FirstRows(rest, rest, False)
             known = {a.name: a for a in opening.wanted if a.kind != "relational"}
             attributes = [known.get(name, Attribute(name, "string")) for name in self.names]
         else:
             from .parsing import find_attributes
 
+            self.look = read_first_rows(form, source, rest, self.records.find_record_ends)
             attributes = find_attributes(self)
         if self.weights is not None:
             del attributes[self.weights]
@@ -177,7 +175,7 @@ class DelimitedTable(TextTable):
             what += "in quotes"
         names = [name or f"column{number}" for number, name in enumerate(names, 1)]
         if len(set(names)) < len(names):
-            twice = next(name for number, name in enumerate(names) if name in names[:number])
+            twice = next(name for name in names if names.count(name) > 1)
             what = (
                 f"two columns are named {quoted(twice)}; rename one, or say {form}:header=no for a file without names"
             )

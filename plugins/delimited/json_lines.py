@@ -71,10 +71,12 @@ class JsonLines(TypedFormat):
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()
         try:
-            if opening.wanted is not None:
-                return JsonTable(self, opening, opening.wanted, source, FirstRows(b"", b"", False))
-            look = read_first_rows(self, source, b"", TextParser.ends)
-            return JsonTable(self, opening, _infer_attributes(self, opening, look), source, look)
+            attributes: Iterable[Attribute] | None = opening.wanted
+            look = FirstRows(b"", b"", False)
+            if attributes is None:
+                look = read_first_rows(self, source, b"", TextParser.ends)
+                attributes = _infer_attributes(self, opening, look)
+            return JsonTable(self, opening, attributes, source, look)
         except BaseException:
             source.close()
             raise

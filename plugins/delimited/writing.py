@@ -111,18 +111,15 @@ class DelimitedWriter(Writer):
                 parts += [self._format_column(position, others[position]) for position in positions]
             else:
                 first = column_of[positions[0]]
-                parts.append(self._format_numbers(batch.X[:, first : first + len(positions)]))
+                X = batch.X[:, first : first + len(positions)]
+                parts.append(self._format_numbers(round_significant(X, self._precision)))
         if self._form.weights is not None:
-            parts.append(self._format_unrounded(batch.row_weights[:, None]))
+            parts.append(self._format_numbers(batch.row_weights[:, None]))
         line = [each for part in parts for each in (part, self._form.separator)][:-1]
         return joined_rows(*line, "\n")
 
-    def _format_numbers(self, X: np.ndarray) -> Any:
-        """Return the rows of a matrix as texts, rounded if the user asks for it."""
-        return self._format_unrounded(round_significant(X, self._precision))
-
-    def _format_unrounded(self, values: np.ndarray) -> Any:
-        """Return the rows of a matrix as texts, not rounded."""
+    def _format_numbers(self, values: np.ndarray) -> Any:
+        """Return the rows of a matrix as texts with this format's delimiter and decimal point."""
         if self._form.point == ".":
             return row_texts(values, self._form.separator, self._missing)
         import pyarrow.compute as pc
@@ -134,7 +131,7 @@ class DelimitedWriter(Writer):
         """Return the texts of a column that is not numeric, or of the class."""
         attribute = self.schema.attributes[position]
         if attribute.kind == "numeric":
-            return self._format_numbers(column[:, None])
+            return self._format_numbers(round_significant(column[:, None], self._precision))
         if attribute.kind == "nominal":
             return format_labels(self._labels[position], column)
         return self._quote_texts(format_dates(attribute.format, column) if attribute.kind == "date" else column)
