@@ -294,11 +294,10 @@ def map_label_sets(attributes: Sequence[Attribute], function: Callable[[tuple[st
 
     It is called once for equal labels, whose result is one object.
     """
-    attributes = Attributes.of(attributes)
     positions = np.flatnonzero(match_kinds(attributes, "nominal"))
-    codes = attributes.codes[positions].tolist()
-    images = {code: function(attributes.forms[code].values) for code in set(codes)}
-    return {position: images[code] for position, code in zip(positions.tolist(), codes)}
+    nominal = Attributes.of(take_attributes(attributes, positions))
+    images = {code: function(nominal.forms[code].values) for code in set(nominal.codes.tolist())}
+    return {position: images[code] for position, code in zip(positions.tolist(), nominal.codes.tolist())}
 
 
 def find_attribute(attributes: Sequence[Attribute], name: str) -> int | None:
