@@ -63,7 +63,7 @@ class Agree(TrainingStage):
             order = order[np.bincount(y[order])[y[order]] > 1]
             fold = np.full(len(left), -1)
             fold[order] = np.arange(len(order)) % min(self.folds, len(left) + 1)
-            for number in range(int(fold.max(initial=-1)) + 1):
+            for number in range(fold.max(initial=-1) + 1):
                 test = np.flatnonzero(fold == number)
                 right[test] = self._find_confirmed_rows(left.take(np.flatnonzero(fold != number)), left.take(test))
             numbers = numbers[right]

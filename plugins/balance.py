@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 
 import numpy as np
 
@@ -44,24 +45,20 @@ class Balance(TrainingStage):
             counts = np.bincount(strata, minlength=1)
             limit = len(strata) if self.max_count is None else min(self.max_count, len(strata))
             if self.spread and counts[1:].any():
-                limit = int(min(self.spread * float(counts[1:][counts[1:] > 0].min()), limit))
+                limit = int(min(self.spread * counts[1:][counts[1:] > 0].min(), limit))
             limits = np.append(counts[0], np.full(len(counts) - 1, limit))  # rows without a class all stay
             yield from take_rows(rows, choose_rows(strata, limits, order))
             return
         classes, weights = map(
-            np.concatenate, zip((np.empty(0, np.int32), np.empty(0)), *rows.map(_read_classes_and_weights))
+            np.concatenate, zip((np.empty(0, np.int32), np.empty(0)), *rows.map(attrgetter("y", "row_weights")))
         )
         # `fsum` does not round on the way, so that the order of rows does not matter.
-        sums = np.array([math.fsum(weights[classes == code]) for code in range(int(classes.max(initial=-1)) + 1)])
+        sums = np.array([math.fsum(weights[classes == code]) for code in range(classes.max(initial=-1) + 1)])
         goal = math.fsum(sums) / max(1, int(np.count_nonzero(sums)))
         factors = np.divide(goal, sums, out=np.ones(len(sums)), where=sums > 0)
         factors = np.append(factors, 1.0)  # the last is that of a missing class
         for batch in rows.map(itself, last=True):
             yield batch.replace(weights=batch.row_weights * factors[batch.y])
-
-
-def _read_classes_and_weights(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-    return np.asarray(batch.y), batch.row_weights
 
 
 filterkit_stages = offer(Balance)

@@ -58,7 +58,7 @@ class Bins(ColumnStage):
         once = find_run_begins(column, cuts)
         column, cuts = column[once], cuts[once]
         if table.schema.zero and (cuts < 0).any():
-            at = int(np.flatnonzero(cuts < 0)[0])
+            at = np.flatnonzero(cuts < 0)[0]
             name = table.schema.features[table.columns[column[at]]].name
             raise StageError(
                 self.name,

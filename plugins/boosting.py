@@ -195,7 +195,7 @@ class Boosting(Learner):
 
         X = csr_array(training.X)
         if (X.data != 1).any():
-            at = int((X.data != 1).argmax())
+            at = (X.data != 1).argmax()
             name = training.schema.features[X.indices[at]].name
             raise StageError(
                 self.name,

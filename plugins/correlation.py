@@ -38,7 +38,7 @@ def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
     variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
     mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
     """
-    return _compute_f(*_compute_correlations(table)[1:], float(table.totals.sum()))
+    return _compute_f(*_compute_correlations(table)[1:], table.totals.sum())
 
 
 def _compute_f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
@@ -50,7 +50,7 @@ def _compute_f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.n
 def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the mean |r| of each column, R², and the degrees of freedom of R²: float64 (columns,) each."""
     cells = table.with_zeros()
-    column, columns, total = cells.column_of_cell, len(cells), max(float(cells.totals.sum()), 1e-300)
+    column, columns, total = cells.column_of_cell, len(cells), max(cells.totals.sum(), 1e-300)
     nominal, counts = cells.nominal[column], _count_with_missing_labels(cells)
     rows = counts[:, 0] if cells.numeric_class else sum_over_classes(counts)
     share, values = rows / total, np.where(nominal, 1.0, _center_values(cells))
@@ -59,7 +59,7 @@ def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarr
     weight, rest = np.where(nominal, [share, np.maximum(1 - share, 0.0)], 1.0)
     squares = np.bincount(entry, values**2 * rows * rest, len(column))
     if cells.numeric_class:  # whose squared distances from the mean add up to the number of rows
-        classes = [(counts[:, 1], float(cells.class_sums().totals[0]) / total, total, 1.0, 1.0)]
+        classes = [(counts[:, 1], cells.class_sums().totals[0] / total, total, 1.0, 1.0)]
     else:
         parts = [(size / total, 1 - size / total) for size in cells.totals.tolist() if size]
         classes = [(count, p, p * q * total, p, q) for count, (p, q) in zip(counts.T[cells.totals > 0], parts)]

@@ -248,7 +248,7 @@ def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 def rand_columns(columns: np.ndarray, seed: int) -> np.ndarray:
     """Draw the random numbers of the columns with the numbers `columns`, int64 (n,): float64 (n,)."""
-    return np.asarray(np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns])
+    return np.asarray(np.random.default_rng(seed).random(columns.max(initial=-1) + 1)[columns])
 
 
 def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:

@@ -35,7 +35,7 @@ def one_rule_of_columns(table: ContingencyTable) -> np.ndarray:
         if len(first):
             largest = np.add.reduceat(cells.exact_parts, first, axis=0).sum(axis=2).max(axis=1)
     right = np.bincount(cells.column_of_cell[begins], largest, len(cells)) + cells.missing.max(axis=1, initial=0.0)
-    return np.asarray(np.minimum(right / max(float(cells.totals.sum()), 1e-300), 1.0))
+    return np.asarray(np.minimum(right / max(cells.totals.sum(), 1e-300), 1.0))
 
 
 def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:

@@ -54,8 +54,8 @@ class Ordinal(ColumnStage):
         limit = _ALL if self.max_levels is None else min(self.max_levels, _ALL)
         counts = np.where(table.nominal, 1, np.minimum(counts, limit))
         if self.levels == "all":
-            if float(counts.sum(dtype=np.float64)) > _MOST:
-                most = int(counts.argmax())
+            if counts.sum(dtype=np.float64) > _MOST:
+                most = counts.argmax()
                 name = table.schema.features[table.columns[most]].name
                 raise StageError(
                     self.name,

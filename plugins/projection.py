@@ -104,8 +104,8 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.n
         )
     largest, total, count = 0.0, 0.0, 0
     for block in _read_equal_blocks(stage, rows, schema):
-        largest = max(largest, float(np.abs(block.stored_values).max(initial=0.0)))
-        total += float(block.row_weights.sum())
+        largest = max(largest, np.abs(block.stored_values).max(initial=0.0))
+        total += block.row_weights.sum()
         count += len(block)
     if not count:
         raise StageError(stage.name, "there are no training rows")
@@ -116,7 +116,7 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.n
     length = 0.0  # the sum of all squares
     for block in _read_equal_blocks(stage, rows, schema):
         weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
-        length += float((np.square(block.stored_values * unit) * weights).sum())
+        length += (np.square(block.stored_values * unit) * weights).sum()
 
     def multiply_by_gram(vectors: np.ndarray) -> np.ndarray:
         """Return X'X times some vectors, float64 (columns, k), where rows count by weight and are scaled by `unit`."""

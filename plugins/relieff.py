@@ -122,7 +122,7 @@ class ComparableRows(NamedTuple):
         from scipy.spatial.distance import cdist
 
         distances = np.zeros((len(some), len(others)))
-        one, other, labels = self.values[some], self.values[others], int(np.count_nonzero(self.nominal))
+        one, other, labels = self.values[some], self.values[others], np.count_nonzero(self.nominal)
         if labels < len(self.nominal):
             distances += cdist(one[:, ~self.nominal], other[:, ~self.nominal], "cityblock")
         if labels:
@@ -189,7 +189,7 @@ def score_by_rrelieff(
     of_unlike, of_all = np.zeros((2, len(rows.nominal)))
     for some, near in _weigh_neighbors(rows, drawn, everyone, neighbors, weights):
         apart = near * np.abs(y[some][:, None] - y)
-        unlike, total = unlike + float(apart.sum()), total + float(near.sum())
+        unlike, total = unlike + apart.sum(), total + near.sum()
         of_unlike += _sum_differences(rows, some, everyone, apart)
         of_all += _sum_differences(rows, some, everyone, near)
     if not 0 < unlike < total:  # one side of the comparison is empty

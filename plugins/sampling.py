@@ -86,7 +86,7 @@ class Sample(TrainingStage):
             for batch in rows.map(itself, last=True):
                 ends = np.cumsum(times[batch.start : batch.start + len(batch)])
                 size = max(_AT_ONCE, len(batch))  # copies that are put out together
-                for first in range(0, int(ends[-1]) if len(ends) else 0, size):
+                for first in range(0, ends[-1] if len(ends) else 0, size):
                     copies = np.arange(first, min(first + size, ends[-1]))
                     yield batch.take(np.searchsorted(ends, copies, side="right"))
             return
@@ -103,8 +103,8 @@ class Sample(TrainingStage):
             raise StageError(self.name, f"--bias needs a nominal class; {NAME_A_CLASS}")
         present = counts > 0
         present[:1] = False
-        shares = (1 - self.bias) * counts / max(int(counts.sum()), 1) + self.bias * present / max(int(present.sum()), 1)
-        exact = shares / (float(shares.sum()) or 1.0) * size
+        shares = (1 - self.bias) * counts / max(counts.sum(), 1) + self.bias * present / max(present.sum(), 1)
+        exact = shares / (shares.sum() or 1.0) * size
         whole = np.floor(exact + 1e-9).astype(np.int64)
         wanted = _apportion_remainders(whole, exact - whole, size)
         short = np.flatnonzero(wanted > counts)
@@ -183,7 +183,7 @@ class Shuffle(TrainingStage):
 def _apportion_remainders(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarray:
     """Round shares of `size`: add 1 to the whole numbers with the largest remainders until their sum is `size`."""
     order = np.argsort(-remainder, kind="stable")
-    whole[order[: size - int(whole.sum())]] += 1
+    whole[order[: size - whole.sum()]] += 1
     return whole
 
 
@@ -194,8 +194,8 @@ def _draw_with_replacement(strata: np.ndarray, counts: np.ndarray, wanted: np.nd
     first = np.cumsum(counts) - counts
     random = np.random.default_rng(seed)
     for stratum in np.flatnonzero(wanted).tolist():
-        for drawn in range(0, int(wanted[stratum]), _AT_ONCE):
-            some = random.integers(0, counts[stratum], min(_AT_ONCE, int(wanted[stratum]) - drawn))
+        for drawn in range(0, wanted[stratum], _AT_ONCE):
+            some = random.integers(0, counts[stratum], min(_AT_ONCE, wanted[stratum] - drawn))
             np.add.at(times, members[first[stratum] + some], 1)
     return times
 

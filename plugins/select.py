@@ -111,7 +111,7 @@ class Select(ColumnStage):
         return None if self.top is None else self.top + len(self.keep)
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
-        total = float(totals.sum())
+        total = totals.sum()
         candidate = np.ones(schema.width, bool)
         if self.min_count is not None:
             candidate &= state["rows"] >= self.min_count
@@ -162,7 +162,7 @@ class Select(ColumnStage):
             return
         alike = (scores[ranking] == 0) & (state["varied"][ranking] == state["varied"][ranking[count - 1]])
         if alike[count]:
-            chosen, tied = int(np.count_nonzero(alike[:count])), int(np.count_nonzero(alike))
+            chosen, tied = np.count_nonzero(alike[:count]), np.count_nonzero(alike)
             what = (
                 f"{tied:,} columns have the score 0 by {metric}, and the first {chosen:,} of them in the input are kept"
             )

@@ -52,7 +52,7 @@ class Smote(TrainingStage):
             return empty(schema)
         alone = np.flatnonzero(counts == 1)
         if len(alone):
-            value = schema.class_attribute.values[int(alone[0])]
+            value = schema.class_attribute.values[alone[0]]
             raise StageError(
                 self.name, f"class '{value}' has only 1 row, and rows are made between 2; leave that row out"
             )

@@ -32,7 +32,7 @@ class Tfidf(ColumnStage):
         return self.idf != "none"
 
     def fit_columns(self, summary: Summary) -> State:
-        rows, having = float(summary.totals.sum()), summary.nonzero
+        rows, having = summary.totals.sum(), summary.nonzero
         idf = np.ones(len(having))
         if self.idf == "smooth":
             idf = np.log((1 + rows) / (1 + having)) + 1

@@ -210,7 +210,7 @@ def _wrap_array_function(function: Callable[..., Any], kind: str = NUMBER) -> Ca
 def _round_numbers(tree: Tree, parts: list[Value]) -> Value:
     """Round the first operand to the digits that the second says, 0 without it; missing where that is not whole."""
     values, digits = parts[0].data, parts[1].data if len(parts) > 1 else np.array(0.0)
-    if not digits.ndim and float(digits) % 1 > 0:  # the same digits in all rows
+    if not digits.ndim and digits % 1 > 0:  # the same digits in all rows
         raise ExpressionError("the number of digits must be a whole number", tree.parts[1].at)
     scale = 10.0 ** np.minimum(np.abs(digits), 300)
     scaled = np.where(np.less(digits, 0), values / scale, values * scale)
@@ -218,10 +218,6 @@ def _round_numbers(tree: Tree, parts: list[Value]) -> Value:
     rounded = np.where(np.less(digits, 0), whole * scale, whole / scale)
     rounded = np.where(np.abs(scaled) < 2.0**52, rounded, values)  # larger ones are whole
     return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
-
-
-def _compute_and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.where((one == 0) | (other == 0), 0.0, one * other)
 
 
 def _compute_or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -416,7 +412,12 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
     "sign-": _make_numpy_function("negative", 1),
     "sign+": _make_numpy_function("positive", 1),
-    "and": Function(_wrap_array_function(_compute_and, TRUTH), 2, 2, (TRUTH,)),
+    "and": Function(
+        _wrap_array_function(lambda one, other: np.where((one == 0) | (other == 0), 0.0, one * other), TRUTH),
+        2,
+        2,
+        (TRUTH,),
+    ),
     "or": Function(_wrap_array_function(_compute_or, TRUTH), 2, 2, (TRUTH,)),
     "not": Function(_wrap_array_function(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
     "in": Function(_compute_in, 2, _MANY),

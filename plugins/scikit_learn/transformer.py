@@ -141,7 +141,7 @@ class FittedTransformer(Fitted):
         # A number becomes another thing where squares are too large.
         for number in np.flatnonzero(_find_finite_rows(batch) & ~_find_finite_rows(out))[:1].tolist():
             row = out.rows(number, number + 1).in_form(False).X[0]
-            name = self._names[int(np.flatnonzero(~np.isfinite(row))[0])]
+            name = self._names[np.flatnonzero(~np.isfinite(row))[0]]
             raise StageError(
                 self._stage,
                 f"the column '{name}' has a value that is not a finite number; put range before it",

@@ -44,9 +44,9 @@ class SvmSolver:
         if not X.shape[0]:
             return
         with np.errstate(over="ignore", under="ignore"):
-            longest = float((X * X).sum(axis=1).max())
+            longest = (X * X).sum(axis=1).max()
             low, high = (e.toarray() if hasattr(e, "toarray") else e for e in (X.min(axis=0), X.max(axis=0)))
-            apart = float(((high - low) ** 2).sum())  # at least the largest squared distance of two rows
+            apart = ((high - low) ** 2).sum()  # at least the largest squared distance of two rows
         if not np.isfinite(longest):
             raise StageError(stage, "values are too large for their products; put standardize, range or l2 before it")
         if 0 < apart < longest * np.finfo(np.float32).eps / 2:
@@ -170,7 +170,7 @@ def _find_middle_intercept(
     positive : bool (rows,).
     costs : float64 (rows,), C times the weight of each row.
     """
-    rounding = newton.ROUNDING * float(costs.sum())
+    rounding = newton.ROUNDING * costs.sum()
     above, below = multipliers > rounding, multipliers < costs - rounding
     if (above & below).any():  # such a row is at its margin, and so there is one intercept
         return None

@@ -167,9 +167,9 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
 
         All are counted among the columns with two values at least.
         """
-        sizes, own = self._sizes[low:high], int(self._sizes[number])
+        sizes, own = self._sizes[low:high], self._sizes[number]
         starts = np.cumsum(sizes) - sizes
-        width = int(sizes.sum())
+        width = sizes.sum()
         sums = np.zeros((own * width, 1))
         for codes, weights in self._read_codes():
             cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
@@ -368,7 +368,7 @@ def add_locally_predictive(chosen: list[int], with_class: np.ndarray, between: B
     order = np.argsort(-with_class, kind="stable")
     order = order[~np.isin(order, chosen)]
     while len(fit := np.flatnonzero(most[order] <= with_class[order])):
-        column = int(order[fit[0]])
+        column = order[fit[0]]
         chosen = [*chosen, column]
         most = np.maximum(most, between[column])
         order = order[fit[0] + 1 :]

@@ -99,7 +99,7 @@ def _compute_presence_entropies(tp: np.ndarray, fp: np.ndarray, pos: float, neg:
 
 def _compute_entropies(bins: ContingencyTable) -> Entropies:
     """Compute the entropies of each column of a table of bins."""
-    total = max(float(bins.totals.sum()), 1e-300)
+    total = max(bins.totals.sum(), 1e-300)
     shares = share_out_missing(bins) / total
     column, columns = bins.column_of_cell, len(bins)
     values = np.bincount(column, times_log2(sum_over_classes(shares)), columns)

@@ -68,7 +68,7 @@ class Counts(NamedTuple):
 
 def count_sequences(sequences: Sequences, label: np.ndarray) -> Counts:
     """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row."""
-    classes, rows = int(label.max(initial=0)) + 1, len(label)
+    classes, rows = label.max(initial=0) + 1, len(label)
     found = code = make_keys(sequences.pieces)
     if sequences.pieces.shape[1] > 1:
         found, code = np.unique(found, return_inverse=True)
@@ -145,7 +145,7 @@ class SequenceCounter:
             block = max(self._budget // (2 * _ITEM * len(sources)), 256)
             while sources:  # each time, from all sources, up to the least key that ends a block of one
                 end = min(source.key[:block][-1] for source in sources)
-                stops = [int(np.searchsorted(source.key, end, side="right")) for source in sources]
+                stops = [np.searchsorted(source.key, end, side="right") for source in sources]
                 yield (
                     length,
                     _merge_counts([source.slice_counts(0, stop) for source, stop in zip(sources, stops) if stop]),
