@@ -1,1 +1,1 @@
-"""The stages that come with filterkit; each module is a plugin like anyone's."""
+"""The plugins that come with filterkit: each module offers stages, metrics, formats or an engine, as anyone's can."""

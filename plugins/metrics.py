@@ -282,28 +282,16 @@ def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndar
 
 
 _BEST_AT_ENDS = (acc, acc2, f1, hellinger, hyp, oddn, odds, pmi, power, pr)
+_CHI_SUMS = ClassSums(_compute_chi_term, _compute_chi_from_sums)
+_IG_SUMS = ClassSums(_compute_ig_term, _compute_ig_from_sums)
 
 filterkit_metrics = offer(
-    *(Metric({power: "pow"}.get(score, score.__name__), score, best_at_ends=True) for score in _BEST_AT_ENDS),
+    *(Metric("pow" if each is power else each.__name__, each, best_at_ends=True) for each in _BEST_AT_ENDS),
     Metric("bns", bns, best_at_ends=True, leads=True),
-    Metric(
-        "chi",
-        chi,
-        chi_classes,
-        class_sums=ClassSums(_compute_chi_term, _compute_chi_from_sums),
-        best_at_ends=True,
-        by_labels=chi_squared,
-    ),
+    Metric("chi", chi, chi_classes, class_sums=_CHI_SUMS, best_at_ends=True, by_labels=chi_squared),
     Metric("chisquared", chi, by_table=chi_squared),
     Metric("dfreq", dfreq, needs_class=False),
-    Metric(
-        "ig",
-        ig,
-        ig_classes,
-        class_sums=ClassSums(_compute_ig_term, _compute_ig_from_sums),
-        best_at_ends=True,
-        by_labels=information_gain,
-    ),
+    Metric("ig", ig, ig_classes, class_sums=_IG_SUMS, best_at_ends=True, by_labels=information_gain),
     Metric("infogain", ig, by_table=information_gain),
     Metric("rand", rand, needs_class=False, by_column=rand_columns),
 )

@@ -220,6 +220,10 @@ def _round_numbers(tree: Tree, parts: list[Value]) -> Value:
     return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
 
 
+def _compute_and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.where((one == 0) | (other == 0), 0.0, one * other)
+
+
 def _compute_or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where((one == 1) | (other == 1), 1.0, one + other)
 
@@ -412,12 +416,7 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
     "sign-": _make_numpy_function("negative", 1),
     "sign+": _make_numpy_function("positive", 1),
-    "and": Function(
-        _wrap_array_function(lambda one, other: np.where((one == 0) | (other == 0), 0.0, one * other), TRUTH),
-        2,
-        2,
-        (TRUTH,),
-    ),
+    "and": Function(_wrap_array_function(_compute_and, TRUTH), 2, 2, (TRUTH,)),
     "or": Function(_wrap_array_function(_compute_or, TRUTH), 2, 2, (TRUTH,)),
     "not": Function(_wrap_array_function(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
     "in": Function(_compute_in, 2, _MANY),

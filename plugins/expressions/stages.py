@@ -55,14 +55,12 @@ class Where(TrainingStage):
     expression: str | None = option(None, "The condition.", bare=True)
 
     def __post_init__(self) -> None:
-        _parse_expression(self.name, self.expression or "")
+        self._condition = _parse_expression(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        text = self.expression or ""
-        condition = _parse_expression(self.name, text)
-        if _infer_type(self.name, condition, rows.schema, text).kind != TRUTH:
+        if _infer_type(self.name, self._condition, rows.schema, self.expression or "").kind != TRUTH:
             raise StageError(self.name, "the result of the expression is not true or false; compare it, as in x > 0")
-        yield from rows.map(partial(_keep_true_rows, condition), last=True)
+        yield from rows.map(partial(_keep_true_rows, self._condition), last=True)
 
 
 def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:
@@ -106,24 +104,18 @@ class Set(Stage):
     assignment: str | None = option(None, "NAME=EXPRESSION.", bare=True)
 
     def __post_init__(self) -> None:
-        name, start = self._split_assignment()
-        if not name:
+        text = self.assignment or ""
+        match = _ASSIGNMENT.match(text)
+        quote, quoted, plain = (None, "", "") if match is None else match.groups()
+        self._target = plain.strip() if quote is None else quoted.replace(quote * 2, quote)
+        if match is None or not self._target:
             raise UsageError(f"{self.name}: write NAME=EXPRESSION")
-        _parse_expression(self.name, self.assignment or "", start)
-
-    def _split_assignment(self) -> tuple[str, int]:
-        """Return the name, and the index where the expression begins; a name of "" means that one is missing."""
-        match = _ASSIGNMENT.match(self.assignment or "")
-        if match is None:
-            return "", 0
-        quote, quoted, plain = match.groups()
-        return plain.strip() if quote is None else quoted.replace(quote * 2, quote), match.end()
+        self._start = match.end()  # of the expression
+        self._tree = _parse_expression(self.name, text, self._start)
 
     def build(self, schema: Schema, state: State) -> Built:
-        name, start = self._split_assignment()
-        text = self.assignment or ""
-        tree = _parse_expression(self.name, text, start)
-        value = _infer_type(self.name, tree, schema, text, start)
+        name, tree = self._target, self._tree
+        value = _infer_type(self.name, tree, schema, self.assignment or "", self._start)
         position = find_attribute(schema.attributes, name)
         weight = 1.0 if position is None else schema.attributes[position].weight
         if value.kind == TEXT and value.is_closed:
@@ -175,16 +167,16 @@ class Map(ColumnStage):
 
     def __post_init__(self) -> None:
         text = self.expression or ""
-        tree = _parse_expression(self.name, text)
+        self._tree = _parse_expression(self.name, text)
         try:
-            kind = evaluate(tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
+            kind = evaluate(self._tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
             if kind not in (NUMBER, TRUTH, ""):
                 raise ExpressionError("the result of the expression is not a number", 0)
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {describe_error(error, text)}") from None
 
     def _evaluate_expression(self, variables: dict[str, np.ndarray]) -> np.ndarray:
-        return evaluate(parse(self.expression or ""), partial(read_variable, variables)).data
+        return evaluate(self._tree, partial(read_variable, variables)).data
 
     def output(self, schema: Schema) -> Schema:
         probes = {
