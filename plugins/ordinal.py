@@ -37,10 +37,9 @@ class Ordinal(ColumnStage):
         column = table.column_of_cell
         values = table.values
         numeric = ~table.nominal[column]
-        bad = numeric & (values < 0) if table.schema.zero or not self.real else np.zeros(len(values), bool)
-        if not self.real or self.levels == "all":
-            bad |= numeric & (values != np.rint(values))
-        at = np.flatnonzero(bad)
+        bad = (values < 0) & (table.schema.zero or not self.real)
+        bad |= (values != np.rint(values)) & (not self.real or self.levels == "all")
+        at = np.flatnonzero(bad & numeric)
         if len(at):
             name = table.schema.features[table.columns[column[at[0]]]].name
             hint = "" if self.real else "; --real takes numbers"
