@@ -118,7 +118,7 @@ class Predict(Learner):
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
 
-    def make(self, chosen: dict[str, Any]) -> Any:
+    def make_unfitted(self, chosen: dict[str, Any]) -> Any:
         """Make the estimator, not yet fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
         assert self.estimator is not None
         values = {**parse_assignments(self.name, self.set), **chosen}
@@ -137,7 +137,7 @@ class Predict(Learner):
         """Scikit-learn's tags, which say what the estimator accepts."""
         from sklearn.utils import get_tags
 
-        estimator = self.make({})
+        estimator = self.make_unfitted({})
         try:
             tags = get_tags(estimator)
         except AttributeError:  # those of SelfTrainingClassifier are its estimator's, which is None
@@ -152,7 +152,7 @@ class Predict(Learner):
         return UsageError(f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface")
 
     def expect_threshold(self) -> float | None:
-        return _THRESHOLDS.get(_find_score_method([self.make({})]))
+        return _THRESHOLDS.get(_find_score_method([self.make_unfitted({})]))
 
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
@@ -183,7 +183,7 @@ class Predict(Learner):
 
     @cached_property
     def _takes_categories(self) -> bool:
-        return bool(self.make({}).get_params().get("categorical_features") == "from_dtype")  # the default
+        return bool(self.make_unfitted({}).get_params().get("categorical_features") == "from_dtype")  # the default
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
         check_finite(self.name, batch, rows, missing_allowed=self._tags.input_tags.allow_nan)
@@ -241,7 +241,7 @@ class Predict(Learner):
             if not is_numeric and not np.ptp(target):
                 fitted.append(int(target.flat[0]))
                 continue
-            estimator = self.make(chosen)
+            estimator = self.make_unfitted(chosen)
             if self._takes_categories and training.schema.nominal.any():
                 estimator.set_params(categorical_features=training.schema.nominal)
             fit = estimator.fit
@@ -262,7 +262,7 @@ class Predict(Learner):
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
         estimators = load_estimator(self.name, state["estimators"])
-        wanted, groups = type(self.make({})), len(find_group_bounds(tasks.exclusive, len(tasks.names))) - 1
+        wanted, groups = type(self.make_unfitted({})), len(find_group_bounds(tasks.exclusive, len(tasks.names))) - 1
         if not isinstance(estimators, list) or len(estimators) not in (1, groups):
             raise FilterkitError("its saved estimators are neither one nor one for each class or label")
         for each in estimators:

@@ -61,7 +61,7 @@ class Sklearn(SelectiveStage):
             raise UsageError(f"{self.name}: name the transformer, as in: sklearn --class PowerTransformer")
         check_class_and_parameters(self.name, self.class_, self.set)
 
-    def make(self) -> Any:
+    def make_unfitted(self) -> Any:
         """Make the transformer that the options name, not yet fitted."""
         estimator = make_estimator(self.name, self.class_, parse_assignments(self.name, self.set))
         if not hasattr(estimator, "transform"):
@@ -71,7 +71,7 @@ class Sklearn(SelectiveStage):
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
-        estimator = self.make()
+        estimator = self.make_unfitted()
         nominal = [a.name for a in schema.features if a.kind == "nominal"]
         if nominal:
             raise StageError(
@@ -88,7 +88,7 @@ class Sklearn(SelectiveStage):
 
     def from_state(self, state: State, schema: Schema) -> Fitted:
         estimator = load_estimator(self.name, state["estimator"])
-        if type(estimator) is not type(self.make()):
+        if type(estimator) is not type(self.make_unfitted()):
             raise FilterkitError(f"the transformer in it is not of the class {self.class_}")
         return FittedTransformer(self.name, estimator, schema, state["names"])
 

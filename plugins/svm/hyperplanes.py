@@ -101,7 +101,7 @@ class SvmSolver:
             coefficients[:, number], intercepts[number] = self._solve_by_newton(positive, costs[number])
         return coefficients, intercepts
 
-    def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
+    def solve_tasks(self, truth: np.ndarray, cost: float) -> LinearModel:
         """Separate the positive rows of each task from the others, with one value of C, `cost`.
 
         `truth`, bool (rows, tasks), says which rows are positive.
@@ -125,7 +125,7 @@ class SvmSolver:
         costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
         try:
             with np.errstate(all="ignore"):
-                return newton.solve(self.X, positive, costs, _NEWTON_STEPS)
+                return newton.solve_by_newton(self.X, positive, costs, _NEWTON_STEPS)
         except newton.NoSolution:
             raise StageError(
                 self._stage,

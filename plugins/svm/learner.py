@@ -90,7 +90,7 @@ class Svm(Learner):
         return 0.5 if self.calibrate else 0.0
 
     def learn(self, training: Training) -> Model:
-        return self._make_solver(training).solve_all(training.truth, self._costs[0])
+        return self._make_solver(training).solve_tasks(training.truth, self._costs[0])
 
     def _make_solver(self, training: Training) -> SvmSolver:
         """Make the solver for training rows, whose weights are multiplied by ``--class-weights`` first.
@@ -152,7 +152,7 @@ class Svm(Learner):
         ]
         # Of each fold and C, the measure, NaN where it is undefined.
         best = find_best([[measures(o, (criterion,))[criterion] for o in fold] for fold in outcomes], criterion) or 0
-        model = self._make_solver(training).solve_all(training.truth, self._costs[best])
+        model = self._make_solver(training).solve_tasks(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._calibrate(model, training, trials, best)

@@ -25,7 +25,7 @@ class NoSolution(Exception):
     """Raised if the allowed steps are not enough, or numbers become infinite."""
 
 
-def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> tuple[np.ndarray, float]:
+def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> tuple[np.ndarray, float]:
     """Separate the positive rows from the others, and return coefficients, float64 (features,), and the intercept.
 
     They minimise the sum of hinge losses times `costs` plus half the squared length of the coefficients. As in libsvm,
@@ -105,7 +105,7 @@ def _find_intercept(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, s
     Parameters
     ----------
     lack : float64 (rows,), what each row lacks to the margin while the intercept is 0.
-    positive, costs : as in `solve`.
+    positive, costs : as in `solve_by_newton`.
     steepness : a row that lacks v has the multiplier v times `steepness`, but at least 0 and at most its cost.
     """
     width = costs / steepness

@@ -109,7 +109,7 @@ class Words(Stage):
             parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
             for position, finder, start in zip(chosen, finders, starts):
                 texts = attribute_values(batch, position)
-                found = [finder.find(each) for each in analyzer.find_sequences(texts, finder.number_piece)]
+                found = [finder.find_columns(each) for each in analyzer.find_sequences(texts, finder.number_piece)]
                 if found:
                     row, word = (np.concatenate(arrays) for arrays in zip(*found))
                     cell, count = np.unique(row * finder.width + word, return_counts=True)

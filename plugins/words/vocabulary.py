@@ -93,7 +93,7 @@ class Vocabulary:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""
         return self._numbers.get(piece, -1)
 
-    def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+    def find_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows and the columns, int64 (n,) each, of the sequences that are in the vocabulary."""
         length = sequences.pieces.shape[1]
         if length == 1:
@@ -124,7 +124,7 @@ class HashedColumns:
         """Return a number for a piece: the same one in every run."""
         return zlib.crc32(piece.encode())
 
-    def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+    def find_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows and the columns of all sequences, int64 (n,) each."""
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
