@@ -9,7 +9,7 @@ import inspect
 import io
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -90,28 +90,27 @@ def parse_value(stage: str, name: str, text: str) -> Any:
     words = text.split(",")
     if not all(word in list_known_classes() or _PATH.fullmatch(word) for word in words):
         return text
-    estimators = [make_estimator(stage, word, {}) for word in words]
+    estimators = [make_estimator(stage, word) for word in words]
     return [(type(e).__name__.lower(), e) for e in estimators] if name == "estimators" else estimators[0]
 
 
-def parse_assignments(stage: str, assignments: tuple[str, ...]) -> dict[str, Any]:
-    """Parse the values of ``--set``, such as ``C=0.1``, and return the value of each parameter by its name."""
-    pairs = (pair.partition("=")[::2] for pair in assignments)
-    return {name: parse_value(stage, name, text) for name, text in pairs}
-
-
-def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
+def make_estimator(
+    stage: str, class_: str, assignments: Iterable[str] = (), chosen: Mapping[str, Any] | None = None
+) -> Any:
     """Make an estimator that is not fitted.
 
     Parameters
     ----------
-    stage, class_ : as for `check_class_and_parameters`.
-    values : by parameter; ``estimator__C`` is the parameter C of the estimator ``estimator``.
+    stage, class_, assignments : as for `check_class_and_parameters`; ``estimator__C=0.1`` sets the parameter C of the
+        estimator ``estimator``.
+    chosen : the values of further parameters by name; None for none.
 
     Raises
     ------
     UsageError : there is no such class or parameter.
     """
+    pairs = (pair.partition("=")[::2] for pair in assignments)
+    values = {name: parse_value(stage, name, text) for name, text in pairs} | dict(chosen or {})
     made_of = _import_class(stage, class_)
     own = {name: value for name, value in values.items() if "__" not in name}
     parameters = inspect.signature(made_of).parameters

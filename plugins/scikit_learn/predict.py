@@ -37,7 +37,6 @@ from .estimators import (
     explain_missing_parameter,
     load_estimator,
     make_estimator,
-    parse_assignments,
     parse_value,
 )
 from .names import find_counterpart, list_class_names
@@ -121,8 +120,7 @@ class Predict(Learner):
     def make_unfitted(self, chosen: dict[str, Any]) -> Any:
         """Make the estimator, not yet fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
         assert self.estimator is not None
-        values = {**parse_assignments(self.name, self.set), **chosen}
-        estimator = make_estimator(self.name, self.estimator, values)
+        estimator = make_estimator(self.name, self.estimator, self.set, chosen)
         # A method may be there only once the estimator is fitted, as that of StackingClassifier.
         if not hasattr(type(estimator), "predict") or not hasattr(estimator, "__sklearn_tags__"):
             raise self._make_interface_error()

@@ -25,7 +25,6 @@ from .estimators import (
     dump_estimator,
     load_estimator,
     make_estimator,
-    parse_assignments,
     shorten_message,
 )
 from .names import list_class_names
@@ -63,7 +62,7 @@ class Sklearn(SelectiveStage):
 
     def make_unfitted(self) -> Any:
         """Make the transformer that the options name, not yet fitted."""
-        estimator = make_estimator(self.name, self.class_, parse_assignments(self.name, self.set))
+        estimator = make_estimator(self.name, self.class_, self.set)
         if not hasattr(estimator, "transform"):
             hint = f"; write: predict {self.class_}" if hasattr(estimator, "predict") else ""
             raise UsageError(f"{self.name}: {self.class_} has no transform{hint}")
