@@ -71,9 +71,15 @@ class Alignment:
             [name for name, i in ours.items() if name not in theirs and i not in targets],
             "attribute is missing that the chain was fitted on",
             "attributes are missing that the chain was fitted on",
+            "; add what is missing",
         )
         extra = [name for name in theirs if name not in ours]
-        _raise_if_any(extra, "attribute is not among those fitted on", "attributes are not among those fitted on")
+        _raise_if_any(
+            extra,
+            "attribute is not among those fitted on",
+            "attributes are not among those fitted on",
+            "; leave out what is new",
+        )
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
         for position, attribute in enumerate(self.incoming.attributes):
@@ -104,7 +110,8 @@ class Alignment:
             )
         if attribute.attributes != wanted.attributes:
             raise FilterkitError(
-                f"the attributes inside {quoted(attribute.name)} are not those that the chain was fitted on"
+                f"the attributes inside {quoted(attribute.name)} are not those that the chain was fitted on; "
+                "make them the same"
             )
         known = map_labels_to_codes(wanted).keys()
         unknown = [value for value in attribute.values if value not in known]

@@ -43,7 +43,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
             attributes.append(Attribute(name, "string" if word == "STRING" else "numeric"))
         else:
             raise FilterkitError(
-                f"attribute {quoted(name)} has the type {quoted(str(kind))}, which liac-arff does not have"
+                f"attribute {quoted(name)} has the type {quoted(str(kind))}, which liac-arff does not have; make it STRING"
             )
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
@@ -62,14 +62,16 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
             if position not in range(len(readers)):
                 last = len(readers) - 1
                 raise FilterkitError(
-                    f"row {number + 1} has a value of attribute {position}, but the last one is {last}"
+                    f"row {number + 1} has a value of attribute {position}, but the last one is {last}; leave it out"
                 )
         values = np.array([readers[position](value) for _, position, value in entries], np.float64)
         numbers, positions = (np.array([entry[i] for entry in entries], np.int64) for i in (0, 1))
         return from_entries(schema, numbers, positions, values, len(rows))
     odd = next((number for number, row in enumerate(rows, 1) if len(row) != len(attributes)), None)
     if odd is not None:
-        raise FilterkitError(f"row {odd} has {len(rows[odd - 1])} values for {len(attributes)} attributes")
+        raise FilterkitError(
+            f"row {odd} has {len(rows[odd - 1])} values for {len(attributes)} attributes; use None for missing"
+        )
     return from_columns(schema, [[read(row[i]) for row in rows] for i, read in enumerate(readers)])
 
 
@@ -117,7 +119,9 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     """
     odd = next((a for a in batch.schema.attributes if a.kind in ("date", "relational")), None)
     if odd is not None:
-        raise FilterkitError(f"attribute {quoted(odd.name)} is {odd.kind}, a type that liac-arff does not have")
+        raise FilterkitError(
+            f"attribute {quoted(odd.name)} is {odd.kind}, a type that liac-arff does not have; leave it out"
+        )
     kinds = {"numeric": "REAL", "string": "STRING"}
     attributes = [(a.name, kinds.get(a.kind) or [*a.values]) for a in batch.schema.attributes]
     if batch.weights is not None:

@@ -97,7 +97,7 @@ class Schema:
             advice = f"; leave --class out, and begin the chain with: {make_class(target.name)}"
             raise FilterkitError(
                 f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
-                + (advice if target.kind == "string" else "")
+                + (advice if target.kind == "string" else "; choose another")
             )
         kinds = {attribute.kind: attribute for attribute in self.label_attributes}
         for kind, attribute in kinds.items():
