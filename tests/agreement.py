@@ -30,6 +30,13 @@ def shared(name, class_=None, positive=None):
     return filterkit.read(path, class_=class_, positive=positive)
 
 
+def find(name):
+    """The path of a set; the test is skipped where it is not at hand."""
+    paths = [DATA / f"weka/{name}.arff", DATA / f"uci/{name}.arff", SAMPLES / f"{name}.arff"]
+    found = next((path for path in paths if path.exists()), None)
+    return found or pytest.skip(f"needs the data sets in {DATA}")
+
+
 def make(X, y, classes=("no", "yes"), *, weights=None, nominal=(), sparse=False, positive=None, zero=None):
     """A batch of the rows X with columns a0, a1, ...; `nominal` are the numbers of nominal ones.
 

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from agreement import dense, feature_names, sample
+from agreement import dense, feature_names, find, sample
 from command import run
 from filterkit_plugins.scikit_learn.names import list_known_classes
 from filterkit_plugins.scikit_learn.weka_learners import LEARNERS
@@ -84,33 +84,23 @@ def test_the_page_has_every_learner():
     assert [line for line in PAGE.splitlines() if line in rows] == rows
 
 
-def test_zero_r_predicts_as_weka(weka39):
-    path = ROOT / "arff_samples" / "breast-cancer.arff"
-    assert predictions(path, LEARNERS["ZeroR"].chain) == weka_predictions(weka39, path, "rules.ZeroR")
+@pytest.mark.parametrize(
+    ("name", "chain", "learner"),
+    [
+        ("breast-cancer", LEARNERS["ZeroR"].chain, "rules.ZeroR"),
+        # On the class of most rows of each word count; priors of many rows hardly differ when they are smoothed.
+        ("sparse-counts-multiclass", "predict MultinomialNB", "bayes.NaiveBayesMultinomial"),
+        ("vehicle", LEARNERS["Logistic"].chain, "functions.Logistic -R 0"),
+        # Where two classes do not overlap, the ridge alone has the weights end.
+        ("breast-cancer", LEARNERS["Logistic"].chain.replace("C=5e7", "C=0.05"), "functions.Logistic -R 10"),
+    ],
+)
+def test_classes_are_predicted_as_by_weka(name, chain, learner, weka39):
+    assert predictions(find(name), chain) == weka_predictions(weka39, find(name), learner)
 
 
-def test_multinomial_naive_bayes_predicts_as_weka(weka39):
-    """On the class of most rows of each word count; priors of many rows hardly differ when they are smoothed."""
-    path = ROOT / "arff_samples" / "sparse-counts-multiclass.arff"
-    expected = weka_predictions(weka39, path, "bayes.NaiveBayesMultinomial")
-    assert predictions(path, "predict MultinomialNB") == expected
-
-
-def test_logistic_regression_without_ridge_predicts_as_weka(weka39, shared_data):
-    path = shared_data / "uci" / "vehicle.arff"
-    expected = weka_predictions(weka39, path, "functions.Logistic -R 0")
-    assert predictions(path, LEARNERS["Logistic"].chain) == expected
-
-
-def test_logistic_regression_with_a_ridge_predicts_as_weka(weka39):
-    """Where two classes do not overlap, the ridge alone has the weights end."""
-    path = ROOT / "arff_samples" / "breast-cancer.arff"
-    chain = LEARNERS["Logistic"].chain.replace("C=5e7", "C=0.05")
-    assert predictions(path, chain) == weka_predictions(weka39, path, "functions.Logistic -R 10")
-
-
-def test_linear_regression_predicts_as_weka(weka39, shared_data):
-    path = shared_data / "weka" / "cpu.with.vendor.arff"
+def test_linear_regression_predicts_as_weka(weka39):
+    path = find("cpu.with.vendor")
     files = ["-c", "last", "-t", str(path), "-T", str(path), "-p", "0"]
     lines = weka(weka39, "weka.classifiers.functions.LinearRegression", "-S", "1", *files).splitlines()
     expected = [float(line.split()[2]) for line in lines if re.match(r" +\d+ +[\d.]+ ", line)]
@@ -120,7 +110,7 @@ def test_linear_regression_predicts_as_weka(weka39, shared_data):
 
 def test_the_least_expected_cost_is_predicted_as_by_weka(weka39, tmp_path):
     rows = "0 1 1 5; 4 0 -2 1; 1 9 1 1; 1 1 3 0"
-    path = ROOT / "arff_samples" / "sparse-counts-multiclass.arff"
+    path = find("sparse-counts-multiclass")
     (tmp_path / "a.cost").write_text("4 4\n" + rows.replace(";", "\n"))
     learner = f'meta.CostSensitiveClassifier -M -cost-matrix "[{rows}]" -W weka.classifiers.bayes.NaiveBayesMultinomial'
     found = predictions(path, f"predict MultinomialNB --costs {tmp_path}/a.cost")

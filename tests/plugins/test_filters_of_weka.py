@@ -6,7 +6,7 @@ import math
 import re
 
 import pytest
-from agreement import DATA, SAMPLES
+from agreement import find
 from weka import arff_of, declarations_and_rows, weka_answers
 
 import filterkit
@@ -70,13 +70,6 @@ CASES = [
     ("labor", "supervised.instance.ClassBalancer", "balance"),
     ("glass", "supervised.instance.SpreadSubsample -M 1.5", "balance --by drop --spread 1.5"),
 ]
-
-
-def find(name):
-    """The path of a set; the test is skipped where it is not at hand."""
-    paths = [DATA / f"weka/{name}.arff", DATA / f"uci/{name}.arff", SAMPLES / f"{name}.arff"]
-    found = next((path for path in paths if path.exists()), None)
-    return found or pytest.skip(f"needs the data sets in {DATA}")
 
 
 @pytest.fixture(scope="module")
