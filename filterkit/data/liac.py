@@ -43,7 +43,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
             attributes.append(Attribute(name, "string" if word == "STRING" else "numeric"))
         else:
             raise FilterkitError(
-                f"attribute {quoted(name)} has the type {quoted(str(kind))}, which liac-arff does not have; make it STRING"
+                f"attribute {quoted(name)} has the type {quoted(str(kind))}, which liac-arff does not have; "
+                "make it STRING"
             )
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):

@@ -398,7 +398,7 @@ def test_test_data_is_transformed_by_what_was_fitted_on_the_input():
 def test_test_data_is_checked_before_the_training_data_is_read():
     Path("test.arff").write_text(NUMBER.replace("y numeric", "x numeric") + "1\n")
     Path("train.arff").write_text(f"{NUMBER}not a number\n")
-    message = "test.arff: 1 attribute is missing that the chain was fitted on: 'y'"
+    message = "test.arff: 1 attribute is missing that the chain was fitted on: 'y'; add what is missing"
     assert refusal("--test test.arff out.arff -o - train.arff l2", status=1) == message
     assert not Path("out.arff").exists()
 
