@@ -194,10 +194,12 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
 def _measure_accuracy(outcome: Outcome) -> tuple[float, float, float]:
     right = outcome.truth == outcome.predicted
     whole = np.logical_and.reduceat(right, find_group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
-    weights = outcome.row_weights
-    total = weights.sum() * whole.shape[1]
-    accuracy, loss = (float((weights @ cells).sum() / total) for cells in (whole, ~whole))
-    return accuracy, loss, float(np.average(whole.all(axis=1), weights=weights))
+    subset = float(np.average(whole.all(axis=1), weights=outcome.weights))
+    if outcome.weights is None:  # a product would copy all cells as numbers
+        return whole.mean(), (~whole).mean(), subset
+    total = outcome.weights.sum() * whole.shape[1]
+    accuracy, loss = (float((outcome.weights @ cells).sum() / total) for cells in (whole, ~whole))
+    return accuracy, loss, subset
 
 
 def _measure_label_ranking(outcome: Outcome) -> tuple[float, ...]:
@@ -226,7 +228,8 @@ def _measure_cost(outcome: Outcome) -> tuple[float]:
 def _measure_counts(outcome: Outcome) -> tuple[float, ...]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
-    counts = np.stack([outcome.row_weights @ cell for cell in cells])
+    weights = outcome.weights
+    counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
     precision, recall, f1, specificity = map(average_without_nan, _compute_rates(*counts))
     micro_precision, micro_recall, micro_f1, _ = map(float, _compute_rates(*counts.sum(axis=1)))
     return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
