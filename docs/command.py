@@ -11,7 +11,7 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document filterkit's own subcommands
 import click
 
 from filterkit.cli.main import command
-from filterkit.evaluation.measures import MEANINGS
+from filterkit.evaluation.measure_names import MEANINGS
 from filterkit.plugin.registry import registry
 
 INTRODUCTION = """\

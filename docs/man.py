@@ -16,7 +16,7 @@ import click
 
 from filterkit._version import __version__
 from filterkit.cli.main import SECTIONS, TITLES, command
-from filterkit.evaluation.measures import MEANINGS
+from filterkit.evaluation.measure_names import MEANINGS
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import group_by_heading
 

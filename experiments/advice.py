@@ -19,7 +19,7 @@ from filterkit.evaluation.comparison import (
     compute_signed_rank_test,
     rank_methods_by_task,
 )
-from filterkit.evaluation.measures import LOSSES
+from filterkit.evaluation.measure_names import LOSSES
 from filterkit.evaluation.properties import Properties
 from filterkit.evaluation.results import Results, average_over_axis, read_results_file
 

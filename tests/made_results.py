@@ -7,7 +7,7 @@ import numpy as np
 
 from filterkit import Attribute, Batch, Schema
 from filterkit.evaluation.folds import Design
-from filterkit.evaluation.measures import OF_CLASSES
+from filterkit.evaluation.measure_names import OF_CLASSES
 from filterkit.evaluation.runner import Evaluator, Result, evaluate_parts, parse_named_chain
 
 NAN = float("nan")

@@ -12,7 +12,8 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.folds import Splits
-from filterkit.evaluation.measures import OF_PROBABILITIES, OF_SCORES, find_best, measures
+from filterkit.evaluation.measure_names import OF_PROBABILITIES, OF_SCORES
+from filterkit.evaluation.measures import find_best, measures
 from filterkit.evaluation.trial import fit_and_predict_chains
 
 INNER_FOLDS = 5  # fewer if there are fewer rows or groups
@@ -35,7 +36,7 @@ def choose_chain(
     Parameters
     ----------
     chains : the names and the chains.
-    measure : one of `filterkit.evaluation.measures.MEASURES`.
+    measure : one of `filterkit.evaluation.measure_names.MEASURES`.
     rows : the training rows.
     splits : of these rows; None if they cannot be split.
     prefix : the beginning of messages: data, task and fold.

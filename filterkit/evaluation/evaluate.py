@@ -17,7 +17,8 @@ from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.costs import make_cost_matrix
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import evaluate_all_parts
-from filterkit.evaluation.measures import MEASURES, check_measure
+from filterkit.evaluation.measure_names import MEASURES
+from filterkit.evaluation.measures import check_measure
 from filterkit.evaluation.predefined_folds import PredefinedFold, PredefinedFolds
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results

@@ -11,68 +11,12 @@ import numpy as np
 from filterkit.data.arithmetic import divide_or_zero
 from filterkit.errors import UsageError
 from filterkit.evaluation.comparison import average_without_nan
-from filterkit.evaluation.regression import ABOUT, LOSSES_OF_NUMBERS, OF_NUMBERS, measure_number_predictions
+from filterkit.evaluation.measure_names import LOSSES, MEASURES, OF_CLASSES, OF_NUMBERS
+from filterkit.evaluation.regression import measure_number_predictions
 from filterkit.stages.models import Outcome, find_group_bounds
 
 _TOP = 20  # the number of rows that p20 takes into account
 
-# The title of each measure, as a figure spells it out, and one line about it, in the order in which they are shown.
-_ABOUT: dict[str, tuple[str, str]] = {
-    "accuracy": ("accuracy", "share of the predictions that are right"),
-    "precision": ("precision", "share of the rows predicted positive that are; mean over tasks"),
-    "recall": ("recall", "share of the positive rows that are predicted so; mean over tasks"),
-    "f1": ("F-measure", "harmonic mean of precision and recall; mean over tasks"),
-    "micro_precision": ("micro-averaged precision", "precision of the predictions for all tasks together"),
-    "micro_recall": ("micro-averaged recall", "recall of the predictions for all tasks together"),
-    "micro_f1": ("micro-averaged F-measure", "F1 of the predictions for all tasks together"),
-    "sensitivity": ("sensitivity", "another name of recall"),
-    "specificity": ("specificity", "share of the negative rows that are predicted so; mean over tasks"),
-    "auc": ("area under the ROC curve", "how often a positive row scores above a negative one; mean over tasks"),
-    "p20": ("precision at 20", "share of positive rows among the 20 with the highest scores; mean over tasks"),
-    "bep": (
-        "break-even point",
-        "precision among as many of the highest scores as rows are positive; mean over tasks",
-    ),
-    "kappa": ("Cohen's kappa", "how much better than chance the predictions are; mean over labels"),
-    "mcc": (
-        "Matthews coefficient",
-        "from -1 (all wrong) over 0 (chance) to 1; mean over labels",
-    ),
-    "pr_auc": (
-        "area under the precision-recall curve",
-        "the precision at each score, weighted by the rise of the recall; mean over tasks",
-    ),
-    "log_loss": ("logarithmic loss", "mean of -ln p of the true class, for probabilities; smaller is better"),
-    "brier": ("Brier score", "mean squared error of the probabilities; smaller is better"),
-    "hamming_loss": ("Hamming loss", "share of the predictions that are wrong, 1 - accuracy; smaller is better"),
-    "subset_accuracy": ("exact match", "share of the rows of which all labels are predicted right"),
-    "one_error": ("one-error", "share of the rows that lack the label with the highest score; smaller is better"),
-    "coverage": (
-        "coverage",
-        "how many labels come before the last right one, from the highest score down; smaller is better",
-    ),
-    "ranking_loss": (
-        "ranking loss",
-        "share of the pairs of a right and a wrong label in which the wrong one scores as high; smaller is better",
-    ),
-    "lrap": (
-        "label ranking average precision",
-        "precision among the labels that score as high as a right one; mean over right labels, then rows",
-    ),
-    "cost": ("mean cost", "cost of the predictions by --costs; smaller is better"),
-    **ABOUT,
-}
-TITLES = {name: title for name, (title, _) in _ABOUT.items()}
-MEANINGS = {name: line if title == name else f"{title}: {line}" for name, (title, line) in _ABOUT.items()}
-
-MEASURES: tuple[str, ...] = tuple(_ABOUT)
-OF_CLASSES = tuple(name for name in MEASURES if name not in OF_NUMBERS)
-OF_PROBABILITIES = frozenset(("log_loss", "brier"))
-_OF_LABELS = ("one_error", "coverage", "ranking_loss", "lrap")
-OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc", *_OF_LABELS))
-# Of these, smaller values are better.
-LOSSES = OF_PROBABILITIES | {"hamming_loss", "one_error", "coverage", "ranking_loss", "cost"} | LOSSES_OF_NUMBERS
-NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier", "coverage", "cost", *OF_NUMBERS))
 _TIED = 2.0**-40  # scores, and means, that differ by less than this share of their size are equal
 
 
@@ -205,7 +149,7 @@ def _measure_accuracy(outcome: Outcome) -> tuple[float, float, float]:
 def _measure_label_ranking(outcome: Outcome) -> tuple[float, ...]:
     truth = outcome.truth
     if outcome.scores is None or outcome.exclusive is not False or truth.shape[1] < 2:
-        return (np.nan,) * len(_OF_LABELS)
+        return (np.nan,) * 4
     from scipy.stats import rankdata
 
     # For each label, how many labels score at least as high; and for each right label, how many right ones do.
@@ -274,7 +218,7 @@ _GROUPS = {
     ("auc", "p20", "bep", "pr_auc"): _measure_ranking,
     ("kappa", "mcc"): _measure_kappa_and_mcc,
     ("log_loss", "brier"): _measure_probabilities,
-    _OF_LABELS: _measure_label_ranking,
+    ("one_error", "coverage", "ranking_loss", "lrap"): _measure_label_ranking,
     ("cost",): _measure_cost,
 }
 

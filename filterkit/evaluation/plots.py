@@ -27,7 +27,7 @@ from filterkit.evaluation.figures import (
     use_paper_style,
     wrap_name,
 )
-from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
+from filterkit.evaluation.measure_names import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
     from filterkit.evaluation.comparison import MethodRanks

@@ -11,24 +11,11 @@ from typing import Any
 import numpy as np
 
 from filterkit.evaluation.comparison import average_without_nan
+from filterkit.evaluation.measure_names import OF_NUMBERS
 from filterkit.stages.models import Outcome
 
-# The title of each measure and one line about it, as in `filterkit.evaluation.measures`.
-ABOUT: dict[str, tuple[str, str]] = {
-    "mae": ("mean absolute error", "of predicted numbers, as all that follow; smaller is better"),
-    "rmse": ("root mean squared error", "larger errors count more; smaller is better; mean over targets"),
-    "r2": ("coefficient of determination", "R², 1 for right numbers, 0 for their mean; mean over targets"),
-    "pearson": ("Pearson's correlation", "of predicted and true numbers, from -1 to 1; mean over targets"),
-    "spearman": ("Spearman's correlation", "that of the ranks; mean over targets"),
-    "medae": ("median absolute error", "half of the rows have smaller errors; smaller is better"),
-    "rae": ("relative absolute error", "mae divided by that of the mean of the training rows; smaller is better"),
-    "rrse": ("root relative squared error", "rmse divided by that of the same mean; smaller is better"),
-}
-OF_NUMBERS = tuple(ABOUT)
-LOSSES_OF_NUMBERS = frozenset(("mae", "rmse", "medae", "rae", "rrse"))
 _EQUAL = 2.0**-40  # the variance of equal numbers is rounded to less than this share of their squares
 _MOST_POINTS = 1000  # of a fold
-IN_UNITS = frozenset(("mae", "rmse", "medae"))  # in the unit of the class
 
 
 def measure_number_predictions(outcome: Outcome) -> dict[str, float]:

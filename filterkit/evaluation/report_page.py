@@ -11,7 +11,7 @@ import numpy as np
 
 from filterkit._version import __version__
 from filterkit.errors import visible
-from filterkit.evaluation.measures import LOSSES, TITLES
+from filterkit.evaluation.measure_names import LOSSES, TITLES
 from filterkit.evaluation.results import PooledPredictions, Results, pool_over_folds
 from filterkit.pages.page import make_page
 

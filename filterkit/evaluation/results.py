@@ -25,8 +25,7 @@ from filterkit.evaluation.comparison import (
     rank_methods,
 )
 from filterkit.evaluation.confusion import PredictionCounts
-from filterkit.evaluation.measures import LOSSES, OF_CLASSES
-from filterkit.evaluation.regression import OF_NUMBERS
+from filterkit.evaluation.measure_names import LOSSES, OF_CLASSES, OF_NUMBERS
 from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
@@ -160,18 +159,14 @@ class Results:
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead.
         """
         means = average_over_axis(self.get_values(measure), 1)
-        owners = [_strip_variant(name) for name in self.chains]
-        best = np.full((len(self.tasks), len(self.list_methods())), -np.inf)
-        for number, method in enumerate(self.list_methods()):
-            own = means[:, [owner == method for owner in owners]]
-            best[:, number] = np.where(np.isnan(own), -np.inf, own).max(axis=(1, 2))
-        return np.where(np.isinf(best), np.nan, best)
+        owners = np.array([_strip_variant(name) for name in self.chains])
+        # fmax passes over NaN
+        best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_methods()]
+        return np.stack(best, axis=1)
 
     def compute_means_and_errors(self, measure: str) -> np.ndarray:
         """Compute the mean of a measure over the units, and its standard error: float64 (chains, shares, 2)."""
-        units = self.list_unit_values(measure)
-        pairs = [[compute_mean_and_error(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
-        return np.array(pairs).reshape(*units.shape[1:], 2)
+        return np.moveaxis(np.apply_along_axis(compute_mean_and_error, 0, self.list_unit_values(measure)), 0, 2)
 
     @property
     def has_several_tasks(self) -> bool:

@@ -25,6 +25,7 @@ from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_cla
 from filterkit.evaluation.chain_choice import INNER_FOLDS, choose_chain
 from filterkit.evaluation.confusion import list_confusion_matrices
 from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_into_inner_folds
+from filterkit.evaluation.measure_names import OF_NUMBERS
 from filterkit.evaluation.measures import measures
 from filterkit.evaluation.predefined_folds import (
     PredefinedFold,
@@ -33,7 +34,7 @@ from filterkit.evaluation.predefined_folds import (
     split_off_attribute,
 )
 from filterkit.evaluation.properties import measure_training_rows
-from filterkit.evaluation.regression import OF_NUMBERS, list_number_predictions
+from filterkit.evaluation.regression import list_number_predictions
 from filterkit.evaluation.trial import fit_and_predict_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry

@@ -126,7 +126,7 @@ from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
 from filterkit.errors import visible as visible
 from filterkit.evaluation.costs import read_costs as read_costs
-from filterkit.evaluation.measures import LOSSES as LOSSES
+from filterkit.evaluation.measure_names import LOSSES as LOSSES
 from filterkit.evaluation.measures import check_measure as check_measure
 from filterkit.evaluation.measures import find_best as find_best
 from filterkit.evaluation.measures import measures as measures

@@ -23,7 +23,7 @@ from made_results import drawn, svg_texts, table
 
 from filterkit import progress
 from filterkit.cli.main import run_command_line
-from filterkit.evaluation.measures import OF_CLASSES
+from filterkit.evaluation.measure_names import OF_CLASSES
 from filterkit.evaluation.plots import FIGURES
 from filterkit.evaluation.results import Results
 

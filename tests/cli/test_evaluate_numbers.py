@@ -8,7 +8,7 @@ from statistics import mean
 
 from command import output, refusal, run
 
-from filterkit.evaluation.regression import OF_NUMBERS
+from filterkit.evaluation.measure_names import OF_NUMBERS
 
 RIDGE = "--chain 'ridge: onehot predict Ridge'"
 CHAINS = f"{RIDGE} --chain 'near: onehot neighbors --k 3 --distance euclidean'"

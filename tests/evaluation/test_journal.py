@@ -14,7 +14,7 @@ from made_results import design, without_seconds
 
 from filterkit import FilterkitError
 from filterkit.evaluation.journal import Journal
-from filterkit.evaluation.measures import OF_CLASSES
+from filterkit.evaluation.measure_names import OF_CLASSES
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, evaluate_parts
 

@@ -22,8 +22,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from filterkit.evaluation.measures import MEANINGS, MEASURES, OF_CLASSES, measures
-from filterkit.evaluation.regression import OF_NUMBERS
+from filterkit.evaluation.measure_names import MEANINGS, MEASURES, OF_CLASSES, OF_NUMBERS
+from filterkit.evaluation.measures import measures
 from filterkit.stages.models import Outcome
 
 NAN = float("nan")

@@ -9,7 +9,7 @@ import pytest
 
 from filterkit import UsageError
 from filterkit.evaluation.figures import COLOURS, PAGE, choose_column_count, choose_line_style, move_positions_apart
-from filterkit.evaluation.measures import OF_CLASSES, TITLES
+from filterkit.evaluation.measure_names import OF_CLASSES, TITLES
 from filterkit.evaluation.plots import FIGURES, check_plot_options, draw_figure, write_figure
 from filterkit.evaluation.results import Results
 

@@ -9,7 +9,7 @@ import numpy as np
 from made_results import NAN, drawn, table
 
 from filterkit.evaluation import report_page as module
-from filterkit.evaluation.regression import OF_NUMBERS
+from filterkit.evaluation.measure_names import OF_NUMBERS
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Result

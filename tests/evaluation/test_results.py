@@ -10,8 +10,7 @@ from made_results import NAN, drawn, result, table
 from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
-from filterkit.evaluation.measures import OF_CLASSES
-from filterkit.evaluation.regression import OF_NUMBERS
+from filterkit.evaluation.measure_names import OF_CLASSES, OF_NUMBERS
 from filterkit.evaluation.results import Results, pool_over_folds, read_results_file, read_results_files
 from filterkit.evaluation.runner import Result
 

@@ -6,8 +6,7 @@ import numpy as np
 from made_results import drawn, result, table
 
 from filterkit.evaluation.comparison import rank_methods_by_task
-from filterkit.evaluation.measures import TITLES
-from filterkit.evaluation.regression import OF_NUMBERS
+from filterkit.evaluation.measure_names import OF_NUMBERS, TITLES
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 

@@ -38,7 +38,8 @@ from filterkit.errors import PATH, UsageError, quoted
 from filterkit.evaluation.costs import read_costs
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal, evaluate_all_parts
-from filterkit.evaluation.measures import MEASURES, check_measure
+from filterkit.evaluation.measure_names import MEASURES
+from filterkit.evaluation.measures import check_measure
 from filterkit.evaluation.plots import check_plot_options
 from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_splits
 from filterkit.evaluation.results import Results

@@ -1,0 +1,29 @@
+"""The names of all measures, and what is known of each; the file ``measures.toml`` declares them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+_DECLARED = tomllib.loads(Path(__file__).with_name("measures.toml").read_text(encoding="utf-8"))
+
+
+def _select_names(key: str, value: Any = True) -> tuple[str, ...]:
+    """Return the names of the measures that are declared with a value of a key, in the order of the file."""
+    return tuple(name for name, about in _DECLARED.items() if about.get(key) == value)
+
+
+MEASURES: tuple[str, ...] = tuple(_DECLARED)
+TITLES: dict[str, str] = {name: about["title"] for name, about in _DECLARED.items()}
+MEANINGS = {
+    name: about["about"] if about["title"] == name else f"{about['title']}: {about['about']}"
+    for name, about in _DECLARED.items()
+}
+OF_CLASSES = _select_names("of", "classes")
+OF_NUMBERS = _select_names("of", "numbers")
+OF_SCORES = frozenset(_select_names("needs", "scores"))
+OF_PROBABILITIES = frozenset(_select_names("needs", "probabilities"))
+LOSSES = frozenset(_select_names("is_loss"))  # of these, smaller values are better
+NOT_FROM_0_TO_1 = frozenset(_select_names("exceeds_0_to_1"))
+IN_UNITS = frozenset(_select_names("has_unit"))
