@@ -188,7 +188,6 @@ class Strip:
         self._rows = rows
         self._engine = rows.engine
         self._budget = budget
-        self._take_statistic = self._engine.keep(partial(_take_statistic, counting, low, high))
         self._held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
         self._counts = np.zeros(4)  # see `_take_statistic_and_counts`
 
@@ -199,17 +198,12 @@ class Strip:
         ------
         StageError : the sum of all weights cannot be counted exactly.
         """
-        yield [
-            Query(
-                self._rows,
-                partial(_take_statistic_and_counts, self._take_statistic, self.counting.supervised),
-                self._add,
-            )
-        ]
+        take = self._engine.keep(partial(_take_statistic, self.counting, self.low, self.high))
+        yield [Query(self._rows, partial(_take_statistic_and_counts, take, self.counting.supervised), self._add)]
         weights, n_rows = self._counts[:2].tolist()
         check_sum(self.counting.reader, weights, n_rows)
         if not self._held:
-            self._held = list(map_checked(self._engine, self._take_statistic, [empty(self._rows.schema)]))
+            self._held = list(map_checked(self._engine, take, [empty(self._rows.schema)]))
         self._merge()
 
     def _add(self, result: tuple[Any, np.ndarray]) -> None:
@@ -322,15 +316,15 @@ def _take_statistic(counting: Counting, low: int, high: int, batch: Batch) -> St
     return counting.kind.of(batch, columns, counting.supervised, counting.reader)
 
 
-def _take_statistic_and_counts(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
-    """Call `count`, which takes the statistic of a batch, and return its result with four numbers, float64 (4,).
+def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
+    """Call `take`, which takes the statistic of a batch, and return its result with four numbers, float64 (4,).
 
     These are the two of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many do not have
     the weight 1.
     """
     n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
     n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)
-    return count(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
+    return take(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
 def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:

@@ -92,6 +92,7 @@ class OnlyColumns(Fitted):
     def __init__(self, schema: Schema, columns: np.ndarray) -> None:
         self.incoming = schema
         self.columns = columns
+        self.state = {}
         remaining = sorted({*schema.feature_indices[columns].tolist(), *schema.targets})
         new_index = {old: new for new, old in enumerate(remaining)}
         attributes = [schema.attributes[i] for i in remaining]
@@ -154,11 +155,10 @@ class FittedOnSomeColumns(Fitted):
     @property
     def state(self) -> dict[str, Any]:  # type: ignore[override]
         """The chosen columns, and the state of the stage that was fitted on them."""
-        state = self._fitted.get_state() if len(self._choice.columns) else {}
-        return {_COLUMNS: self._choice.columns, **state}
+        return {_COLUMNS: self._choice.columns, **self._fitted.get_state()}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
-        return self._fitted.describe(self._choice.schema, top) if len(self._choice.columns) else []
+        return self._fitted.describe(self._choice.schema, top)
 
     def transform(self, batch: Batch) -> Batch:
         return self._transform_chosen(batch, training=False)
