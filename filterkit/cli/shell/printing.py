@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -47,17 +46,9 @@ def _print_json(document: Any) -> None:
         return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
 
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(_replace_infinite(document), ensure_ascii=not is_utf8, indent=1, allow_nan=False)
+    finite = json.loads(json.dumps(document), parse_constant=lambda _: None)  # without NaN, Infinity and -Infinity
+    text = json.dumps(finite, ensure_ascii=not is_utf8, indent=1)
     click.echo(re.sub("[^\n -~]", escape, text))
-
-
-def _replace_infinite(value: Any) -> Any:
-    """Return a document in which each number that is not finite is None."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _replace_infinite(each) for key, each in value.items()}
-    return list(map(_replace_infinite, value)) if isinstance(value, (list, tuple)) else value
 
 
 def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:

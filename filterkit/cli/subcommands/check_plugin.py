@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -161,14 +161,9 @@ def _find_offer(known: Registry, name: str) -> list[Plugin]:
     """Return a plugin that offers this format, engine or subcommand alone, in a list; [] if no plugin offers it."""
     for plugin in known.plugins:
         part = Plugin(plugin.name, plugin.origin)
-        kinds: dict[str, list[Any]] = {
-            "format": part.formats,
-            "engine": part.engines,
-            "subcommand": part.subcommands,
-        }
         for kind, offered, item in plugin.iterate_offers():
-            if offered == name and kind in kinds:
-                kinds[kind].append(item)
+            if offered == name:
+                getattr(part, f"{kind}s").append(item)
         if part.list_offers():
             return [part]
     return []

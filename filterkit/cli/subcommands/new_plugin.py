@@ -119,8 +119,12 @@ def _check_plugin_name(known: Registry, name: str, what: str) -> None:
         )
     if keyword.iskeyword(name):
         raise UsageError(f"new-plugin: {name!r} is a keyword of Python; choose another name")
-    others: dict[str, Mapping[str, object]] = {"file format": known.formats, "engine": known.engines}
-    taken = {**others, "subcommand": known.subcommands}.get(what, known.stages)
+    others: dict[str, Mapping[str, object]] = {
+        "file format": known.formats,
+        "engine": known.engines,
+        "subcommand": known.subcommands,
+    }
+    taken = others.get(what, known.stages)
     if name in taken or (what == "file format" and f".{name}" in taken):
         raise UsageError(f"new-plugin: another {what} is called '{name}'; choose another name")
 
