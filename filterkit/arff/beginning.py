@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from filterkit.arff.header import Header, Pieces, parse_header, skip_separators
+from filterkit.arff.header import Header, HeaderPieces, parse_header, skip_separators
 from filterkit.errors import ArffError, RowError
 from filterkit.files.contents import explain_not_text
 from filterkit.files.endings import find_other_format
@@ -29,18 +29,18 @@ def read_header(source: Source, opening: Opening) -> tuple[Header, int, bytes]:
     size = _choose_size(opening)
     text = source.read(size)
     lines = Lines(source, text, size)
-    pieces = Pieces(lines, opening.lenient)
+    pieces = HeaderPieces(lines, opening.lenient)
     try:
         _refuse_other_content(text)
         try:
             header, line, begun = parse_header(pieces)
         except ArffError as error:
-            from filterkit.arff.lenient_header import hint_at_lenient, read_leniently
+            from filterkit.arff.lenient_header import explain_lenient_reading, read_header_leniently
 
             if not opening.lenient:
-                error.message += hint_at_lenient(pieces, error)
+                error.message += explain_lenient_reading(pieces, error)
                 raise
-            header, line, begun = read_leniently(pieces, error)
+            header, line, begun = read_header_leniently(pieces, error)
     except RowError as error:
         if error.line is not None:
             error.message += _explain_other_format(source.name, text)

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 
 from filterkit.arff import exact
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.losses import find_inexact_integers, may_be_rounded
 from filterkit.errors import ArffError
@@ -41,11 +41,11 @@ class BlockParser:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: BatchLayout,
         rejects: bool,
         lenient: bool = False,
         unseen: bool = False,
-        declared: Layout | None = None,
+        declared: BatchLayout | None = None,
     ) -> None:
         self.layout = layout
         self.rejects = rejects
@@ -63,7 +63,7 @@ class BlockParser:
         """
         self._bytes += len(block.text)
         parsed = self._parse(block)
-        notes = merge_notes(parsed.notes + _find_rounded(block, parsed.batch))
+        notes = merge_notes(parsed.notes + _find_rounded_number(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), find_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
@@ -76,7 +76,7 @@ class BlockParser:
         while text:
             this, text = text[: (end := find_first_line_end(text))], text[end:]
             try:
-                rows += self._correct_line(this.decode("utf-8", "surrogateescape"), line, notes)
+                rows += self._parse_or_correct_line(this.decode("utf-8", "surrogateescape"), line, notes)
             except ArffError as error:
                 error.source = name
                 if not self.rejects:
@@ -85,32 +85,32 @@ class BlockParser:
             line += count_lines(this)
         return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes), rejected=tuple(rejected))
 
-    def _correct_line(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
+    def _parse_or_correct_line(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
         """Return the rows in a line, which a lenient parser corrects if it is refused; adds to `notes`."""
         try:
-            return self._parse_strictly(text, line, notes, self.unseen and not self.lenient)
+            return self._parse_rows_strictly(text, line, notes, self.unseen and not self.lenient)
         except ArffError as error:
             from filterkit.arff.lenient import mend_row
 
             mended = mend_row(text, self.declared)
             if self.lenient and mended is not None:
                 found = [Note(kind, line, text=value) for kind, value in mended.repairs]
-                rows = self._parse_strictly(mended.text, line, found, self.unseen)
+                rows = self._parse_rows_strictly(mended.text, line, found, self.unseen)
                 notes += found
                 return rows
             if self.lenient and self.unseen:
-                return self._parse_strictly(text, line, notes, True)
+                return self._parse_rows_strictly(text, line, notes, True)
             if mended is not None:
                 with suppress(ArffError):
-                    self._parse_strictly(mended.text, line, [], self.unseen)
+                    self._parse_rows_strictly(mended.text, line, [], self.unseen)
                     error.message += f"; --lenient reads {mended.hint}"
             elif not self.unseen:
                 with suppress(ArffError):
-                    self._parse_strictly(text, line, [], True)
+                    self._parse_rows_strictly(text, line, [], True)
                     error.message += "; --unseen missing reads it as missing"
             raise
 
-    def _parse_strictly(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
+    def _parse_rows_strictly(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
         """Return the rows in `text`, and add to `notes`; `unseen` says whether undeclared values are missing.
 
         Raises
@@ -129,16 +129,18 @@ class BlockParser:
         if len(text) >= (_SMALLEST_FAST if is_loaded else SMALLEST_HALF) and (is_loaded or self._bytes >= SMALL):
             from filterkit.arff import fast
 
-            parsed = fast.parse_block(text, self.layout) or self._fill_empty_fields(text, line)
+            parsed = fast.parse_block(text, self.layout) or self._parse_with_empty_fields(text, line)
             if parsed is not None:
                 return parsed
             if len(text) > SMALLEST_HALF and (middle := find_last_line_end(text[: len(text) // 2])):
                 head = self._parse(Block(text[:middle], line, name))
-                return join_parsed(head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name)))
+                return concatenate_parsed(
+                    head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name))
+                )
         return self._parse_exactly(block)
 
-    def _fill_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Parse dense rows by the fast path, ``?`` in empty fields; None if `_correct_line` might do otherwise.
+    def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
+        """Parse dense rows by the fast path, with ``?`` in empty fields; return None if a line needs other corrections.
 
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """
@@ -158,7 +160,7 @@ class BlockParser:
         # What may be corrected comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
         try:
-            rows = self._parse_strictly(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
+            rows = self._parse_rows_strictly(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
         except ArffError:
             return self._parse_single_lines(block)
         return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes))
@@ -169,7 +171,7 @@ def _fast_is_loaded() -> bool:
     return "filterkit.arff.fast" in sys.modules
 
 
-def _find_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
+def _find_rounded_number(block: Block, batch: Batch) -> tuple[Note, ...]:
     """Return a note of the first whole number in a block that float64 cannot hold exactly; () if there is none."""
     values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:
@@ -182,7 +184,7 @@ def _find_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
     return ()
 
 
-def join_parsed(head: Parsed, tail: Parsed) -> Parsed:
+def concatenate_parsed(head: Parsed, tail: Parsed) -> Parsed:
     """Concatenate two parts: the rows of `head` and then of `tail`, and their notes."""
     shift = len(head.batch)
     omitted = dict(head.omitted)

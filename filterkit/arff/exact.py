@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
 from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.numbers import is_too_large, parse_number
@@ -60,7 +60,7 @@ class Row(NamedTuple):
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: Layout, noted: Noted | None = None) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: BatchLayout, noted: Noted | None = None) -> Iterator[Row]:
     """Yield the rows in `text`, whose first line has the number `line`.
 
     Values that are worth a note are added to `noted`. Without it, a nominal value that the header does not declare is
@@ -76,13 +76,13 @@ def parse_rows(text: str, line: int, layout: Layout, noted: Noted | None = None)
     while (token := _read_token(tokens, first)) is not None:
         if token.kind == EOL:
             if token.commas:
-                raise token.error(f"an empty field: the line has only a comma{_WRITE_MISSING}")
+                raise token.make_error(f"an empty field: the line has only a comma{_WRITE_MISSING}")
             continue
         if token.kind == OPEN:
             sparse, values = True, _read_sparse_values(token, tokens, layout, noted)
         else:
             sparse, values = False, _read_dense_values(token, tokens, layout, noted)
-        yield Row(_read_weight_and_end(tokens, token, layout), sparse, values)
+        yield Row(_read_weight_and_row_end(tokens, token, layout), sparse, values)
 
 
 def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
@@ -94,57 +94,57 @@ def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
         raise
 
 
-def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, noted: Noted) -> dict[int, Any]:
+def _read_dense_values(token: Token, tokens: Iterator[Token], layout: BatchLayout, noted: Noted) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
-        raise token.error(f"an empty field: the row begins with a comma{_WRITE_MISSING}", first)
+        raise token.make_error(f"an empty field: the row begins with a comma{_WRITE_MISSING}", first)
     for position, attribute in enumerate(layout.schema.attributes):
         if position:
             token = _read_token(tokens, attribute)
             if token.kind == EOL:
-                raise token.error(
+                raise token.make_error(
                     f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}"
                 )
             if token.commas > 1:
-                raise token.error(f"an empty field{_WRITE_MISSING}", attribute.name)
+                raise token.make_error(f"an empty field{_WRITE_MISSING}", attribute.name)
         values[position] = read_value(token, position, layout, noted)
     return values
 
 
-def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, noted: Noted) -> dict[int, Any]:
+def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: BatchLayout, noted: Noted) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
         if token.kind == CLOSE:
             break
         if token.kind == EOL:
-            raise first.error("the sparse row is not closed by '}'")
+            raise first.make_error("the sparse row is not closed by '}'")
         index = _INDEX.fullmatch(token.text)
         if index is None:
-            raise token.error(f"expected the index of an attribute, found {token.describe()}")
+            raise token.make_error(f"expected the index of an attribute, found {token.describe()}")
         position = int(index["sign"] + index["digits"])
         if not 0 <= position < layout.count:
-            raise token.error(
+            raise token.make_error(
                 f"index {position} is out of range: the attributes are numbered from 0 to {layout.count - 1} in rows"
             )
         attribute = layout.schema.attributes[position]
         if position in values:
-            raise token.error(f"index {position} occurs twice in the row", attribute.name)
+            raise token.make_error(f"index {position} occurs twice in the row", attribute.name)
         token = _read_token(tokens, attribute)
         if token.kind in (EOL, CLOSE):
-            raise token.error(f"index {position} has no value", attribute.name)
+            raise token.make_error(f"index {position} has no value", attribute.name)
         values[position] = read_value(token, position, layout, noted)
     for position in layout.unlabelled:
         if position not in values:
             name = layout.schema.attributes[position].name
-            raise first.error(
+            raise first.make_error(
                 "a sparse row leaves out this attribute, so it has its first value, but the header declares none", name
             )
     return values
 
 
-def read_value(token: Token, position: int, layout: Layout, noted: Noted) -> Any:
+def read_value(token: Token, position: int, layout: BatchLayout, noted: Noted) -> Any:
     """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
 
     Raises
@@ -153,28 +153,30 @@ def read_value(token: Token, position: int, layout: Layout, noted: Noted) -> Any
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
-        raise token.error(f"expected a value, found {token.describe()}", attribute.name)
+        raise token.make_error(f"expected a value, found {token.describe()}", attribute.name)
     text = token.text
     if attribute.kind in ("numeric", "nominal"):
-        return math.nan if token.missing else _read_number(token, position, layout, noted)
-    if token.missing:
+        return math.nan if token.is_missing else _read_number(token, position, layout, noted)
+    if token.is_missing:
         return None
     dates = layout.dates.get(position)
     if dates is not None:
         moment = dates.parse(text)
         if moment is None:
-            raise token.error(f"{quoted(text)} is not a date of the form {quoted(attribute.format)}", attribute.name)
+            raise token.make_error(
+                f"{quoted(text)} is not a date of the form {quoted(attribute.format)}", attribute.name
+            )
         return moment
     if attribute.kind == "relational":
         try:
             deque(parse_rows(text, 1, layout.bags[position]), maxlen=0)
         except ArffError as error:
             inner = f"attribute {quoted(error.attribute)}: " if error.attribute is not None else ""
-            raise token.error(f"row {error.line} of the bag: {inner}{error.message}", attribute.name) from None
+            raise token.make_error(f"row {error.line} of the bag: {inner}{error.message}", attribute.name) from None
     return text
 
 
-def _read_number(token: Token, position: int, layout: Layout, noted: Noted) -> float:
+def _read_number(token: Token, position: int, layout: BatchLayout, noted: Noted) -> float:
     """Return the number in `token` for a numeric attribute, or the index of the label for a nominal one."""
     attribute, text, codes = layout.schema.attributes[position], token.text, layout.codes.get(position)
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
@@ -184,16 +186,16 @@ def _read_number(token: Token, position: int, layout: Layout, noted: Noted) -> f
         return float(number)
     if codes is None:
         hint = _WRITE_MISSING if text.lower() in ("na", "nan", "null", "none", "n/a", "") else ""
-        raise token.error(f"{quoted(text)} is not a number{hint}", attribute.name)
+        raise token.make_error(f"{quoted(text)} is not a number{hint}", attribute.name)
     if not noted.unseen:
         values = [quoted(value)[1:-1] for value in attribute.values[:8]] + ["…"] * (len(attribute.values) > 8)
         hint = suggestion(text, list(attribute.values)) or f" {{{', '.join(values)}}}"
-        raise token.error(f"{quoted(text)} is not one of its values{hint}", attribute.name)
+        raise token.make_error(f"{quoted(text)} is not one of its values{hint}", attribute.name)
     noted.notes.append(Note(UNSEEN, token.line, 1, position, text))
     return math.nan
 
 
-def _read_weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) -> float:
+def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: BatchLayout) -> float:
     """Return the instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none.
 
     `first` is the first token of the row.
@@ -202,19 +204,19 @@ def _read_weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) 
     weight = 1.0
     if token.kind == OPEN:
         if token.commas > 1:
-            raise first.error("an empty field before the weight; remove a comma")
+            raise first.make_error("an empty field before the weight; remove a comma")
         inner = next(tokens)
         number = parse_number(inner.text) if inner.kind in (WORD, QUOTED) else None
         if number is None or math.isnan(number) or is_too_large(inner.text) or next(tokens).kind != CLOSE:
-            raise first.error(f"expected an instance weight such as {{2.5}}, found {inner.describe()}")
+            raise first.make_error(f"expected an instance weight such as {{2.5}}, found {inner.describe()}")
         weight = number
         token = next(tokens)
     if token.kind != EOL:
-        raise first.error(
+        raise first.make_error(
             f"{token.describe()} is more than the {layout.count} value{'s' * (layout.count != 1)} of a row"
         )
     if token.commas > 1:
-        raise first.error("an empty field at the end of the row; remove a comma")
+        raise first.make_error("an empty field at the end of the row; remove a comma")
     return weight
 
 
@@ -230,10 +232,10 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
     ------
     ArffError : the text cannot be read; the line is counted within it.
     """
-    return list(parse_rows(text, 1, Layout(Schema(attribute.name, attribute.attributes))))
+    return list(parse_rows(text, 1, BatchLayout(Schema(attribute.name, attribute.attributes))))
 
 
-def make_batch(rows: list[Row], layout: Layout) -> Parsed:
+def make_batch(rows: list[Row], layout: BatchLayout) -> Parsed:
     """Make a batch of rows, sparse or dense as the layout is; the result also has `Parsed.omitted`."""
     columns: list[list[Any]] = []
     for position in np.flatnonzero(layout.other >= 0).tolist():
@@ -249,7 +251,7 @@ def make_batch(rows: list[Row], layout: Layout) -> Parsed:
 
 
 def make_batch_of_pairs(
-    layout: Layout,
+    layout: BatchLayout,
     indptr: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
@@ -261,7 +263,7 @@ def make_batch_of_pairs(
     Parameters
     ----------
     layout : of the rows.
-    indptr, positions, values : see `Layout.split_pairs`.
+    indptr, positions, values : see `BatchLayout.split_into_matrix_and_class`.
     weights : of the rows, float64 (n,); None if all are 1.
     columns : the values of each column of `Batch.passthrough`, with `OMITTED` where a row omits one.
     """
@@ -271,6 +273,6 @@ def make_batch_of_pairs(
         if absent:
             omitted[number] = np.array(absent)
             columns[number] = [None if value is OMITTED else value for value in column]
-    X, y = layout.split_pairs(indptr, positions, values)
+    X, y = layout.split_into_matrix_and_class(indptr, positions, values)
     weights = None if weights is None or (weights == 1).all() else weights
     return Parsed(Batch(layout.schema, X, y, weights, make_passthrough_table(layout.schema, columns)), omitted=omitted)

@@ -12,16 +12,16 @@ from __future__ import annotations
 import pyarrow as pa
 
 from filterkit.arff import fast_dense, fast_sparse
-from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, make_plain
+from filterkit.arff.layout import BatchLayout
+from filterkit.arff.plain import NotPlain, make_plain_text
 from filterkit.errors import ArffError
 from filterkit.formats.base import Parsed
 
 
-def parse_block(text: bytes, layout: Layout) -> Parsed | None:
+def parse_block(text: bytes, layout: BatchLayout) -> Parsed | None:
     """Parse the rows of `text`; return None if the exact path has to read them, or has to explain an error."""
     try:
         parse_rows = fast_sparse.parse_rows if layout.sparse else fast_dense.parse_rows
-        return parse_rows(*make_plain(text), layout)
+        return parse_rows(*make_plain_text(text), layout)
     except (NotPlain, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
         return None

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
     NotPlain,
     drop_empty_lines,
     read_csv,
     read_finite_numbers,
-    read_word,
-    replace_blanks,
-    split_weights,
+    read_plain_value,
+    replace_blanks_by_commas,
+    split_off_weights,
 )
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
@@ -26,9 +26,9 @@ _WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
-def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
+def parse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
     """Parse dense rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
-    text, weights = _make_csv(text)
+    text, weights = _make_csv_of_rows(text)
     apart = layout.textual.copy()
     if layout.class_index is not None:
         apart[layout.class_index] = True
@@ -47,7 +47,7 @@ def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
             passthrough[layout.other[i]] = _convert_other_column(column, i, layout, marked)
             continue
         if layout.textual[i]:
-            codes = [read_word(word, i, layout, marked) for word in column.dictionary.to_pylist()]
+            codes = [read_plain_value(word, i, layout, marked) for word in column.dictionary.to_pylist()]
             values = arrow.map_codes(column, np.array([*codes, np.nan]))
         else:
             values = read_finite_numbers(column)
@@ -65,7 +65,7 @@ def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
     return Parsed(batch)
 
 
-def _make_csv(text: bytes) -> tuple[bytes, np.ndarray | None]:
+def _make_csv_of_rows(text: bytes) -> tuple[bytes, np.ndarray | None]:
     """Turn plain text into a CSV; return it, and the weights of rows, float64 (n,), or None if there are none.
 
     Raises
@@ -74,9 +74,9 @@ def _make_csv(text: bytes) -> tuple[bytes, np.ndarray | None]:
     """
     weights = None
     if b" " in text:
-        text = replace_blanks(text)
+        text = replace_blanks_by_commas(text)
     if b"{" in text or b"}" in text:
-        text, weights = split_weights(_WEIGHT, drop_empty_lines(text))
+        text, weights = split_off_weights(_WEIGHT, drop_empty_lines(text))
         if b"{" in text or b"}" in text or _has_comma_at_line_end(text):
             raise NotPlain
     if _has_comma_at_line_end(text):
@@ -94,14 +94,14 @@ def _has_comma_at_line_end(text: bytes) -> bool:
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
-def _list_types(layout: Layout, positions: list[int]) -> dict[str, Any]:
+def _choose_arrow_types(layout: BatchLayout, positions: list[int]) -> dict[str, Any]:
     """Return the Arrow types of the columns of some attributes, which are named by their positions."""
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
     return {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
 
 
-def _read_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+def _read_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
     """Read the fields of rows.
 
     Returns
@@ -109,7 +109,7 @@ def _read_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.nda
     numbers : float64 (rows, attributes that are not `apart`), NaN for missing.
     others : an Arrow array for each other attribute, by its position.
     """
-    table = read_csv(text, _list_types(layout, list(range(layout.count))), ",", ["?"])
+    table = read_csv(text, _choose_arrow_types(layout, list(range(layout.count))), ",", ["?"])
     numeric = np.flatnonzero(~apart).tolist()
     X = np.empty((table.num_rows, 0))
     if numeric:
@@ -122,7 +122,7 @@ def _read_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.nda
     return X, {i: arrow.join_chunks(table.column(i)) for i in np.flatnonzero(apart).tolist()}
 
 
-def _read_wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+def _read_wide_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
     """Do what `_read_fields` does for rows of many numbers, as one column: Arrow takes 5 kB for each column."""
     characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")
@@ -136,7 +136,7 @@ def _read_wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[n
     others: dict[int, Any] = {}
     if positions:
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        table = read_csv(characters[is_apart].tobytes(), _list_types(layout, positions), ",", ["?"])
+        table = read_csv(characters[is_apart].tobytes(), _choose_arrow_types(layout, positions), ",", ["?"])
         if table.num_rows != rows:
             raise NotPlain
         others = {i: arrow.join_chunks(table.column(number)) for number, i in enumerate(positions)}
@@ -150,7 +150,7 @@ def _read_wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[n
     return numbers.reshape(rows, -1), others
 
 
-def _convert_other_column(column: Any, position: int, layout: Layout, marked: list[str]) -> Any:
+def _convert_other_column(column: Any, position: int, layout: BatchLayout, marked: list[str]) -> Any:
     """Return a column of `Batch.passthrough` from a string or dictionary-encoded column."""
     if layout.schema.attributes[position].kind == "string":
         if not marked:
@@ -159,9 +159,9 @@ def _convert_other_column(column: Any, position: int, layout: Layout, marked: li
             return column
         words = column.to_pylist()
         return arrow.make_text_array(
-            [None if word is None else read_word(word, position, layout, marked) for word in words]
+            [None if word is None else read_plain_value(word, position, layout, marked) for word in words]
         )
-    values = [read_word(word, position, layout, marked) for word in column.dictionary.to_pylist()]
+    values = [read_plain_value(word, position, layout, marked) for word in column.dictionary.to_pylist()]
     return arrow.take(
         arrow.make_timestamp_array(values) if position in layout.dates else arrow.make_text_array(values),
         column.indices,

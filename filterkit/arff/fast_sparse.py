@@ -9,8 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.arff.exact import OMITTED, make_batch_of_pairs
-from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, drop_empty_lines, read_csv, read_finite_numbers, read_word, split_weights
+from filterkit.arff.layout import BatchLayout
+from filterkit.arff.plain import (
+    NotPlain,
+    drop_empty_lines,
+    read_csv,
+    read_finite_numbers,
+    read_plain_value,
+    split_off_weights,
+)
 from filterkit.data import arrow
 from filterkit.data.numbers import parse_number
 from filterkit.formats.base import Parsed
@@ -45,7 +52,7 @@ class _Pairs(NamedTuple):
     words: np.ndarray | None
 
 
-def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
+def parse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
     """Parse sparse rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
     weights = None
     if layout.unlabelled:
@@ -59,7 +66,7 @@ def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
             text = text.replace(blank, blank.strip(b" "))
         text = drop_empty_lines(text.removeprefix(b" "))
         if text.count(b"{") != text.count(b"\n"):
-            text, weights = split_weights(_WEIGHT, text)
+            text, weights = split_off_weights(_WEIGHT, text)
     pairs = _read_pairs(text, layout, len(marked))
     passthrough: list[list[Any]] = [
         [0 if i in layout.dates else OMITTED] * (len(pairs.indptr) - 1)
@@ -69,7 +76,7 @@ def parse_rows(text: bytes, marked: list[str], layout: Layout) -> Parsed:
     return make_batch_of_pairs(layout, pairs.indptr, pairs.positions, values, weights, passthrough)
 
 
-def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
+def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     """Return the pairs of `text`, which has one row in braces in each line.
 
     Raises
@@ -116,7 +123,7 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
     return _Pairs(lines, ends, indptr, positions, read_finite_numbers(value), missing)
 
 
-def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:
+def _encode_words(pairs: _Pairs, marked: list[str], layout: BatchLayout, passthrough: list[list[Any]]) -> np.ndarray:
     """Return `pairs.values` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
 
     `passthrough` has a list of values, one for each row, for each column of `Batch.passthrough`.
@@ -134,7 +141,7 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough:
     if (~layout.textual[position_of] & (number_of != missing)).any():
         raise NotPlain  # a number that is not missing is left to the exact path
     found = [
-        read_word(words[number], position, layout, marked)
+        read_plain_value(words[number], position, layout, marked)
         for position, number in zip(position_of.tolist(), number_of.tolist(), strict=True)
     ]
     others = layout.other[position_of]

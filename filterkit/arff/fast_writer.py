@@ -105,7 +105,7 @@ class FastFormatter:
         schema, X = self._format.schema, batch.csr
         position = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
-        texts, codes = format_distinct(X.data, self._format.precision)
+        texts, codes = format_distinct_numbers(X.data, self._format.precision)
         if nominal.any():
             codes = codes.copy()
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
@@ -177,7 +177,7 @@ def _format_weights(batch: Batch) -> Any:
     return arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])
 
 
-def format_distinct(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
+def format_distinct_numbers(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
     """Return the texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
 
     `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where

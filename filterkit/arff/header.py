@@ -66,7 +66,7 @@ class Header(NamedTuple):
     is_own: bool | None = False
 
 
-class Pieces:
+class HeaderPieces:
     """Iterates over the pieces of a header, and holds them, so that they can be read again.
 
     Parameters
@@ -85,7 +85,7 @@ class Pieces:
         self.recent: list[bytes] = []
         self.first = 1
 
-    def __iter__(self) -> Pieces:
+    def __iter__(self) -> HeaderPieces:
         return self
 
     def __next__(self) -> bytes:
@@ -99,7 +99,7 @@ class Pieces:
         return piece
 
 
-class _Tokens:
+class _HeaderTokens:
     """The tokens of a header without its empty lines.
 
     Attributes
@@ -153,34 +153,34 @@ class _Tokens:
                 self.begun = text[data.end() :]
                 return
 
-    def read(self) -> Token | None:
+    def read_token(self) -> Token | None:
         """Return the next token, which may be the end of a line; None at the end of the header."""
         token = next(self._stream, None)
         self.line = self.next_line if token is None else token.line
         return token
 
-    def read_first_of_line(self) -> Token | None:
+    def read_first_token_of_line(self) -> Token | None:
         """Return the next token that is not the end of a line; None at the end of the header."""
-        while (token := self.read()) is not None and token.kind == EOL:
+        while (token := self.read_token()) is not None and token.kind == EOL:
             pass
         return token
 
-    def read_in_line(self, what: str) -> Token:
+    def read_token_in_line(self, what: str) -> Token:
         """Return the next token of this line; an error says that `what` is missing if there is none."""
-        token = self.read()
+        token = self.read_token()
         if token is None or token.kind == EOL:
-            raise self.error(f"{what} is missing")
+            raise self.make_error(f"{what} is missing")
         return token
 
     def read_rest_of_line(self) -> list[Token]:
         """Read all tokens of the rest of this line; return the first four."""
         rest: list[Token] = []
-        while (token := self.read()) is not None and token.kind != EOL:
+        while (token := self.read_token()) is not None and token.kind != EOL:
             if len(rest) < 4:
                 rest.append(token)
         return rest
 
-    def error(self, message: str, attribute: str | None = None) -> ArffError:
+    def make_error(self, message: str, attribute: str | None = None) -> ArffError:
         """Return, without raising it, an error in the line of the last token and in the attribute of this name."""
         return ArffError(message, line=self.line, attribute=attribute)
 
@@ -203,37 +203,37 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     ------
     ArffError : Weka refuses the header, too, or a quote is not closed; has the line.
     """
-    tokens = _Tokens(lines, line)
-    token = tokens.read_first_of_line()
+    tokens = _HeaderTokens(lines, line)
+    token = tokens.read_first_token_of_line()
     if token is None and tokens.begun is None:
         raise ArffError("the file declares nothing; an ARFF file starts with @relation", line=line)
     if token is None or not token.is_keyword("@relation"):
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
-        raise tokens.error(f"expected @relation, found {found}")
-    relation = tokens.read_in_line("the name of the relation")
+        raise tokens.make_error(f"expected @relation, found {found}")
+    relation = tokens.read_token_in_line("the name of the relation")
     if relation.kind not in (WORD, QUOTED):
-        raise relation.error(f"expected the name of the relation, found {relation.describe()}")
+        raise relation.make_error(f"expected the name of the relation, found {relation.describe()}")
     extra = tokens.read_rest_of_line()
     if extra:
-        raise extra[0].error(
+        raise extra[0].make_error(
             f"unexpected {extra[0].describe()} after the relation name; put a name with blanks in quotes"
         )
     attributes, lines_of, end = _read_attributes(tokens, None, 0)
     if end is not None:
-        raise end.error(
+        raise end.make_error(
             f"expected @attribute or @data, found {end.describe()}"
             + suggestion(end.text.lower(), ["@attribute", "@data"])
         )
     if not attributes:
-        raise tokens.error("no attribute is declared before @data")
-    _refuse_twins(attributes, lines_of)
+        raise tokens.make_error("no attribute is declared before @data")
+    _refuse_duplicate_names(attributes, lines_of)
     if tokens.begun is None:
         raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
     header = Header(relation.text, attributes, tuple(tokens.history), is_own=tokens.is_own)
     return header, tokens.next_line, tokens.begun
 
 
-def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew, array[int], Token | None]:
+def _read_attributes(tokens: _HeaderTokens, bag: str | None, depth: int) -> tuple[ManyOrFew, array[int], Token | None]:
     """Read declarations up to the end of the header, or up to ``@end`` inside the relational attribute named `bag`.
 
     `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
@@ -242,7 +242,7 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
     attributes = AttributeBuilder()
     lines = array("q")  # a list would take five times the memory
     while True:
-        token = tokens.read_first_of_line()
+        token = tokens.read_first_token_of_line()
         if token is not None and token.kind == _NUMERIC:
             if "%" in token.text:
                 declarations = _PLAIN_LINE.findall(token.text)
@@ -267,15 +267,15 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
         elif bag is None:
             return attributes.build(), lines, token
         elif token is not None and token.is_keyword("@end"):
-            name = tokens.read_in_line(f"the name of the relational attribute {quoted(bag)} after @end")
+            name = tokens.read_token_in_line(f"the name of the relational attribute {quoted(bag)} after @end")
             if name.text.lower() != bag.lower():
-                raise name.error(f"expected @end {bag}, found @end {name.text}")
+                raise name.make_error(f"expected @end {bag}, found @end {name.text}")
             if extra := tokens.read_rest_of_line():
-                raise name.error(f"unexpected {extra[0].describe()} after @end {bag}")
+                raise name.make_error(f"unexpected {extra[0].describe()} after @end {bag}")
             return attributes.build(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
-            raise tokens.error(f"the relational attribute must be closed by @end {bag}; found {found}", bag)
+            raise tokens.make_error(f"the relational attribute must be closed by @end {bag}; found {found}", bag)
 
 
 def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
@@ -291,7 +291,7 @@ def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
     return tuple(reversed(pairs))
 
 
-def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
+def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
     """Raise an `ArffError` if two attributes have the same name."""
     if (twins := find_duplicate_name(attributes)) is not None:
         before, again = twins
@@ -302,54 +302,54 @@ def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
         )
 
 
-def _read_attribute(tokens: _Tokens, depth: int) -> Attribute:
+def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
     """Read the rest of a declaration after ``@attribute``."""
-    token = tokens.read_in_line("the name of the attribute")
+    token = tokens.read_token_in_line("the name of the attribute")
     if token.kind not in (WORD, QUOTED):
-        raise token.error(f"expected the name of an attribute, found {token.describe()}")
+        raise token.make_error(f"expected the name of an attribute, found {token.describe()}")
     name = token.text
-    kind = tokens.read_in_line("the type of an attribute")
+    kind = tokens.read_token_in_line("the type of an attribute")
     if kind.kind == OPEN:
         values = _read_nominal_values(tokens, name)
-        return Attribute(name, "nominal", values, weight=_parse_weight(tokens.read_rest_of_line(), name))
-    word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.missing else ""
+        return Attribute(name, "nominal", values, weight=_parse_attribute_weight(tokens.read_rest_of_line(), name))
+    word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.is_missing else ""
     if word in ("numeric", "real", "integer", "string"):
         word = "string" if word == "string" else "numeric"
-        return Attribute(name, word, weight=_parse_weight(tokens.read_rest_of_line(), name))
+        return Attribute(name, word, weight=_parse_attribute_weight(tokens.read_rest_of_line(), name))
     if word == "date":
-        return _parse_date(tokens.read_rest_of_line(), kind.line, name)
+        return _parse_date_attribute(tokens.read_rest_of_line(), kind.line, name)
     if word == "relational":
         if depth == DEEPEST:
-            raise kind.error(f"relational attributes are nested more than {DEEPEST} deep", name)
-        weight = _parse_weight(tokens.read_rest_of_line(), name)
+            raise kind.make_error(f"relational attributes are nested more than {DEEPEST} deep", name)
+        weight = _parse_attribute_weight(tokens.read_rest_of_line(), name)
         attributes, lines, _ = _read_attributes(tokens, name, depth + 1)
         if not attributes:
-            raise tokens.error("no attribute is declared inside", name)
-        _refuse_twins(attributes, lines)
+            raise tokens.make_error("no attribute is declared inside", name)
+        _refuse_duplicate_names(attributes, lines)
         return Attribute(name, "relational", attributes=tuple(attributes), weight=weight)
     hint = suggestion(word, ["numeric", "real", "integer", "string", "date", "relational"])
-    raise kind.error(f"no type {kind.describe()}{hint or '; put a name with blanks in quotes'}", name)
+    raise kind.make_error(f"no type {kind.describe()}{hint or '; put a name with blanks in quotes'}", name)
 
 
-def _read_nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
+def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
     values: list[str] = []
     while True:
-        token = tokens.read()
+        token = tokens.read_token()
         if token is None or token.kind == EOL:
-            raise tokens.error("the list of values is not closed by '}'", name)
+            raise tokens.make_error("the list of values is not closed by '}'", name)
         if token.kind == CLOSE:
             break
         if token.kind == OPEN:
-            raise token.error("a '{' inside the list of values needs quotes", name)
+            raise token.make_error("a '{' inside the list of values needs quotes", name)
         values.append(token.text)
     if len(set(values)) != len(values):
         seen: set[str] = set()
         twin = next(v for v in values if v in seen or seen.add(v))  # type: ignore[func-returns-value]
-        raise tokens.error(f"the value {quoted(twin)} is declared twice", name)
+        raise tokens.make_error(f"the value {quoted(twin)} is declared twice", name)
     return tuple(values)
 
 
-def _parse_date(rest: list[Token], line: int, name: str) -> Attribute:
+def _parse_date_attribute(rest: list[Token], line: int, name: str) -> Attribute:
     """Parse the date attribute that a line declares; `rest` are its tokens after the type."""
     pattern = DEFAULT_DATE_FORMAT
     if rest and rest[0].kind == CLOSE:
@@ -362,15 +362,15 @@ def _parse_date(rest: list[Token], line: int, name: str) -> Attribute:
         DateFormat(pattern)
     except ArffError as error:
         raise ArffError(error.message, line=line, attribute=name) from None
-    return Attribute(name, "date", format=pattern, weight=_parse_weight(rest, name))
+    return Attribute(name, "date", format=pattern, weight=_parse_attribute_weight(rest, name))
 
 
-def _parse_weight(rest: list[Token], name: str) -> float:
+def _parse_attribute_weight(rest: list[Token], name: str) -> float:
     """Parse the attribute weight ``{w}`` at the end of a declaration; 1 if other text, which Weka ignores, or none."""
     if not rest or rest[0].kind != OPEN:
         return 1.0
     weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None
     if weight is None or math.isnan(weight):
         found = rest[1].describe() if len(rest) > 1 else "the end of the line"
-        raise rest[0].error(f"expected a weight such as {{2.5}}, found {found}", name)
+        raise rest[0].make_error(f"expected a weight such as {{2.5}}, found {found}", name)
     return weight

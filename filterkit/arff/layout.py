@@ -1,4 +1,4 @@
-"""Layout: where the values of each attribute go in a batch."""
+"""BatchLayout: where the values of each attribute go in a batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from filterkit.data.dates import DateFormat
 
 
-class Layout:
+class BatchLayout:
     """Look-up tables from the positions of attributes to the parts of a `Batch`.
 
     Attributes
@@ -53,7 +53,7 @@ class Layout:
 
                 self.dates[i] = DateFormat(attributes[i].format)
         relational = [i for i in passthrough if attributes[i].kind == "relational"]
-        self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
+        self.bags = {i: BatchLayout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
         self.textual = ~match_kinds(attributes, "numeric")
         self.unlabelled = [i for i, known in self.codes.items() if not known]
         labels = {value for known in self.codes.values() for value in known}
@@ -63,7 +63,7 @@ class Layout:
         """Return `Batch.y` from float64 values of the class, NaN for missing."""
         return np.where(np.isnan(values), -1, values).astype(np.int32) if self.class_index in self.codes else values
 
-    def split_pairs(
+    def split_into_matrix_and_class(
         self, indptr: np.ndarray, positions: np.ndarray, values: np.ndarray
     ) -> tuple[Csr | np.ndarray, np.ndarray | None]:
         """Return X and y of rows that are pairs of an attribute and its value; values without a pair are 0.

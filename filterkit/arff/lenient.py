@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.arff.row_format import quote
 from filterkit.arff.tokens import unescape
 from filterkit.errors import quoted
@@ -56,7 +56,7 @@ class MendedRow(NamedTuple):
         return "it as missing" if kind in (EMPTY, NULL) else f"{quoted(value, 30)} as one value"
 
 
-def mend_row(text: str, layout: Layout) -> MendedRow | None:
+def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
     """Rewrite a row that the strict reader refuses; return None if its meaning is in doubt.
 
     Parameters
@@ -66,12 +66,12 @@ def mend_row(text: str, layout: Layout) -> MendedRow | None:
     """
     line = text.rstrip("\r\n")
     repairs: list[tuple[str, str]] = []
-    mend_line = _mend_sparse if line.lstrip(BLANK_CHARACTERS).startswith("{") else _mend_dense
+    mend_line = _mend_sparse_row if line.lstrip(BLANK_CHARACTERS).startswith("{") else _mend_dense_row
     row = mend_line(line, layout, repairs)
     return MendedRow(row, repairs) if row is not None and repairs else None
 
 
-def _mend_dense(line: str, layout: Layout, repairs: list[tuple[str, str]]) -> str | None:
+def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
     """Return a row as proper ARFF, or None if its meaning is in doubt; adds to `repairs`."""
     found: list[str] = []
     at, last = 0, None
@@ -96,7 +96,7 @@ def _mend_dense(line: str, layout: Layout, repairs: list[tuple[str, str]]) -> st
     return ",".join([*map(str, values), *([last["weight"]] if last["weight"] else [])])
 
 
-def _mend_sparse(line: str, layout: Layout, repairs: list[tuple[str, str]]) -> str | None:
+def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
     """Return a row as proper ARFF, or None if its meaning is in doubt; adds to `repairs`."""
     row = _SPARSE.fullmatch(line)
     if row is None:
@@ -119,7 +119,7 @@ def _mend_sparse(line: str, layout: Layout, repairs: list[tuple[str, str]]) -> s
     return "{" + ",".join(pairs) + "}" + (row["weight"] or "")
 
 
-def _mend_value(field: str, position: int, layout: Layout, repairs: list[tuple[str, str]]) -> str | None:
+def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
     """Return a value, which has no blanks around it, as one token; None if its meaning is in doubt."""
     kind = layout.schema.attributes[position].kind
     labels = layout.codes.get(position)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from filterkit.arff.header import DATA, Header, Pieces, parse_header, skip_separators
+from filterkit.arff.header import DATA, Header, HeaderPieces, parse_header, skip_separators
 from filterkit.arff.lenient import BARE_TEXT, BLANK_CHARACTERS, QUOTED_TEXT, guess_value
 from filterkit.arff.row_format import quote
 from filterkit.errors import ArffError
@@ -53,7 +53,7 @@ class MendedDeclaration(NamedTuple):
     output: str | None = None
 
 
-def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes]:
+def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Header, int, bytes]:
     """Read a header that the strict reader refuses.
 
     Parameters
@@ -77,7 +77,7 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
         begun = False
         for line in piece.splitlines(keepends=True):
             begun = begun or DATA.match(line, skip_separators(line)) is not None
-            mended = None if begun else _mend_line(line)
+            mended = None if begun else _mend_declaration(line)
             if mended is not None:
                 found.append((len(lines) + 1, mended))
                 line = mended.text.encode("utf-8", "surrogateescape") + line[len(line.rstrip(b"\r\n")) :]
@@ -92,15 +92,15 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
     return header._replace(repairs=repairs, output=outputs[0] if len(outputs) == 1 else None), number, text
 
 
-def hint_at_lenient(pieces: Pieces, error: ArffError) -> str:
+def explain_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
     """Say for the end of a message that the lenient reader accepts the line; empty if it does not."""
     if error.line is None or error.line < pieces.first:
         return ""
     lines = b"".join(pieces.recent).splitlines()[error.line - pieces.first :][:1]
-    return "; --lenient reads it" if lines and _mend_line(lines[0]) is not None else ""
+    return "; --lenient reads it" if lines and _mend_declaration(lines[0]) is not None else ""
 
 
-def _mend_line(line: bytes) -> MendedDeclaration | None:
+def _mend_declaration(line: bytes) -> MendedDeclaration | None:
     """Rewrite a line that the strict reader refuses; None if it accepts it, or if the meaning is in doubt."""
     keyword = _KEYWORD.match(line)
     if keyword is None:
@@ -113,13 +113,13 @@ def _mend_line(line: bytes) -> MendedDeclaration | None:
         names = [name.strip(BLANK_CHARACTERS) for name in (inout["names"] or "").split(",")]
         is_output = inout["what"].lower().startswith("output") and len(names) == 1 and names[0]
         return MendedDeclaration("", KEEL, names[0] if is_output else None)
-    if _is_sound(text, keyword[1].lower()):
+    if _is_accepted_strictly(text, keyword[1].lower()):
         return None
-    sound = (reading for reading in _guess_declarations(text) if _is_sound(reading, keyword[1].lower()))
+    sound = (reading for reading in _guess_declarations(text) if _is_accepted_strictly(reading, keyword[1].lower()))
     return next((MendedDeclaration(reading, DECLARATION) for reading in sound), None)
 
 
-def _is_sound(text: str, keyword: bytes) -> bool:
+def _is_accepted_strictly(text: str, keyword: bytes) -> bool:
     """Return whether the strict reader accepts a declaration by itself."""
     line = text.encode("utf-8", "surrogateescape")
     around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line

@@ -27,21 +27,21 @@ def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarra
     texts : an Arrow array of strings.
     codes : int32 (n,), the index of the text of each value; None if value i has text i.
     """
-    whole, odd = _are_whole(values), _differ_in_json(values)
+    whole, odd = _find_whole_numbers(values), _find_odd_spellings(values)
     whole &= ~(odd | (np.signbit(values) & (values == 0)))
     odd |= (values == 0) & ~whole
     if whole.all():
-        return _split_list(_format_json(values.astype(np.int64))), None
-    texts = [_split_list(_format_json(values))]
+        return _split_json_list(_format_as_json(values.astype(np.int64))), None
+    texts = [_split_json_list(_format_as_json(values))]
     if not (whole.any() or odd.any()):
         return texts[0], None
     codes = np.arange(len(values), dtype=np.int32)
     if whole.any():
-        texts.append(_split_list(_format_json(values[whole].astype(np.int64))))
+        texts.append(_split_json_list(_format_as_json(values[whole].astype(np.int64))))
         codes[whole] = len(values) + np.arange(len(texts[-1]))
     if odd.any():
         codes[odd] = sum(map(len, texts)) + np.arange(np.count_nonzero(odd))
-        texts.append(arrow.make_text_array([f" {word}" for word in _format_words(values[odd], missing)]))
+        texts.append(arrow.make_text_array([f" {word}" for word in _format_odd_numbers(values[odd], missing)]))
     return pa.concat_arrays(texts), codes
 
 
@@ -55,14 +55,14 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     missing : the text of a missing value.
     """
     X = np.ascontiguousarray(X)
-    whole, odd = _are_whole(X), _differ_in_json(X)
-    is_rare = np.count_nonzero(whole) * _RARE < whole.size
+    whole, odd = _find_whole_numbers(X), _find_odd_spellings(X)
+    is_rare = bool(np.count_nonzero(whole) * _RARE < whole.size)
     if is_rare:
         odd |= whole
-    words = _format_words(X[odd], missing)
+    words = _format_odd_numbers(X[odd], missing)
     if whole.all() and not words and not np.signbit(X).any():
         X, is_rare = X.astype(np.int64), True
-    text = _format_json(np.where(odd, np.nan, X) if words else X)
+    text = _format_as_json(np.where(odd, np.nan, X) if words else X)
     if not is_rare:
         text = text.replace(b".0,", b",").replace(b".0]", b"]")
     characters = np.frombuffer(text, np.uint8)
@@ -85,30 +85,30 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     return arrow.wrap_texts(rows, pieces.buffers()[2])
 
 
-def _format_json(values: np.ndarray) -> bytes:
+def _format_as_json(values: np.ndarray) -> bytes:
     """Return a float64 or int64 array as JSON."""
     return orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def _are_whole(values: np.ndarray) -> np.ndarray:
+def _find_whole_numbers(values: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):  # of NaN
         return np.asarray(values == np.rint(values))
 
 
-def _differ_in_json(values: np.ndarray) -> np.ndarray:
+def _find_odd_spellings(values: np.ndarray) -> np.ndarray:
     """Find the numbers whose JSON is neither their text nor their text without ``.0``."""
     size = np.abs(values)
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
 
-def _format_words(values: np.ndarray, missing: str) -> list[str]:
+def _format_odd_numbers(values: np.ndarray, missing: str) -> list[str]:
     """Return `format_number` of values whose JSON is another text; `missing` for NaN."""
     if (np.isfinite(values) & (values != 0)).all():  # repr takes half the time
         return [repr(value).replace("e-0", "e-").removesuffix(".0") for value in values.tolist()]
     return [missing if value != value else format_number(value) for value in values.tolist()]
 
 
-def _split_list(text: bytes) -> Any:
+def _split_json_list(text: bytes) -> Any:
     """Return the numbers of a JSON list, each after a blank."""
     characters = np.frombuffer(text, np.uint8)[:-1]
     blanked = (characters == _COMMA).view(np.uint8)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.fast_writer import format_distinct
+from filterkit.arff.fast_writer import format_distinct_numbers
 from filterkit.arff.number_texts import row_texts
 from filterkit.data import arrow
 from filterkit.data.csr import Csr
@@ -29,7 +29,7 @@ def pair_rows(
     """
     if not len(X.data):
         return ["".join(f"{begin}\n" for begin in begins).encode()]
-    texts, codes = format_distinct(X.data, precision, "nan")
+    texts, codes = format_distinct_numbers(X.data, precision, "nan")
     buffer = bytes(arrow.get_text_bytes(texts)).translate(_COLON)
     bounds = arrow.string_offsets(texts)
     texts = arrow.wrap_texts(np.ascontiguousarray(bounds - bounds[0]), buffer)

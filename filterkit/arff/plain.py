@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from filterkit.arff import exact
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.arff.tokens import QUOTED, WORD, Token, unescape
 from filterkit.data import arrow
 from filterkit.data.numbers import parse_number
@@ -32,7 +32,7 @@ class NotPlain(Exception):
     """A block that only the exact path can read."""
 
 
-def make_plain(text: bytes) -> tuple[bytes, list[str]]:
+def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
     """Return `text` with LF as line end, without comments, quotes and control characters, and what its marks stand for.
 
     Raises
@@ -66,7 +66,7 @@ def make_plain(text: bytes) -> tuple[bytes, list[str]]:
     return text, marked
 
 
-def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> Any:
+def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list[str]) -> Any:
     """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
 
     Raises
@@ -84,7 +84,7 @@ def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> An
     return value
 
 
-def split_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
+def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
     """Split text without empty lines into the rows without weights, and the weights of rows, float64 (lines,).
 
     Raises
@@ -101,7 +101,7 @@ def split_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.nd
     return pattern.sub(b"", text), weights
 
 
-def replace_blanks(text: bytes) -> bytes:
+def replace_blanks_by_commas(text: bytes) -> bytes:
     """Replace each run of blanks with at most one comma, which separates values as in Weka, by a single comma."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.arff.blocks import BlockParser
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.arff.row_format import quote, quote_all
 from filterkit.data.losses import Inexact
 from filterkit.data.numbers import TOO_LARGE
@@ -58,7 +58,7 @@ class ArffRowParser:
     """
 
     def __init__(self, schema: Schema, rejects: bool) -> None:
-        self._parser = BlockParser(Layout(schema), rejects)
+        self._parser = BlockParser(BatchLayout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
         """Return the rows of a part.
@@ -70,17 +70,17 @@ class ArffRowParser:
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
         except RowError as error:
-            error.line = _find_line(part, error.line)
+            error.line = _find_input_line(part, error.line)
             raise
         for note in parsed.notes:
             what = f"{quoted(note.text)} {TOO_LARGE}"
             if note.kind == ROUNDED:
                 what = f"{Inexact(note.text)}; write {note.text}.0 to have it rounded"
-            raise RowError(what, source=part.name, line=_find_line(part, note.line))
-        rejected = tuple(each._replace(line=_find_line(part, each.line) or 0) for each in parsed.rejected)
+            raise RowError(what, source=part.name, line=_find_input_line(part, note.line))
+        rejected = tuple(each._replace(line=_find_input_line(part, each.line) or 0) for each in parsed.rejected)
         return Parsed(parsed.batch, rejected, (), parsed.omitted)
 
 
-def _find_line(part: ArffLines, number: int | None) -> int | None:
+def _find_input_line(part: ArffLines, number: int | None) -> int | None:
     """Return the line number in the input of line `number`, from 1, of the ARFF text of a part; None for None."""
     return None if number is None else int(part.numbers[number - 1])

@@ -13,9 +13,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.beginning import read_header, read_to_first_row
-from filterkit.arff.blocks import BlockParser, join_parsed
+from filterkit.arff.blocks import BlockParser, concatenate_parsed
 from filterkit.arff.header import Header
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import adopt_fitted_labels, declare_more_values, drop_unknown_values, find_unknown_values
@@ -50,14 +50,14 @@ def open_table(opening: Opening) -> ArffTable:
     if opening.like is not None and opening.unseen:
         table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
     if opening.extend:
-        added = _find_undeclared(opening, source)
+        added = _find_undeclared_values(opening, source)
         table.attributes = declare_more_values(table.declared, added)
         more = [note_added_labels(source.name, table.attributes[i].name, values) for i, values in added.items()]
         table.notes = (*more, *table.notes)
     return table
 
 
-def _find_undeclared(opening: Opening, source: Source) -> dict[int, list[str]]:
+def _find_undeclared_values(opening: Opening, source: Source) -> dict[int, list[str]]:
     """Return the values in rows and in further headers that the header does not declare, by attributes' positions.
 
     Raises
@@ -74,7 +74,7 @@ def _find_undeclared(opening: Opening, source: Source) -> dict[int, list[str]]:
             once = opening._replace(path=path, class_="none", like=None, first=first, unseen=True, extend=False)
             with closing(open_table(once)) as table:
                 if first is None:
-                    first, declared = table, Layout(Schema("", table.declared, sparse=table.sparse))
+                    first, declared = table, BatchLayout(Schema("", table.declared, sparse=table.sparse))
                     parser = BlockParser(declared, opening.rejects, opening.lenient, True)
                 for block in chain([None], table.parts()):
                     if block is None:
@@ -86,7 +86,9 @@ def _find_undeclared(opening: Opening, source: Source) -> dict[int, list[str]]:
                         if value not in values and not (opening.lenient and value.lower() == KEEL_MISSING):
                             values.append(value)
                     if new:  # the fast path reads these values from now on
-                        layout = Layout(Schema("", declare_more_values(first.declared, found), sparse=first.sparse))
+                        layout = BatchLayout(
+                            Schema("", declare_more_values(first.declared, found), sparse=first.sparse)
+                        )
                         parser = BlockParser(layout, opening.rejects, opening.lenient, True, declared)
     except FilterkitError:
         source.close()
@@ -131,8 +133,8 @@ class ArffTable(TextTable):
         self.further = FurtherFiles(source.name, attributes, sent)
 
     def parser(self, schema: Schema) -> PartParser:
-        opening, layout = self.further.opening, Layout(schema)
-        declared = Layout(Schema("", self.declared)) if opening.extend else layout
+        opening, layout = self.further.opening, BatchLayout(schema)
+        declared = BatchLayout(Schema("", self.declared)) if opening.extend else layout
         parser = BlockParser(layout, opening.rejects, opening.lenient, opening.unseen, declared)
         return PartParser(parser, self.further)
 
@@ -167,13 +169,13 @@ class FurtherFiles(NamedTuple):
                 header, line, rest = read_header(source, self.opening)
             table = ArffTable(header, source, rest, line, self.opening)
             if header.attributes != self.attributes:
-                self._check(source.name, header.attributes, table.sparse)
+                self._check_attributes(source.name, header.attributes, table.sparse)
         except BaseException:
             source.close()
             raise
         return table
 
-    def _check(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
+    def _check_attributes(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
         """Raise an error if attributes differ from those of the first file; `opening` may allow other values."""
         what = describe_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
         if not what and is_sparse:
@@ -233,7 +235,7 @@ class PartParser:
         for block, notes, rows in read:
             one = self.parser(block)
             several.append(one._replace(notes=notes + one.notes, files=(rows, *one.files)))
-        return reduce(join_parsed, several)
+        return reduce(concatenate_parsed, several)
 
 
 def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:

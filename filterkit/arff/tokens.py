@@ -51,7 +51,7 @@ class Token(NamedTuple):
     commas: int
 
     @property
-    def missing(self) -> bool:
+    def is_missing(self) -> bool:
         """Whether this is the bare ``?`` of a missing value."""
         return self.kind == WORD and self.text == "?"
 
@@ -63,7 +63,7 @@ class Token(NamedTuple):
         """Return the token for a message."""
         return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
 
-    def error(self, message: str, attribute: str | None = None) -> ArffError:
+    def make_error(self, message: str, attribute: str | None = None) -> ArffError:
         """Return, without raising it, an error in the line of this token and in the attribute of this name."""
         return ArffError(message, line=self.line, attribute=attribute)
 

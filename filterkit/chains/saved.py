@@ -28,7 +28,7 @@ from filterkit.data.schema_json import schema_from_json, schema_to_json
 from filterkit.data.texts import Texts
 from filterkit.errors import FilterkitError, StageError, UsageError, make_file_error, quoted, to_one_line
 from filterkit.files.descriptors import identify_pipe
-from filterkit.files.endings import check_chain
+from filterkit.files.endings import check_chain_ending
 from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, path_as_text
 from filterkit.plugin.parsing import parse_stages
@@ -62,7 +62,7 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
     name = path_as_text(path)
-    check_chain(name)
+    check_chain_ending(name)
     data = encode_chain(fitted, plugins)
     with open_output(name) as out:
         out.write(data)

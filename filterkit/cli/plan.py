@@ -14,7 +14,7 @@ from filterkit.cli.options import RunOptions, open_engine
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, UsageError, quoted
-from filterkit.files.endings import check_chain
+from filterkit.files.endings import check_chain_ending
 from filterkit.files.output import open_output
 from filterkit.files.part_names import parse_part_names
 from filterkit.files.rejects import Rejects
@@ -256,7 +256,7 @@ def check_job(job: Job) -> None:
     for each in written:
         job.formats.check_output_name(each.output, each.option, job.has_chosen_format(each))
     if options.save is not None:
-        check_chain(options.save, "--save")
+        check_chain_ending(options.save, "--save")
 
 
 def _check_predictions(job: Job) -> None:

@@ -100,7 +100,7 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
         )
 
 
-def check_chain(path: str, by: str = "") -> None:
+def check_chain_ending(path: str, by: str = "") -> None:
     """Refuse to save a chain, which is a zip archive of arrays, under an ending that belongs to something else.
 
     Raises

@@ -21,10 +21,10 @@ def open_folder(path: str, title: str) -> LocalFolder | RemoteFolder:
     return RemoteFolder(path, title)
 
 
-def measure_file(path: str, title: str) -> int:
+def measure_file_size(path: str, title: str) -> int:
     """Return the bytes of a file at a path or URL; messages call the output `title`."""
     if not is_url(path):
         return os.path.getsize(path)
-    from filterkit.files.remote_folder import measure_remote_file
+    from filterkit.files.remote_folder import measure_remote_file_size
 
-    return measure_remote_file(path, title)
+    return measure_remote_file_size(path, title)

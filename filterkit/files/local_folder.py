@@ -57,7 +57,7 @@ class LocalFolder:
             finally:
                 unfinished.remove()
 
-    def move_in(self, path: str, name: str) -> None:
+    def move_into_folder(self, path: str, name: str) -> None:
         """Move the file at `path`, in the hidden folder, to this folder under a new name."""
         with self._name_errors():
             os.replace(path, self._path_of(name))
@@ -73,7 +73,7 @@ class LocalFolder:
         Where files can be locked, the journal is locked until `close`. `unfinished` may become the name of the folder.
         Folders that killed runs left are removed.
         """
-        self.check_free(journal)
+        self.check_not_in_use(journal)
         self.write(journal, content)
         with self._name_errors():
             self._journal = open(self._path_of(journal), "ab")
@@ -98,7 +98,7 @@ class LocalFolder:
                 self._journal.close()
             self._journal = None
 
-    def check_free(self, journal: str) -> None:
+    def check_not_in_use(self, journal: str) -> None:
         """Raise an error if another run has the journal open."""
         with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(journal), "r+b") as file:
             self._lock(file)

@@ -32,12 +32,12 @@ def check_output(path: str) -> None:
         example = f"{os.path.dirname(path)}/part-*.arff"
         raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")
     with name_write_errors(_make_title(path)):
-        number = _descriptor(path)
+        number = _find_output_descriptor(path)
         if number is not None:
             if is_read_only(number):
                 raise OSError(errno.EBADF, "")
             return
-        kind = _read_kind(path)
+        kind = _read_file_type(path)
     if not path:
         raise FilterkitError("the name of an output is empty")
     if kind == stat.S_IFDIR or not os.path.basename(path):
@@ -74,9 +74,9 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     BrokenPipeError : nobody reads the pipe any more.
     """
     check_output(path)
-    number, unfinished = _descriptor(path), None
+    number, unfinished = _find_output_descriptor(path), None
     with name_write_errors(_make_title(path)):
-        if number is None and _read_kind(path) in (0, stat.S_IFREG):
+        if number is None and _read_file_type(path) in (0, stat.S_IFREG):
             unfinished = UnfinishedFile(os.path.realpath(path))
     try:
         with name_write_errors(_make_title(path)):
@@ -158,7 +158,7 @@ def _make_title(path: str) -> str:
     return "standard output" if path == "-" else path
 
 
-def _descriptor(path: str) -> int | None:
+def _find_output_descriptor(path: str) -> int | None:
     if path != "-":
         return find_descriptor(path)
     if sys.stdout is None:
@@ -166,7 +166,7 @@ def _descriptor(path: str) -> int | None:
     return moved[1] if 1 in moved else sys.stdout.fileno()
 
 
-def _read_kind(path: str) -> int:
+def _read_file_type(path: str) -> int:
     """Return the type bits of the file at `path`; 0 if there is none."""
     try:
         return stat.S_IFMT(os.stat(path).st_mode)

@@ -59,7 +59,7 @@ class Parts:
         self.is_listed = text is not None
         self._found_in = names.path_of(names.list if self.is_listed else names.journal)  # what names the entries
         if text is None:
-            self._folder.check_free(names.journal)
+            self._folder.check_not_in_use(names.journal)
             lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
         with _convert_parse_errors(self._found_in):
             if text is not None:
@@ -128,7 +128,7 @@ class Parts:
         FilterkitError : another run is writing these parts, or the folder cannot be written to.
         """
         self._head = {"format": _FORMAT, **work}
-        lines = [json.dumps(self._head).encode() + b"\n", *map(self._make_line, sorted(self.entries))]
+        lines = [json.dumps(self._head).encode() + b"\n", *map(self._format_entry, sorted(self.entries))]
         unfinished = self._folder.begin(self.names.journal, b"".join(lines), self.names.unfinished)
         self._has_begun = True
         self._folder.remove(self.names.list)
@@ -149,8 +149,10 @@ class Parts:
                 f"remove {self.names.path} and {self.names.path_of(self.names.journal)}, and run the command again"
             )
         self.entries[number] = entry
-        self._folder.add_to_journal(self._make_line(number))  # first, because a part that is missing is written again
-        self._folder.move_in(path, self.names.part(number))
+        self._folder.add_to_journal(
+            self._format_entry(number)
+        )  # first, because a part that is missing is written again
+        self._folder.move_into_folder(path, self.names.part(number))
         self.done[number] = entry.rows
 
     def finish(self) -> None:
@@ -160,7 +162,7 @@ class Parts:
         ------
         FilterkitError : it cannot be written.
         """
-        parts = [self._describe(number) for number in sorted(self.entries)]
+        parts = [self._describe_entry(number) for number in sorted(self.entries)]
         lines = ",\n".join(f"  {json.dumps(part)}" for part in parts)
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "rows": {self.rows},\n "parts": [\n{lines}\n ]\n}}\n'
@@ -179,13 +181,13 @@ class Parts:
         for name in [*map(self.names.part, self.entries), self.names.journal]:
             self._folder.remove(name)
 
-    def _describe(self, number: int) -> dict[str, Any]:
+    def _describe_entry(self, number: int) -> dict[str, Any]:
         entry = self.entries[number]
         about: dict[str, Any] = {"name": self.names.part(number), "rows": entry.rows, "bytes": entry.bytes}
         return {**about, "labels": entry.labels} if entry.labels else about
 
-    def _make_line(self, number: int) -> bytes:
-        return json.dumps(self._describe(number)).encode() + b"\n"
+    def _format_entry(self, number: int) -> bytes:
+        return json.dumps(self._describe_entry(number)).encode() + b"\n"
 
 
 @contextmanager

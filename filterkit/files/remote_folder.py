@@ -65,7 +65,7 @@ class RemoteFolder:
             self._system.pipe_file(new, content)
             self._system.mv(new, self._path_of(name))
 
-    def move_in(self, path: str, name: str) -> None:
+    def move_into_folder(self, path: str, name: str) -> None:
         with self._name_errors():
             self._system.mv(find_file(path)[1], self._path_of(name))
 
@@ -96,7 +96,7 @@ class RemoteFolder:
             self._write_journal()
             self._journal = ""
 
-    def check_free(self, journal: str) -> None:
+    def check_not_in_use(self, journal: str) -> None:
         pass
 
     def _path_of(self, name: str) -> str:
@@ -112,7 +112,7 @@ class RemoteFolder:
         self._written = time.monotonic()
 
 
-def measure_remote_file(url: str, title: str) -> int:
+def measure_remote_file_size(url: str, title: str) -> int:
     """Return the bytes of a file at a URL; messages call the output `title`."""
     with name_remote_errors(title):
         system, path = find_file(url)

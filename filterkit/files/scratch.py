@@ -55,25 +55,25 @@ class Scratch:
         stored = []
         with name_temporary_errors(), self._position:
             for array in map(np.ascontiguousarray, arrays):
-                stored.append(Stored(self._align(), array.shape, array.dtype))
-                self._file.write(_view_bytes(array))
+                stored.append(Stored(self._move_to_aligned_end(), array.shape, array.dtype))
+                self._file.write(_view_as_bytes(array))
             self._file.flush()
         return stored
 
     def read(self, stored: Stored) -> np.ndarray:
         """Read a stored array into memory."""
         array = np.empty(stored.shape, stored.dtype)
-        view, offset = _view_bytes(array), stored.offset
+        view, offset = _view_as_bytes(array), stored.offset
         with name_temporary_errors():
             while len(view):
-                count = self._read_some(view, offset)
+                count = self._read_once(view, offset)
                 if not count:
                     raise OSError("the temporary file is shorter than what was written to it")
                 view = view[count:]
                 offset += count
         return array
 
-    def _read_some(self, view: memoryview, offset: int) -> int:
+    def _read_once(self, view: memoryview, offset: int) -> int:
         """Read from `offset` into `view`; returns the number of bytes read, which may be fewer, and 0 at the end."""
         if hasattr(os, "preadv"):
             return os.preadv(self._file.fileno(), [view], offset)
@@ -90,11 +90,11 @@ class Scratch:
             return several[0]
         shape = (sum(each.shape[0] for each in several), *several[0].shape[1:])
         with name_temporary_errors(), self._position:
-            offset = self._align()
+            offset = self._move_to_aligned_end()
         for each in several:
             array = self.read(each)
             with name_temporary_errors(), self._position:
-                self._file.write(_view_bytes(array))
+                self._file.write(_view_as_bytes(array))
         with name_temporary_errors(), self._position:
             self._file.flush()
         return Stored(offset, shape, several[0].dtype)
@@ -108,7 +108,7 @@ class Scratch:
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         return [np.ndarray(each.shape, each.dtype, mapped, each.offset) for each in several]
 
-    def _align(self) -> int:
+    def _move_to_aligned_end(self) -> int:
         """Move to the end of the file, to a multiple of 8 bytes, where any array may begin; returns the offset."""
         self._file.write(b"\0" * (-self._file.tell() % 8))
         return self._file.tell()
@@ -119,7 +119,7 @@ class Scratch:
             _close_quietly(self._opened)
 
 
-def _view_bytes(array: np.ndarray) -> memoryview:
+def _view_as_bytes(array: np.ndarray) -> memoryview:
     """Return the bytes of a contiguous array."""
     return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 

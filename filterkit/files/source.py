@@ -162,7 +162,9 @@ class Source:
         with self.name_errors():
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 if self.live:
-                    after_flood = min(_choose_patience(self._n_arrived), 0.001)  # so that none of its rows come singly
+                    after_flood = min(
+                        _choose_seconds_to_wait(self._n_arrived), 0.001
+                    )  # so that none of its rows come singly
                     data = _read_arrived(self._stream, size, after_flood)
                     self._n_arrived = len(data)
                 else:
@@ -235,7 +237,7 @@ class Source:
 
         Work that has been handed out must then be finished before the next read, which may block.
         """
-        return self.live and not _is_ready(self._stream, _choose_patience(self._n_arrived))
+        return self.live and not _has_text_within(self._stream, _choose_seconds_to_wait(self._n_arrived))
 
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
@@ -253,7 +255,7 @@ _WORK = 0.00025  # seconds, roughly, that work on `_FLOOD` bytes takes
 _LONGEST = 0.02  # seconds for which a flood is gathered
 
 
-def _choose_patience(n_bytes: int) -> float:
+def _choose_seconds_to_wait(n_bytes: int) -> float:
     """Return the seconds to wait for more text after `n_bytes`: about as many as work on them takes, 0 for a row."""
     return min(n_bytes // _FLOOD * _WORK, _LONGEST)
 
@@ -273,7 +275,10 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
         more = stream.read1(size)  # type: ignore[attr-defined]
     pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
     while (
-        more and missing and time.monotonic() < end and _is_ready(stream, max(least, _choose_patience(size - missing)))
+        more
+        and missing
+        and time.monotonic() < end
+        and _has_text_within(stream, max(least, _choose_seconds_to_wait(size - missing)))
     ):
         more = stream.read1(missing)  # type: ignore[attr-defined]
         pieces.append(more)
@@ -281,7 +286,7 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
     return b"".join(pieces)
 
 
-def _is_ready(stream: IO[bytes], seconds: float) -> bool:
+def _has_text_within(stream: IO[bytes], seconds: float) -> bool:
     """Return whether text arrives within `seconds`; False if the stream cannot be waited for."""
     try:
         return bool(select.select([stream], [], [], seconds)[0])

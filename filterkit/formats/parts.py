@@ -12,7 +12,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError
-from filterkit.files.folders import measure_file
+from filterkit.files.folders import measure_file_size
 from filterkit.files.output import open_new_file
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import Entry, Parts, Work
@@ -69,7 +69,7 @@ class PartWriter:
         with open_new_file(path, self.name) as out:
             count = writer.write(out, lambda function: map(function, pieces), int)
         used = None if losses.rows is None else losses.rows.used
-        return WrittenPart(path, count, measure_file(path, self.name), losses.has_weights, used)
+        return WrittenPart(path, count, measure_file_size(path, self.name), losses.has_weights, used)
 
 
 def write_parts(

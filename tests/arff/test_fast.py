@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from filterkit import ArffError, testing
 from filterkit.arff import exact, fast, fast_dense
 from filterkit.arff.blocks import SMALLEST_HALF
-from filterkit.arff.layout import Layout
+from filterkit.arff.layout import BatchLayout
 from filterkit.arff.writer import format_header
 from filterkit.data.schema import Attribute, Schema
 
@@ -90,7 +90,7 @@ def blocks(draw):
     for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
         position = draw(st.integers(0, len(text)))
         text = text[:position] + draw(st.sampled_from(SPECIAL)) + text[position + draw(st.integers(0, 1)) :]
-    return Layout(schema), text
+    return BatchLayout(schema), text
 
 
 def same(left, right):
@@ -150,7 +150,7 @@ def exactly(text, layout):
     ],
 )
 def test_the_fast_path_takes_usual_rows(wide, row, end):
-    layout = Layout(USUAL.replace(sparse=row.startswith("{")))
+    layout = BatchLayout(USUAL.replace(sparse=row.startswith("{")))
     with read_as(wide):
         assert fast.parse_block((row + end).encode() * 3, layout) is not None
 
@@ -184,7 +184,7 @@ def test_the_fast_path_takes_usual_rows(wide, row, end):
     ],
 )
 def test_invalid_rows_are_left_to_the_exact_path(wide, sparse, text):
-    layout = Layout(Schema("r", [Attribute("a"), Attribute("b", "nominal", ("x",))], sparse=sparse))
+    layout = BatchLayout(Schema("r", [Attribute("a"), Attribute("b", "nominal", ("x",))], sparse=sparse))
     with read_as(wide):
         assert fast.parse_block(text.encode(), layout) is None
     with pytest.raises(ArffError):
@@ -192,7 +192,7 @@ def test_invalid_rows_are_left_to_the_exact_path(wide, sparse, text):
 
 
 def test_a_sparse_row_is_not_mistaken_for_a_weight():
-    layout, text = Layout(Schema("r", [Attribute("a"), Attribute("b")])), "1,2\n{}\n3,4\n{}{2}\n"
+    layout, text = BatchLayout(Schema("r", [Attribute("a"), Attribute("b")])), "1,2\n{}\n3,4\n{}{2}\n"
     found = fast.parse_block(text.encode(), layout)
     assert found is None or same(found.batch, exactly(text, layout).batch)
 

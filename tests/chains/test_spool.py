@@ -136,8 +136,8 @@ def reading(request, monkeypatch):
 
 @pytest.mark.usefixtures("reading")
 def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch):
-    whole = Scratch._read_some
-    monkeypatch.setattr(Scratch, "_read_some", lambda file, view, at: whole(file, view[:7], at))
+    whole = Scratch._read_once
+    monkeypatch.setattr(Scratch, "_read_once", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with closing(Spool(DISK)) as spool:
         spool.add(kept := SpooledBatch(batch))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from filterkit.files.folders import measure_file, open_folder
+from filterkit.files.folders import measure_file_size, open_folder
 from filterkit.files.output import open_new_file
 
 URL = "memory://some/folder"
@@ -37,9 +37,9 @@ def test_a_part_waits_aside(folder, place):
     path = f"{folder.begin('.journal', b'', '.aside')}/x"
     with open_new_file(path, "out/part-*.arff") as out:
         out.write(b"part")
-    assert measure_file(path, "out/part-*.arff") == 4
+    assert measure_file_size(path, "out/part-*.arff") == 4
     assert folder.sizes() == {".journal": 0}
-    folder.move_in(path, "part-00000.arff")
+    folder.move_into_folder(path, "part-00000.arff")
     assert folder.read("part-00000.arff") == b"part"
     folder.close()
     assert folder.sizes() == {"part-00000.arff": 4, ".journal": 0}
@@ -51,4 +51,4 @@ def test_a_journal_grows(folder, place):
     folder.add_to_journal(b"one\n")
     folder.close()
     assert folder.read(".journal") == b"head\none\n"
-    folder.check_free(".journal")
+    folder.check_not_in_use(".journal")
