@@ -65,8 +65,8 @@ class Alignment:
         It is -1 where values have to be converted, or are missing; `_converted` and `_missing` are filled.
         """
         targets = set(self.wanted.targets)
-        ours = {a.name: i for i, a in enumerate(self.wanted.attributes)}
-        theirs = {a.name: i for i, a in enumerate(self.incoming.attributes)}
+        ours = {name: i for i, name in enumerate(self.wanted.names)}
+        theirs = {name: i for i, name in enumerate(self.incoming.names)}
         _raise_if_any(
             [name for name, i in ours.items() if name not in theirs and i not in targets],
             "attribute is missing that the chain was fitted on",

@@ -175,11 +175,8 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         return empty(schema)
     if len(parts) == 1:
         return parts[0]
-    X: Matrix | Csr
-    if parts[0].sparse:
-        X = Csr.vstack([part.csr for part in parts])
-    else:
-        X = np.concatenate([part.X for part in parts])
+    is_sparse = parts[0].sparse
+    X: Any = Csr.vstack([part.csr for part in parts]) if is_sparse else np.concatenate([part.X for part in parts])
     passthrough = None
     if parts[0].passthrough is not None:
         import pyarrow as pa
@@ -218,17 +215,9 @@ def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> 
 
 def empty(schema: Schema) -> Batch:
     """Return a batch of no rows."""
-    width = schema.width
-    X: Matrix | Csr = np.empty((0, width))
-    if schema.sparse:
-        X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
-    return Batch(
-        schema,
-        X,
-        make_missing_targets(schema, 0),
-        None,
-        make_passthrough_table(schema, [[] for _ in schema.passthrough]),
-    )
+    passthrough = make_passthrough_table(schema, [[] for _ in schema.passthrough])
+    batch = Batch(schema, np.empty((0, schema.width)), make_missing_targets(schema, 0), None, passthrough)
+    return batch.in_form(schema.sparse)
 
 
 def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.dates import DateFormat
-from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
+from filterkit.data.losses import Inexact, describe_inexact, find_inexact_int, named, warn_of_losses
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Attribute
 from filterkit.data.schema_json import noted
@@ -213,7 +213,7 @@ def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:
         try:
             pa.array(column, from_pandas=True)
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as alone:
-            odd = next((n for n in column if isinstance(n, int) and not is_exact(n)), None)
+            odd = find_inexact_int(column)
             if isinstance(alone, OverflowError) and odd is not None:
                 return describe_inexact(str(name), str(odd))
             kinds = sorted({type(value).__name__ for value in column if value is not None})

@@ -6,6 +6,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,11 @@ def describe_inexact(name: str, number: str) -> str:
 def is_exact(number: int) -> bool:
     """Return whether float64 represents a number exactly."""
     return abs(number) <= 1 << 53 or (number.bit_length() < 1024 and int(float(number)) == number)
+
+
+def find_inexact_int(values: Iterable[Any]) -> int | None:
+    """Return the first `int` among values that float64 cannot represent; None if there is none."""
+    return next((value for value in values if isinstance(value, int) and not is_exact(value)), None)
 
 
 def may_be_rounded(values: np.ndarray) -> bool:

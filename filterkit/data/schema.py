@@ -27,6 +27,7 @@ from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_clas
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 DEEPEST = 100  # how deep relational attributes may be nested
+_FIELDS = ("relation", "attributes", "class_index", "positive", "sparse", "zero", "labels")  # parameters of a `Schema`
 
 
 class LabelValues(NamedTuple):
@@ -135,15 +136,7 @@ class Schema:
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             return self._replace_unchecked(**changes)
-        current: dict[str, Any] = {
-            "relation": self.relation,
-            "attributes": self.attributes,
-            "class_index": self.class_index,
-            "positive": self.positive,
-            "sparse": self.sparse,
-            "zero": self.zero,
-            "labels": self.labels,
-        }
+        current = dict(zip(_FIELDS, self._get_fields()))
         if self.labels and changes.get("labels", self.labels) != self.labels:
             after = changes["labels"]
             count = len(changes.get("attributes", self.attributes))
@@ -160,14 +153,14 @@ class Schema:
         vars(copy).update(vars(self), **changes)
         return copy
 
-    def _key(self) -> tuple[Any, ...]:
-        return self.relation, self.attributes, self.class_index, self.positive, self.sparse, self.zero, self.labels
+    def _get_fields(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, name) for name in _FIELDS])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and self._key() == other._key()
+        return isinstance(other, Schema) and self._get_fields() == other._get_fields()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._get_fields())
 
     def __repr__(self) -> str:
         target = self.class_attribute

@@ -219,16 +219,15 @@ def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
     try:
         moments = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.timestamp("ms"))
     except pa.ArrowInvalid:
-        is_far = column.type == pa.timestamp("s", zone)
-        fault = "times finer than milliseconds, which dates cannot hold; round it"
-        if is_far:
-            fault = "dates too far from 1970 to be counted in milliseconds; make it text"
-        raise RowError(f"it has {fault}", attribute=attribute.name) from None
+        fault = "it has times finer than milliseconds, which dates cannot hold; round it"
+        if column.type == pa.timestamp("s", zone):
+            fault = "it has dates too far from 1970 to be counted in milliseconds; make it text"
+        raise RowError(fault, attribute=attribute.name) from None
     array = arrow.join_chunks(moments)
     values = np.where(arrow.find_nulls(array), 0, arrow.view_values(array.view(pa.int64())))
     if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
-        fault = "dates outside the years 1 to 292278993, which ARFF cannot hold; make it text"
-        raise RowError(f"it has {fault}", attribute=attribute.name)
+        fault = "it has dates outside the years 1 to 292278993, which ARFF cannot hold; make it text"
+        raise RowError(fault, attribute=attribute.name)
     return moments
 
 

@@ -37,8 +37,7 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
 
     The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
     """
-    nominal = map_label_sets(like.attributes, tuple)
-    known = {like.attributes[i].name: frozenset(values) for i, values in nominal.items()}
+    known = {like.attributes[i].name: values for i, values in map_label_sets(like.attributes, frozenset).items()}
     fewer = {}
     for i, values in map_label_sets(attributes, tuple).items():
         ours = known.get(attributes[i].name)

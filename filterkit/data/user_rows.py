@@ -11,7 +11,7 @@ import numpy as np
 from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.contract import check_batch, describe_schema_difference, describe_type, describe_wrong_rows
-from filterkit.data.losses import ConversionWarning, Inexact, is_exact
+from filterkit.data.losses import ConversionWarning, Inexact, find_inexact_int, may_be_rounded
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 
@@ -246,7 +246,7 @@ def _make_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
         try:
             columns.append(pa.array([None if _is_missing(value) else value for value in column]))
         except (pa.ArrowException, OverflowError):
-            odd = next((n for n in column if isinstance(n, int) and not is_exact(n)), None)
+            odd = find_inexact_int(column)
             if odd is not None:
                 raise FilterkitError(f"{Inexact(str(odd))}; {_ROUND}") from None
             kinds = ", ".join(sorted({type(value).__name__ for value in column if not _is_missing(value)}))
@@ -282,8 +282,6 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
     ------
     FilterkitError : float64 does not have one of `rows`.
     """
-    from filterkit.data.losses import may_be_rounded
-
     if not may_be_rounded(numbers):
         return
     import pyarrow as pa
@@ -295,7 +293,7 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
         if values.dtype.kind in "iu":
             exact_numbers(pa.array(values.ravel()))
         elif values.dtype == object:
-            odd = next((n for n in values.ravel() if isinstance(n, int) and not is_exact(n)), None)
+            odd = find_inexact_int(values.ravel())
             if odd is not None:
                 raise Inexact(str(odd))
     except Inexact as error:
