@@ -236,35 +236,31 @@ class ColumnarTable(Table):
             raise UsageError(f"{form.name}: no column {quoted(self._weights)}{suggestion(self._weights, names)}")
         names = [name for name in names if name != self._weights]
         self._pairs = (groups.schema.metadata or {}).get(_SPARSE, b"").decode("utf-8", "replace")
-        if self._pairs in groups.schema.names and schema is not None:
+        is_sparse = schema is not None and self._pairs in groups.schema.names
+        noted = [] if schema is None else [a for a in schema.attributes if a.name not in left_out]
+        if is_sparse:
             if skipped:
                 raise UsageError(
                     f"{form.name}: skip cannot leave out columns of a file with sparse rows; use the stage remove"
                 )
             self._rows = _SPARSE_ROWS if opening.block_size is None else max(opening.block_size >> 10, 1)
-            super().__init__(schema.relation, schema.attributes)
-            self.sparse = True
-            self._remember_class(schema)
-            return
-        self._pairs = ""
-        rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
-        self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
-        noted = [] if schema is None else [a for a in schema.attributes if a.name not in left_out]
-        is_ours = schema is not None and [a.name for a in noted] == names
-        if is_ours and opening.wanted is None and not self._kinds:
-            assert schema is not None
-            super().__init__(schema.relation, noted)
-            if schema.class_attribute is None or schema.class_attribute in noted:
-                self._remember_class(schema)
         else:
-            known = {a.name: a for a in (opening.wanted or (noted if is_ours else ()))}
-            relation = schema.relation if is_ours and schema is not None else relation_of(opening.path)
+            self._pairs = ""
+            rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
+            self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
+            if [a.name for a in noted] != names:  # another program has changed the columns
+                schema, noted = None, []
+        if schema is not None and (is_sparse or (opening.wanted is None and not self._kinds)):
+            super().__init__(schema.relation, noted)
+            self.sparse = is_sparse
+            target = schema.class_attribute
+            if target is None or target.name not in left_out:
+                self.class_ = None if target is None else target.name
+                self.classless, self.positive = target is None, schema.positive
+        else:
+            known = {a.name: a for a in opening.wanted or noted}
+            relation = relation_of(opening.path) if schema is None else schema.relation
             super().__init__(relation, self._find_attributes(names, known, opening))
-
-    def _remember_class(self, schema: Schema) -> None:
-        """Take the class, or that there is none, from the schema that filterkit wrote."""
-        self.class_ = None if schema.class_attribute is None else schema.class_attribute.name
-        self.classless, self.positive = self.class_ is None, schema.positive
 
     def _find_attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
         """Return the attributes of columns: from `known`, or by their types, the options and the first rows."""
