@@ -105,7 +105,7 @@ class DelimitedTable(TextTable):
     records : how records are separated.
     names : of the columns, with that of the weights.
     begin : how many bytes of the text, as UTF-8, come before the rows.
-    look : the text after the header that has been read.
+    first_rows : the text after the header that has been read.
     weights : the position of the column of weights, or None.
     """
 
@@ -131,13 +131,13 @@ class DelimitedTable(TextTable):
         elif form.weights is not None and opening.wanted is None:
             raise UsageError(f"{form.name}: no column {quoted(form.weights)}{suggestion(form.weights, self.names)}")
         if opening.wanted is not None:
-            self.look = FirstRows(rest, rest, False)
+            self.first_rows = FirstRows(rest, rest, False)
             known = {a.name: a for a in opening.wanted if a.kind != "relational"}
             attributes = [known.get(name, Attribute(name, "string")) for name in self.names]
         else:
             from .parsing import find_attributes
 
-            self.look = read_first_rows(form, source, rest, self.records.find_record_ends)
+            self.first_rows = read_first_rows(form, source, rest, self.records.find_record_ends)
             attributes = find_attributes(self)
         if self.weights is not None:
             del attributes[self.weights]
@@ -146,7 +146,7 @@ class DelimitedTable(TextTable):
             relation_of(opening.path),
             attributes,
             source,
-            self.look.text,
+            self.first_rows.text,
             line,
             opening.block_size,
             self.records.find_last_end,
@@ -186,5 +186,5 @@ class DelimitedTable(TextTable):
     def parser(self, schema: Schema) -> DelimitedParser:
         from .parsing import DelimitedParser
 
-        looked = 0 if self.look.is_whole else len(self.look.looked)
-        return DelimitedParser(schema, self.opening, self.form, self.records, self.weights, looked)
+        is_part = not self.first_rows.is_whole
+        return DelimitedParser(schema, self.opening, self.form, self.records, self.weights, is_part)

@@ -72,11 +72,11 @@ class JsonLines(TypedFormat):
         source = opening.text()
         try:
             attributes: Iterable[Attribute] | None = opening.wanted
-            look = FirstRows(b"", b"", False)
+            first_rows = FirstRows(b"", b"", True)
             if attributes is None:
-                look = read_first_rows(self, source, b"", TextParser.ends)
-                attributes = _infer_attributes(self, opening, look)
-            return JsonTable(self, opening, attributes, source, look)
+                first_rows = read_first_rows(self, source, b"", TextParser.ends)
+                attributes = _infer_attributes(self, opening, first_rows)
+            return JsonTable(self, opening, attributes, source, first_rows)
         except BaseException:
             source.close()
             raise
@@ -85,11 +85,11 @@ class JsonLines(TypedFormat):
         return JsonWriter(schema, precision)
 
 
-def _infer_attributes(form: TypedFormat, opening: Opening, look: FirstRows) -> list[Attribute]:
+def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows) -> list[Attribute]:
     """Infer the attributes of a file from its first rows; the labels of nominal ones are those of the whole file."""
     import pyarrow as pa
 
-    text = look.looked
+    text = first_rows.rows
     if not text.strip():
         raise RowError(
             "the file is empty; JSON lines need at least one row, which names the columns", source=opening.name
@@ -117,7 +117,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: FirstRows) -> l
     needed = set() if asked is None else {asked}
     form.warn_of_codes(opening.name, codes)
     found = form.infer_attributes(table, names, kinds, needed)
-    if look.is_whole or not os.path.isfile(opening.path):
+    if first_rows.is_whole or not os.path.isfile(opening.path):
         return found
     return form.complete_labels(found, {*kinds, *needed}, partial(_read_labels, opening, found))
 
@@ -322,18 +322,17 @@ class JsonTable(TextTable):
     form, opening : see `FileFormat.open`.
     attributes : of the rows.
     source : the text.
-    look : the rows at the beginning from which `attributes` were inferred; they have been read from `source`.
+    first_rows : those from which `attributes` were inferred; they have been read from `source`.
     """
 
     def __init__(
-        self, form: JsonLines, opening: Opening, attributes: Iterable[Attribute], source: Any, look: FirstRows
+        self, form: JsonLines, opening: Opening, attributes: Iterable[Attribute], source: Any, first_rows: FirstRows
     ) -> None:
-        super().__init__(relation_of(opening.path), attributes, source, look.text, 1, opening.block_size)
-        self._form, self._opening, self._look = form, opening, look
+        super().__init__(relation_of(opening.path), attributes, source, first_rows.text, 1, opening.block_size)
+        self._form, self._opening, self._first_rows = form, opening, first_rows
 
     def parser(self, schema: Schema) -> JsonParser:
-        is_part = bool(self._look.text) and not self._look.is_whole
-        return JsonParser(schema, self._opening, self._form.look if is_part else "", self._form)
+        return JsonParser(schema, self._opening, not self._first_rows.is_whole, self._form)
 
 
 class JsonParser(TextParser):
@@ -343,13 +342,13 @@ class JsonParser(TextParser):
     ----------
     schema : see `TextParser`.
     opening : of the input.
-    looked : how much was looked at to find the types; empty if that was all.
+    is_part : whether only a part of the rows was looked at to find the types of columns.
     form : the format.
     """
 
-    def __init__(self, schema: Schema, opening: Opening, looked: str, form: JsonLines) -> None:
+    def __init__(self, schema: Schema, opening: Opening, is_part: bool, form: JsonLines) -> None:
         super().__init__(schema, opening.rejects)
-        self.looked, self.form = looked, form
+        self.is_part, self.form = is_part, form
         self.fitted, self.unseen = opening.like is not None, opening.unseen
         self.attributes = {a.name: a for a in schema.attributes}
 
@@ -413,7 +412,7 @@ class JsonParser(TextParser):
             label = str(value).lower() if isinstance(value, bool) else str(value)
             is_label = value is None or self.unseen or label in attribute.values
             if attribute.kind == "nominal" and not is_label:
-                hint = f", which are those of the first {self.looked}; say --from jsonl:look=all" if self.looked else ""
+                hint = f", which are those of the first {self.form.look}; say --from jsonl:look=all" * self.is_part
                 hint = f", as the chain was fitted on{READ_AS_MISSING}" if self.fitted else hint
                 return RowError(f"{quoted(str(value))} is not among its labels{hint}", attribute=name)
         return super().explain(text, error)

@@ -19,12 +19,12 @@ class FirstRows(NamedTuple):
     Attributes
     ----------
     text : all that has been read.
-    looked : the part of it in which types are found, whole rows.
-    is_whole : whether `looked` is the whole file.
+    rows : the whole rows in it that are looked at.
+    is_whole : whether they are all rows of the file.
     """
 
     text: bytes
-    looked: bytes
+    rows: bytes
     is_whole: bool
 
 

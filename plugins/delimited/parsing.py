@@ -117,7 +117,7 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
     kinds = form.get_chosen_kinds(names)
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
-    text = drop_lines_not_in_utf8(opened.look.looked)
+    text = drop_lines_not_in_utf8(opened.first_rows.rows)
     if not text.strip():
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
     texts = {position for position, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
@@ -147,7 +147,7 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
     if form.header:
         _warn_of_row_as_header(form, opening.name, found, table)
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
-    if not opened.look.is_whole and os.path.isfile(opening.path):
+    if not opened.first_rows.is_whole and os.path.isfile(opening.path):
         found = form.complete_labels(found, known, partial(read_labels, opened, found))
     return form.unify_truth_values(found, kinds)
 
@@ -276,7 +276,7 @@ class DelimitedParser(TextParser):
     opening : of the input.
     form, records : how the text is written.
     weights : the column of weights, or None.
-    looked : bytes that were looked at to find the types; 0 if that was all.
+    is_part : whether only a part of the rows was looked at to find the types of columns.
     """
 
     def __init__(
@@ -286,10 +286,10 @@ class DelimitedParser(TextParser):
         form: Delimited,
         records: RecordSplitter,
         weights: int | None,
-        looked: int,
+        is_part: bool,
     ) -> None:
         super().__init__(schema, opening.rejects)
-        self.form, self.records, self.weights, self.looked = form, records, weights, looked
+        self.form, self.records, self.weights, self.is_part = form, records, weights, is_part
         self.fitted, self.unseen = opening.like is not None, opening.unseen
         quantities = [a.kind == "numeric" and not form.may_round(a.name) for a in schema.attributes]
         if weights is not None:
@@ -384,7 +384,7 @@ class DelimitedParser(TextParser):
             advice = ", as the chain was fitted on" + READ_AS_MISSING * (attribute.kind == "nominal")
         elif attribute.kind != "nominal":
             advice += f" or {call}:nominal={name}"
-        elif self.looked:
+        elif self.is_part:
             first = f", which are those of the first {self.form.look}"
             advice = f"{first}; say {call}:look=all or {call}:string={name}"
         wrong = ""

@@ -97,7 +97,7 @@ class RecordSplitter:
         after = characters[closing[closing < len(text) - 1] + 1]
         if len(quotes) % 2 == 0 and self._may_adjoin_quote[after].all() and self._begin_cells(characters, quotes[::2]):
             return
-        sound = re.compile(self._fill_pattern(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND)).match(text)
+        sound = re.match(self._fill_pattern(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND), text)
         assert sound is not None
         begin = sound.end()
         if begin < len(text):
@@ -105,15 +105,13 @@ class RecordSplitter:
 
     def _find_quote_fault(self, text: bytes, form: str) -> str:
         """Say what is wrong with the quoted value that `text` begins with."""
-        value = re.compile(self._fill_pattern(_QUOTED)).match(text)
-        assert value is not None
+        match = re.match(self._fill_pattern(rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")"), text)
+        assert match is not None
+        value, end = (quoted(each.decode("utf-8", "replace"), 30) for each in match.groups())
         hint = f"write a quote inside a value twice, or say --from {form}:quote=none"
-        begin = quoted(value[0].decode("utf-8", "replace"), 30)
-        if value.end() == len(text):
-            return f"a quote is not closed: {begin}; {hint}"
-        end = re.compile(self._fill_pattern(_TAIL)).match(text, value.end() + 1)
-        assert end is not None
-        return f"{quoted(end[0].decode('utf-8', 'replace'), 30)} comes after the closing quote of {begin}; {hint}"
+        if match.end(1) == len(text):
+            return f"a quote is not closed: {value}; {hint}"
+        return f"{end} comes after the closing quote of {value}; {hint}"
 
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
         """Return the text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
