@@ -179,8 +179,8 @@ class LibsvmTable(TextTable):
         is_copy = self._source.path != self._opening.path  # which only this machine has
         return None if is_copy else super().stretches(jobs)
 
-    def parser(self, schema: Schema) -> PairParser:
-        return PairParser(schema, self._opening, self._form.base, self._class_position)
+    def parser(self, schema: Schema) -> LibsvmParser:
+        return LibsvmParser(schema, self._opening, self._form.base, self._class_position)
 
     def close(self) -> None:
         super().close()
@@ -188,7 +188,7 @@ class LibsvmTable(TextTable):
             self._file.close()
 
 
-class PairParser(TextParser):
+class LibsvmParser(TextParser):
     """Parses blocks of libsvm to batches.
 
     Parameters

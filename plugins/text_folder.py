@@ -100,7 +100,7 @@ class FolderTable(Table):
             yield part
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return FileParser(schema, self._opening, self._form.filename)
+        return TextFileParser(schema, self._opening, self._form.filename)
 
 
 def _list_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
@@ -108,7 +108,7 @@ def _list_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
     return sorted(n for n in os.listdir(folder) if n[:1] != "." and is_wanted(os.path.join(folder, n)))
 
 
-class FileParser:
+class TextFileParser:
     """Reads text files to a batch with a row for each.
 
     Parameters

@@ -119,7 +119,7 @@ class XrffTable(Table):
 
     def __init__(self, opening: Opening, source: Any) -> None:
         self._source, self._opening = source, opening
-        self._document = document = Document(source.name, None if opening.encoding == "utf-8" else "utf-8")
+        self._document = document = XrffDocument(source.name, None if opening.encoding == "utf-8" else "utf-8")
         while not document.rows and document.parse(source.read(document.next_size(1 << 16))):
             pass
         if document.attributes is None:
@@ -152,7 +152,7 @@ class XrffTable(Table):
         self._source.close()
 
 
-class Document:
+class XrffDocument:
     """An XRFF document, parsed piece by piece.
 
     Parameters
@@ -187,7 +187,7 @@ class Document:
         self._name, self._expat, self._builder = name, expat, TreeBuilder()
         self._parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
-        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.StartElementHandler, parser.EndElementHandler = self._start_element, self._end_element
         parser.CharacterDataHandler = self._builder.data
         parser.EntityDeclHandler = self._refuse_entity
         self._is_over = False
@@ -244,7 +244,7 @@ class Document:
             f"it declares the entity {quoted(name)}, and entities are refused; write its text instead"
         )
 
-    def _start(self, tag: str, xml_attributes: dict[str, str]) -> None:
+    def _start_element(self, tag: str, xml_attributes: dict[str, str]) -> None:
         if not self._path:
             if tag != "dataset":
                 raise self._make_error(f"this is not XRFF: the root element must be dataset, not {quoted(tag)}")
@@ -259,7 +259,7 @@ class Document:
         elif len(self._path) == 3:
             self._parent = element
 
-    def _end(self, tag: str) -> None:
+    def _end_element(self, tag: str) -> None:
         element = self._builder.end(tag)
         if element is self._element:
             if tag == "attribute":
@@ -275,7 +275,7 @@ class Document:
                     self.is_sparse = element.get("type") == "sparse"
             self._parent.clear()
             self._element, self._line, self._begin = None, 0, self._parser.CurrentByteIndex
-            self._parser.StartElementHandler = self._start
+            self._parser.StartElementHandler = self._start_element
         elif self._element is not None:
             return
         elif self._path == _ATTRIBUTE[:3]:

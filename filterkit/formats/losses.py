@@ -33,7 +33,7 @@ def describe_attribute_losses(kind: Any, schema: Schema) -> list[str]:
 
 
 class RowLosses:
-    """Finds what a format without a header loses, and only rows tell: labels that none has, and texts like numbers.
+    """Finds what a format without a header loses of rows: labels that no row has, and texts that are read as numbers.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class RowLosses:
             used[self._first[-2] + batch.y[batch.y >= 0]] = True
         return used
 
-    def note(self, used: np.ndarray) -> np.ndarray:
+    def add_used_labels(self, used: np.ndarray) -> np.ndarray:
         """Add labels of further rows, as `find_used_labels` returns them; return the numbers of new ones, int64."""
         new = np.flatnonzero(used & ~self.used)
         self.used |= used
@@ -139,20 +139,20 @@ class Losses:
         if not self.is_quiet:
             say(f"filterkit: warning: {text}")
 
-    def begin(self) -> None:
+    def warn_before_rows(self) -> None:
         """Warn of the losses that are known before the first row; does nothing when called again."""
         for lost in self._lost:
             self._warn(lost)
         self._lost = []
 
-    def note(self, weighted: bool, used: np.ndarray | None) -> list[int]:
+    def note_rows(self, weighted: bool, used: np.ndarray | None) -> list[int]:
         """Warn of weights when rows first have some; add the labels `used`, and return the numbers of new ones."""
         if weighted and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")
         self.has_weights |= weighted
-        return [] if self.rows is None or used is None else self.rows.note(used).tolist()
+        return [] if self.rows is None or used is None else self.rows.add_used_labels(used).tolist()
 
-    def end(self) -> None:
+    def warn_after_rows(self) -> None:
         """Warn of the losses that are known after the last row, such as labels that no row has."""
         for lost in self.rows.describe(self._title, self._word) if self.rows is not None else ():
             self._warn(lost)

@@ -49,31 +49,35 @@ def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: M
     return batch.replace(passthrough=table) if omitted else batch
 
 
-def read_ahead(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
+def read_ahead(
+    parts: Iterator[Any], lacks_text: Callable[[], bool], note_texts: Callable[[Any], None]
+) -> Iterator[Any]:
     """Yield parts of an input to an engine; before each, read ahead if rows lack a text that a later part has.
 
     Parameters
     ----------
-    lacks : returns whether a result that the engine has yielded lacks something that stands in a later part. If no
+    lacks_text : returns whether a result that the engine has yielded lacks a text that stands in a later part. If no
         part has it, the rest is not yielded.
-    note : reads a part, and notes what results may lack.
+    note_texts : reads a part, and notes its first texts.
 
     Raises
     ------
-    RowError : `note` cannot read a part.
+    RowError : `note_texts` cannot read a part.
     """
     while True:
-        if lacks():
+        if lacks_text():
             yield PAUSE  # the results of the parts on which the engine works may have it
-        if lacks():
-            parts = _read_until_found(parts, lacks, note)
+        if lacks_text():
+            parts = _read_until_found(parts, lacks_text, note_texts)
         part = next(parts, None)
         if part is None:
             return
         yield part
 
 
-def _read_until_found(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
+def _read_until_found(
+    parts: Iterator[Any], lacks_text: Callable[[], bool], note_texts: Callable[[Any], None]
+) -> Iterator[Any]:
     """Read parts until the missing texts are found; return all parts from here on, or none if no part has them."""
     scratch = Scratch()
     held: list[tuple[Any, Stored | None]] = []
@@ -81,7 +85,7 @@ def _read_until_found(parts: Iterator[Any], lacks: Callable[[], bool], note: Cal
         if part is PAUSE:
             continue
         try:
-            note(part)
+            note_texts(part)
         except RowError as error:
             if error.line is not None and isinstance(part, Stretch):  # its lines are counted from 1
                 before = [each for each, _ in held if isinstance(each, Stretch) and each.name == part.name]
@@ -92,7 +96,7 @@ def _read_until_found(parts: Iterator[Any], lacks: Callable[[], bool], note: Cal
             held.append((part._replace(text=b""), stored))
         else:
             held.append((part, None))
-        if not lacks():
+        if not lacks_text():
             loaded = (
                 part if stored is None else part._replace(text=scratch.read(stored).tobytes()) for part, stored in held
             )

@@ -19,7 +19,7 @@ Mapping: TypeAlias = Callable[[Callable[[Batch], Any]], Iterator[Any]]
 
 
 class Form(NamedTuple):
-    """How rows are written.
+    """The format and schema in which rows are written, with what the user says about numbers and comments.
 
     Attributes
     ----------
@@ -110,16 +110,16 @@ class RowWriter:
     def _write_batches(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
         """Write all rows; yield for each batch the number of its rows, and the batch itself if `keep`, else None."""
         writer, losses = self._writer, self.losses
-        losses.begin()
+        losses.warn_before_rows()
         writer.begin(out)
         for size, piece, batch, weighted, used in rows(
             partial(_convert_batch, self._flat, writer.converter(), keep, losses.rows)
         ):
-            losses.note(weighted, used)
+            losses.note_rows(weighted, used)
             writer.write(out, piece)
             yield size, batch
         writer.end(out)
-        losses.end()
+        losses.warn_after_rows()
 
 
 def _convert_batch(

@@ -98,20 +98,20 @@ def write_parts(
     if losses.rows is not None:
         losses.rows.used[[label for number in done for label in parts.entries[number].labels]] = True
 
-    def add(number: int, each: WrittenPart) -> None:
-        labels = losses.note(each.weighted, each.used)
+    def add_part(number: int, each: WrittenPart) -> None:
+        labels = losses.note_rows(each.weighted, each.used)
         parts.add(number, each.path, Entry(each.rows, each.bytes, tuple(labels)))
 
     try:
         part = PartWriter(form, parts.begin(work), parts.names.path)
-        losses.begin()
+        losses.warn_before_rows()
         number = -1
         for number, each in enumerate(written(part)):
             if each is not None:
-                add(number, each)
+                add_part(number, each)
         if number < 0:
-            add(0, part([]))
-        losses.end()
+            add_part(0, part([]))
+        losses.warn_after_rows()
         parts.finish()
     finally:
         parts.close()

@@ -18,7 +18,7 @@ from filterkit.errors import FilterkitError, RowError, StageError
 from filterkit.files.rejects import Rejects
 from filterkit.files.stretches import Stretch
 from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_name
-from filterkit.formats.held_reads import HeldReads
+from filterkit.formats.held_results import HeldResults
 from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
 from filterkit.formats.omitted_texts import find_first_texts, read_ahead
@@ -115,7 +115,7 @@ class Reader:
             self._first.close()
             raise add_input_name(error, self.name) from None
         self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
-        self._held: HeldReads[Any] = HeldReads(iter, {})
+        self._held: HeldResults[Any] = HeldResults(iter, {})
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
         self._known_starts: list[int] = []  # the same of a pass before; empty in the first
         self.count: int | None = None
@@ -215,14 +215,14 @@ class Reader:
             self._omits_texts,
             last,
         )
-        self._held = held = HeldReads(partial(engine.map, function), self._held.first_texts)
+        self._held = held = HeldResults(partial(engine.map, function), self._held.first_texts)
 
         def note(part: Any) -> None:
             block = part.read()[0] if isinstance(part, Stretch) else part
             held.note_texts(find_first_texts(read_part.parse(block).batch))
 
         if self._omits_texts:
-            parts = read_ahead(parts, held.lacks, note)
+            parts = read_ahead(parts, held.lacks_text, note)
         with closing(map_checked(engine, read_part, self._make_work_items(parts, done, notes))) as found:
             for read in self._locate_errors(found):
                 start = self.rows

@@ -31,7 +31,7 @@ def find_stated_rows(text: bytes) -> int | None:
 
 
 class FileRows(NamedTuple):
-    """The rows in a part of a file, or in all of it.
+    """How many rows a file, or a part of it, has, and how many its last line states.
 
     Attributes
     ----------

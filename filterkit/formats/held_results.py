@@ -1,4 +1,4 @@
-"""HeldReads: what is read of rows that omit a text, held back until the text is known."""
+"""HeldResults: what workers have read of rows that omit a text, held back until the text is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from filterkit.formats.part_reader import PartResult
 T = TypeVar("T")
 
 
-class HeldReads(Generic[T]):
+class HeldResults(Generic[T]):
     """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
     Parameters
@@ -36,7 +36,7 @@ class HeldReads(Generic[T]):
         """Add the first texts that later rows have, by column; a text that is known already stays."""
         self.first_texts = found | self.first_texts
 
-    def lacks(self) -> bool:
+    def lacks_text(self) -> bool:
         """Return whether the first result that is held back waits for a text that is not known yet."""
         return bool(self._held) and not self._held[0][1].parsed.omitted.keys() <= self.first_texts.keys()
 
@@ -50,7 +50,7 @@ class HeldReads(Generic[T]):
         StageError : a stage fails at a row, whose number is that in the input.
         """
         self._held.append((start, read))
-        while self._held and not self.lacks():
+        while self._held and not self.lacks_text():
             start, read = self._held.popleft()
             if not read.parsed.omitted:
                 yield read.result
