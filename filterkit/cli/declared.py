@@ -127,14 +127,14 @@ def make_command(
 
 
 def format_option(option: click.Parameter, value: Any) -> list[str]:
-    """Write an option with a value, or each of several values, as words of a command line."""
+    """Return an option with a value, or with each of several values, as words of a command line."""
     if isinstance(value, bool):
         return [(option.opts if value else option.secondary_opts)[-1]]
     return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (option.opts[-1], str(each))]
 
 
 def format_deciding_options(options: CommandOptions) -> list[str]:
-    """Write the options that decide the bytes of an output as words of a command line.
+    """Return the options that decide the bytes of an output, as words of a command line.
 
     Those that have their defaults are left out. Options with values come first, flags last.
     """

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from filterkit.chains.budget import spool_share, statistic_share
-from filterkit.chains.explain import Explanation, explain, format_bytes
+from filterkit.chains.explain import explain, format_bytes
 from filterkit.cli.inputs import name_input_in_errors, open_input
 from filterkit.cli.plan import Job, check_job
 from filterkit.cli.shell.printing import align_rows, print_document
-from filterkit.data.schema import Schema
 from filterkit.errors import UsageError, quoted
 
 
@@ -30,30 +29,25 @@ def print_explanation(job: Job) -> None:
     check_job(job)
     with open_input(job.path, options, job.formats) as reader, name_input_in_errors(reader):
         found = explain(job.stages, reader.schema)
-        print_document(
-            options.as_json, _describe_fitting(reader.name, reader.schema, found, options.memory), _format_fitting
-        )
-
-
-def _describe_fitting(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
-    """Make the document that says how a chain would be fitted."""
-    return {
-        "input": name,
+    schema = reader.schema
+    document = {
+        "input": reader.name,
         "columns": schema.width,
         "class": None if schema.class_attribute is None else schema.class_attribute.name,
         "labels": len(schema.labels),
         "steps": [{"passes": step.passes, "stages": list(step.stages), "how": step.how} for step in found.steps],
         "streams": all(step.passes == 0 for step in found.steps),  # each row is written as soon as it has been read
         "tables": found.tables,
-        "bytes_of_rows": spool_share(memory),
-        "bytes_of_tables": statistic_share(memory),
+        "bytes_of_rows": spool_share(options.memory),
+        "bytes_of_tables": statistic_share(options.memory),
         "columns_out": None if found.schema is None else found.schema.width,
         "most_columns_out": found.most,
     }
+    print_document(options.as_json, document, _format_fitting)
 
 
 def _format_fitting(document: dict[str, Any]) -> Iterator[str]:
-    """Write as lines of text how a chain would be fitted."""
+    """Yield the lines of text that say how a chain would be fitted."""
     target = "no class" if document["class"] is None else f"class {quoted(document['class'])}"
     if document["labels"]:
         target = f"{document['labels']} labels"

@@ -38,7 +38,7 @@ class MeasuredRows:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, as `Rows.map` does, and count its predictions."""
-        return self._collect(self._rows.map(partial(_call_and_count, function, self.learner), last))
+        return self._collect_counts(self._rows.map(partial(_call_and_count, function, self.learner), last))
 
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
         """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions.
@@ -46,9 +46,11 @@ class MeasuredRows:
         No batch can be `done`, because all rows are counted.
         """
         assert not done
-        return self._collect(self._rows.map_pieces(partial(_call_and_count_pieces, function, self.learner), done))
+        return self._collect_counts(
+            self._rows.map_pieces(partial(_call_and_count_pieces, function, self.learner), done)
+        )
 
-    def _collect(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
+    def _collect_counts(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
         """Yield the results, and add the counts or sums of errors that come with each."""
         for result, counted in results:
             for found in counted:

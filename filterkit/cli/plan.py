@@ -81,7 +81,7 @@ class Job(NamedTuple):
         return transfer.option == "-o" or self.options.writes_predictions
 
     def format_command(self, transfer: Transfer) -> str:
-        """Write the command line that decides the bytes of the output of a transfer.
+        """Return the command line that decides the bytes of the output of a transfer.
 
         Where there was a defaults file, it says what that gave, and that it needs no other.
         """

@@ -190,6 +190,6 @@ class StageTimes:
 
 
 def _format_change(before: int | None, after: int | None, what: str) -> str:
-    """Write a number and what it has become, such as ``4 to 12 columns``."""
+    """Return a number and what it has become, as text such as ``4 to 12 columns``."""
     numbers = [f"{number:,}" for number in dict.fromkeys((before, after)) if number is not None]
     return f"{' to '.join(numbers)} {what}{'s' * (after != 1)}"

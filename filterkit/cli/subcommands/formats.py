@@ -46,7 +46,7 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
 
 
 def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
-    """Write a line for each format."""
+    """Yield the lines of a table of formats."""
     rows = [[each["name"], each["title"], _describe_use(each), _join_endings(each)] for each in document["formats"]]
     yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
@@ -54,7 +54,7 @@ def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
-    """Write the use, the help and the options of each format."""
+    """Yield lines with the use, the help and the options of each format."""
     for each in document["formats"]:
         yield f"{each['name']}: {each['title']} ({_join_endings(each)}), {_describe_use(each)}"
         if each["help"]:

@@ -177,7 +177,7 @@ def _describe_input(
 
 
 def _format_input(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
-    """Write the document about an input as lines of text."""
+    """Yield the lines of text about the document of an input."""
     rows, attributes = document["rows"], document["attributes"]
     form = "sparse " if document["sparse"] else "dense "
     n_columns = sum(document["kinds"].get(kind, 0) for kind in ("numeric", "nominal"))
@@ -217,7 +217,7 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
 
 
 def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
-    """Write the first attributes, a line each, with their scores; on a terminal not longer than that is wide."""
+    """Yield a line for each of the first attributes, with its score; on a terminal not longer than that is wide."""
     width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
     scored = [] if metric is None else [metric]
@@ -248,7 +248,7 @@ def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str |
 
 
 def _format_notes(document: dict[str, Any]) -> Iterator[str]:
-    """Write lines about attributes that deserve attention, such as constant ones."""
+    """Yield lines about attributes that deserve attention, such as constant ones."""
     for key, what in (("empty", "no values"), ("constant", "the same value in all rows")):
         if document[key]:
             yield f"{what}: {_join_first(document[key], quoted)}"

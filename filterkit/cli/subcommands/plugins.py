@@ -40,7 +40,7 @@ def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
 
 
 def _tabulate_plugins(document: dict[str, Any]) -> Iterator[str]:
-    """Write a line for each plugin: what it offers, or why it is broken, with its traceback below if there is one."""
+    """Yield a line for each plugin: what it offers, or why it is broken, with its traceback below if there is one."""
     plugins = document["plugins"]
     kinds = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
     rows = []

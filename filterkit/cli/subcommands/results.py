@@ -65,14 +65,14 @@ def write_report_page(results: Results, measures: list[str], path: str, facts: l
     """
     from filterkit.evaluation.report_page import make_report_page
 
-    command, lines = write_command_line(), _format_results(results, _describe_results(results, measures))
+    command, lines = format_command_line(), _format_results(results, _describe_results(results, measures))
     text = make_report_page(results, measures, command, facts, lines)
     with open_output(path) as out:
         out.write(text)
 
 
-def write_command_line() -> str:
-    """Write the command line of the subcommand that runs: its options in the order of its help, its arguments last."""
+def format_command_line() -> str:
+    """Return the command line of the subcommand that runs: its options in the order of its help, its arguments last."""
     context = click.get_current_context()
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
     last: list[str] = []
@@ -184,7 +184,7 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
 
 
 def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    """Write a document of results as lines of text."""
+    """Yield the lines of text about a document of results."""
     measures = found["measures"]
     yield from _format_means(results, measures, found["means"])
     if "choices" in found:
@@ -249,14 +249,15 @@ def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
 
 
 def tabulate_confusion(title: str, counts: PredictionCounts) -> list[str]:
-    """Write lines with precision, recall, F1 and support of each class and, for at most `MOST_SHOWN` classes, the
-    confusion matrix beside them.
+    """Return a table with precision, recall, F1 and support of each class, as lines.
+
+    For at most `MOST_SHOWN` classes, it has the confusion matrix beside them.
     """
     return _tabulate_rates(title, _compute_rates(counts))
 
 
 def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
-    """Write lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
+    """Return a table with the measures of each numeric class or target, as lines; `sums` are those of `sum_errors`."""
     rates = compute_error_measures(sums)
     rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
     return align_rows([["class", *rates], *rows], range(1))

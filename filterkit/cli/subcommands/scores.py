@@ -141,7 +141,7 @@ def _check_scores(path: str, options: ScoresOptions, known: Registry, formats: F
 
 
 def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
-    """Write a table of scores as aligned lines with a head; names are cut to `name_width` characters."""
+    """Return a table of scores as aligned lines with a head; names are cut to `name_width` characters."""
     names = table.column_names
     columns = []
     for name in names:

@@ -88,7 +88,7 @@ def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tu
 
 
 def _format_stage_list(document: dict[str, Any]) -> Iterator[str]:
-    """Write a line for each stage, below the headings of their groups."""
+    """Yield the lines of a list of stages, below the headings of their groups."""
     stages = sorted(document["stages"], key=lambda each: (each["group"], each["name"]))
     width = max((len(each["name"]) for each in stages), default=0)
     for group, members in groupby(stages, lambda each: each["group"]):
@@ -102,7 +102,7 @@ def _format_stage_list(document: dict[str, Any]) -> Iterator[str]:
 def _format_explanations(
     names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]
 ) -> Iterator[str]:
-    """Write, for each of the `names`, the help of a stage, or the chain if it is one of the `files`."""
+    """Yield lines about each of the `names`: the chain if it is one of the `files`, otherwise the help of a stage."""
     chains = iter(document.get("chains", ()))
     for name in names:
         if name in files:
@@ -113,7 +113,7 @@ def _format_explanations(
 
 
 def _format_saved_chain(chain: dict[str, Any]) -> Iterator[str]:
-    """Write the stages of a chain, and what each has learned."""
+    """Yield lines about a saved chain: its stages, and what each has learned."""
     count = len(chain["stages"])
     yield f"a chain of {count} stage{'s' * (count != 1)}, saved by filterkit {chain['filterkit']}"
     yield from ("", f"from  {chain['incoming']}", f"to    {chain['outgoing']}")
