@@ -63,8 +63,8 @@ def stdout_of(done):
 
 
 def wait_for(condition):
-    """Wait until a function returns something true, at most a minute."""
-    deadline = time.monotonic() + 60
+    """Wait until a function returns something true."""
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from agreement import dense, feature_names, find, sample
-from command import run
+from command import refusal, run
 from filterkit_plugins.scikit_learn.names import list_known_classes
 from filterkit_plugins.scikit_learn.weka_learners import LEARNERS
 from weka import weka
@@ -72,8 +72,7 @@ def test_every_filter_of_weka_has_a_row(weka39):
 )
 def test_a_class_of_weka_is_answered_with_a_stage_or_a_chain(name, answer):
     for words in ([MIXED, "l2", name], ["stages", name]):
-        done = run(*words)
-        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: no stage '{name}'; {answer}\n")
+        assert refusal(*words) == f"no stage '{name}'; {answer}"
 
 
 def test_the_page_has_every_learner():

@@ -13,7 +13,7 @@ import click
 import numpy as np
 import pytest
 from agreement import make
-from command import output, run, shell, stdout_of
+from command import output, refusal, run, shell, stdout_of
 from pages import GENERATED, make_input, print_page, text_of
 
 import filterkit
@@ -64,12 +64,10 @@ def test_the_format_reads_and_writes(tmp_path):
     out = tmp_path / "out.arrows"
     done = run(*plugin, "-o", out, "-v", IRIS, "shape")
     assert (done.returncode, done.stderr.splitlines()[-1].partition(" rows")[0]) == (0, "filterkit: 150")
-    back = run(*plugin, out, "bns")
-    assert (back.returncode, back.stderr) == (0, "")
-    assert without_comments(back.stdout)[2:] == without_comments(run(IRIS, "shape", "bns").stdout)[2:]
-    test = run(*plugin, "--test", out, tmp_path / "t.arff", out, "bns")
-    assert (test.returncode, test.stderr) == (0, "")
-    assert without_comments((tmp_path / "t.arff").read_text()) == without_comments(back.stdout)
+    back = without_comments(output(*plugin, out, "bns"))
+    assert back[2:] == without_comments(output(IRIS, "shape", "bns"))[2:]
+    output(*plugin, "--test", out, tmp_path / "t.arff", out, "bns")
+    assert without_comments((tmp_path / "t.arff").read_text()) == back
     assert "format Arrows" in run(*plugin, "plugins").stdout
 
 
@@ -83,16 +81,16 @@ def test_a_failing_writer_of_a_format_leaves_no_file(tmp_path):
 
 
 def test_the_subcommand_runs(tmp_path):
-    done = run("--plugin", block("def filterkit_subcommands", tmp_path), "classes", IRIS)
-    assert (done.returncode, done.stdout) == (0, "setosa 50\nversicolor 50\nvirginica 50\n")
+    shown = output("--plugin", block("def filterkit_subcommands", tmp_path), "classes", IRIS)
+    assert shown == "setosa 50\nversicolor 50\nvirginica 50\n"
 
 
 def test_the_engine_runs(tmp_path):
     plugin = ["--plugin", block("def filterkit_engines", tmp_path)]
-    done = run(*plugin, "--engine", "in-order", IRIS, "shape", "l2")
-    assert without_comments(done.stdout) == without_comments(run(IRIS, "shape", "l2").stdout)
-    wrong = run(*plugin, "--engine", "in-order:a", IRIS, "l2")
-    assert (wrong.returncode, wrong.stderr) == (2, "filterkit: --engine: in-order has no options; leave out 'a'\n")
+    shown = output(*plugin, "--engine", "in-order", IRIS, "shape", "l2")
+    assert without_comments(shown) == without_comments(output(IRIS, "shape", "l2"))
+    wrong = refusal(*plugin, "--engine", "in-order:a", IRIS, "l2")
+    assert wrong == "--engine: in-order has no options; leave out 'a'"
 
 
 def test_the_text_format_reads_a_header_of_any_length(tmp_path):

@@ -6,11 +6,10 @@ import os
 import re
 import shutil
 import signal
-import time
 from pathlib import Path
 
 import pytest
-from command import files, output, refusal, run, start
+from command import files, output, refusal, run, start, wait_for
 
 SMALL = "--block-size 2KB"
 ENGINES = ["local --jobs 2", "processes --jobs 2"]
@@ -286,9 +285,8 @@ def test_a_pipe_is_not_the_same_input_again():
 def start_and_wait(line):
     """Start a command that waits at a row until there is the file ``go``, and wait for its first parts."""
     Path("plugin.py").write_text(PLUGIN)
-    process, deadline = start(line), time.monotonic() + 120
-    while len(times()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    process = start(line)
+    wait_for(lambda: len(times()) >= 2)
     return process
 
 

@@ -16,12 +16,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import numpy as np
 import pytest
 from agreement import cut
-from command import files, output, refusal, run, start
+from command import files, output, refusal, run, start, wait_for
 
 import filterkit
 import filterkit.testing as testing
@@ -151,9 +150,7 @@ def scheduled(folder, workers, *options, **settings):
         for _ in range(workers):
             started.append(subprocess.Popen([*worker, "--no-dashboard"], **settings))
         try:
-            deadline = time.monotonic() + 120
-            while not (file.exists() and file.stat().st_size) and time.monotonic() < deadline:
-                time.sleep(0.1)
+            wait_for(lambda: file.exists() and file.stat().st_size)
             yield str(file)
         finally:
             for process in reversed(started):  # workers first: they end theirs
@@ -313,9 +310,7 @@ def test_ctrl_c_while_fitting_leaves_no_process_and_no_file(folder, tmp_path):
     environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
     begun = start(*words, "wait", "shape", cwd=folder, env=environment, stderr=subprocess.PIPE, start_new_session=True)
     try:
-        deadline = time.monotonic() + 200
-        while not marker.exists() and time.monotonic() < deadline and begun.poll() is None:
-            time.sleep(0.1)
+        wait_for(lambda: marker.exists() or begun.poll() is not None)
         worker = int(marker.read_text())
         os.killpg(begun.pid, signal.SIGINT)
         _, message = begun.communicate(timeout=200)

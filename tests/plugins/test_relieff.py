@@ -1,4 +1,4 @@
-"""`relieff`: by hand, a plain reference, and Weka's ReliefFAttributeEval where no rows are equally near."""
+"""`relieff`: a plain reference, and Weka's ReliefFAttributeEval where no rows are equally near."""
 
 import numpy as np
 import pytest
@@ -9,26 +9,6 @@ from weka import weka_answers, weka_scores
 
 import filterkit
 from filterkit import StageError
-
-
-@pytest.mark.parametrize(
-    ("batch", "scores"),
-    [
-        # Rows 0 and 1 are of one class, 2 and 3 of the other; the first column tells them apart, the second does not.
-        # The hit of each row differs by 1/10 and 4/4; the nearest miss by 9/10 and 0 (rows 0 and 2, 1 and 3).
-        (make([[0, 0], [1, 4], [9, 0], [10, 4]], [0, 0, 1, 1]), [0.9 - 0.1, 0 - 1]),
-        # The nearest rows are 0 and 1 to each other, 2 to 1. The classes differ by 0.1, 0.1 and 0.9, the column by 1/4
-        # each time but the last, where it is 3/4.
-        (
-            make([[0], [1], [4]], [0, 1, 10], None),
-            [(0.1 / 4 + 0.1 / 4 + 0.9 * 3 / 4) / 1.1 - (0.9 / 4 + 0.9 / 4 + 0.1 * 3 / 4) / 1.9],
-        ),
-    ],
-    ids=["classes", "numbers"],
-)
-def test_scores_worked_by_hand(batch, scores):
-    assert scored(batch, "relieff --neighbors 1") == close(scores)
-
 
 # ---- the plain reference ---------------------------------------------------------------------------------------------
 
@@ -119,9 +99,6 @@ def test_a_numeric_class_agrees_with_the_plain_reference(neighbors):
 @pytest.mark.parametrize("batch", [make([[0], [1], [4]], [3, 3, 3], None), make([[0]], [3], None)])
 def test_a_numeric_class_of_one_value_tells_nothing(batch):
     assert scored(batch, "relieff") == [0]
-
-
-LARGE = [[-1.7e308], [1.7e308], [-1.6e308], [1.6e308]]
 
 
 # ---- against Weka ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`svm`: hyperplanes by hand and against scikit-learn; the choice of C; probabilities; class weights."""
+"""`svm`: hyperplanes against scikit-learn; the choice of C; probabilities; class weights."""
 
 import numpy as np
 import pytest
@@ -34,24 +34,6 @@ def solver(request, monkeypatch):
 
 
 # ---- hyperplanes ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("solver")
-@pytest.mark.parametrize(
-    ("X", "y", "cost", "plane"),
-    [
-        # The widest margin between 3 and 1 is ±1 about 2.
-        ([[3], [1]], [0, 1], 100, [-1, 2]),
-        # Between the columns x = 0 and x = 2, whatever y is.
-        ([[0, 0], [0, 1], [2, 0], [2, 1]], [0, 0, 1, 1], 100, [1, 0, -1]),
-        # Both multipliers end at C = 0.1: w = 0.1 (3 - 1), and b is half-way between what the two rows would have.
-        ([[1], [3]], [0, 1], 0.1, [0.2, -0.4]),
-        # A dearer slack makes the margin no narrower than where it leaves out 0 and 3, 1.5 away.
-        ([[0], [2], [1], [3]], [0, 0, 1, 1], 1, [2 / 3, -1]),
-    ],
-)
-def test_hyperplanes_worked_by_hand(X, y, cost, plane, sparse):
-    assert planes(f"svm --c {cost}", make(X, y, sparse=sparse))[:, 0] == pytest.approx(plane, abs=2e-3)
 
 
 def noisy(classes=2, rows=70):
