@@ -1,4 +1,4 @@
-"""Blocks: pieces of an ARFF input that can be parsed one by one, in any thread or process."""
+"""Parsing blocks, which are pieces of whole lines of an ARFF input, in any thread or process."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
 
 
 class BlockParser:
-    """Parses blocks.
+    """Turns blocks of ARFF rows into batches: by the fast path where it can, and by the exact path elsewhere.
 
     Parameters
     ----------
-    layout : of the rows in the text; its schema is that of the batches.
+    layout : where the values of each attribute go in a batch; its schema is that of the batches.
     rejects : whether rows that cannot be read are left out; otherwise, they are errors.
     lenient : whether rows that Weka refuses are corrected, see `filterkit.arff.lenient`.
     unseen : whether nominal values that the header does not declare are missing; otherwise, they are errors.
-    declared : the layout by which rows are corrected, if not `layout`.
+    declared : the layout of the attributes as the header declares them, by which rows are corrected; None for `layout`.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class BlockParser:
         self._bytes = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """Return the rows of `block`.
+        """Parse a block: return its batch of rows, the rejected rows, and notes about values.
 
         Raises
         ------
@@ -172,7 +172,7 @@ def _fast_is_loaded() -> bool:
 
 
 def _find_rounded_number(block: Block, batch: Batch) -> tuple[Note, ...]:
-    """Return a note of the first whole number in a block that float64 cannot hold exactly; () if there is none."""
+    """Return a note about the first whole number in a block that float64 cannot hold exactly; () if there is none."""
     values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:
         values.append(batch.y)
@@ -185,7 +185,7 @@ def _find_rounded_number(block: Block, batch: Batch) -> tuple[Note, ...]:
 
 
 def concatenate_parsed(head: Parsed, tail: Parsed) -> Parsed:
-    """Concatenate two parts: the rows of `head` and then of `tail`, and their notes."""
+    """Return one result of parsing for two parts of a text: the rows of `head` and then of `tail`, and their notes."""
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():

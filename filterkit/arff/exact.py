@@ -28,11 +28,11 @@ _WRITE_MISSING = "; a missing value is written ?"
 
 
 class Noted(NamedTuple):
-    """What is noted while rows are read.
+    """Collects notes about values while rows are read, and says whether values that are not declared are errors.
 
     Attributes
     ----------
-    notes : of numbers that are read as infinity, because they are too large, and of undeclared values; more are added.
+    notes : about numbers that are read as infinity, because they are too large, and about undeclared values.
     unseen : whether nominal values that no header declares are missing; otherwise, they are errors.
     """
 
@@ -44,7 +44,7 @@ OMITTED = object()  # stands for a string or bag that a sparse row omits, until 
 
 
 class Row(NamedTuple):
-    """One row.
+    """A row of ARFF text, as values of Python.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
 
 
 def make_batch(rows: list[Row], layout: BatchLayout) -> Parsed:
-    """Make a batch of rows, sparse or dense as the layout is; the result also has `Parsed.omitted`."""
+    """Make a batch of parsed rows, sparse or dense as the layout says; the result also has `Parsed.omitted`."""
     columns: list[list[Any]] = []
     for position in np.flatnonzero(layout.other >= 0).tolist():
         default = 0 if position in layout.dates else OMITTED

@@ -19,7 +19,7 @@ _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more o
 
 
 class FastFormatter:
-    """Formats whole columns at once; may be used in any thread.
+    """Formats the rows of batches as ARFF text, whole columns at once through pyarrow; can be used in any thread.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class FastFormatter:
 
     @cached_property
     def _indices(self) -> Any:
-        """The positions of all attributes as texts."""
+        """An Arrow array of the positions of all attributes as texts."""
         return row_texts(np.arange(float(len(self._format.schema.attributes)))[:, None])
 
     @cached_property
@@ -52,7 +52,7 @@ class FastFormatter:
         return arrow.join_texts(",", self._indices)
 
     def _format_indices(self, positions: np.ndarray) -> Any:
-        """Return the texts of some positions."""
+        """Return the texts of the positions of some attributes, as an Arrow array."""
         if len(self._format.schema.attributes) > _AT_ONCE:  # these alone are formatted
             return row_texts(positions.astype(np.float64)[:, None])
         return arrow.take(self._indices, positions)
@@ -87,7 +87,7 @@ class FastFormatter:
         return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
     def _format_dense(self, batch: Batch) -> list[memoryview]:
-        """Return the values of each row, with commas between them. Adjacent numeric columns are formatted together."""
+        """Return dense rows as text, with commas between values; adjacent numeric columns are formatted together."""
         passthrough = iter(self._format.format_passthrough(batch))
         line: list[Any] = []
         for position, column, count in self._runs:
@@ -101,7 +101,7 @@ class FastFormatter:
     # Sparse rows
 
     def _format_sparse(self, batch: Batch) -> list[memoryview]:
-        """Return the rows as index and value pairs in braces, in the order of the attributes."""
+        """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""
         schema, X = self._format.schema, batch.csr
         position = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
@@ -171,14 +171,14 @@ class FastFormatter:
 
 
 def _format_weights(batch: Batch) -> Any:
-    """Return the text that follows the values of each row: its weight, or nothing if no row has one."""
+    """Return the text of the weight that follows the values of each row; "" for all if no row has a weight."""
     if batch.weights is None:
         return ""
     return arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])
 
 
 def format_distinct_numbers(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
-    """Return the texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
+    """Return the texts of numbers, each after a blank, and int32 codes, which say which of these texts each number has.
 
     `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where
     they repeat: counts divided by the length of their row do, and so do the scores of features. A sixteenth of the

@@ -46,7 +46,7 @@ def skip_separators(text: bytes, position: int = 0) -> int:
 
 
 class Header(NamedTuple):
-    """The declarations before the rows.
+    """What the header of an ARFF file declares.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Header(NamedTuple):
     history : the comments that tell what filterkit did to the data before.
     repairs : the kind and the line of each correction by the lenient reader.
     output : the attribute that KEEL's ``@outputs`` names alone, or None.
-    is_own : whether the file begins with such a comment; None if it has no header.
+    is_own : whether the file begins with a comment of filterkit's history; None if the file has no header.
     """
 
     relation: str
@@ -100,7 +100,7 @@ class HeaderPieces:
 
 
 class _HeaderTokens:
-    """The tokens of a header without its empty lines.
+    """Reads the tokens of a header; skips its empty lines, and collects what its comments say.
 
     Attributes
     ----------
@@ -366,7 +366,7 @@ def _parse_date_attribute(rest: list[Token], line: int, name: str) -> Attribute:
 
 
 def _parse_attribute_weight(rest: list[Token], name: str) -> float:
-    """Parse the attribute weight ``{w}`` at the end of a declaration; 1 if other text, which Weka ignores, or none."""
+    """Return the attribute weight ``{w}`` at the end of a declaration; 1 if other text, which Weka ignores, or none."""
     if not rest or rest[0].kind != OPEN:
         return 1.0
     weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None

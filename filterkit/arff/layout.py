@@ -60,7 +60,7 @@ class BatchLayout:
         self.words = sorted(value for value in labels if parse_number(value) is None)
 
     def encode_class(self, values: np.ndarray) -> np.ndarray:
-        """Return `Batch.y` from float64 values of the class, NaN for missing."""
+        """Return `Batch.y` for float64 values of the class, NaN for missing; they are int32 codes if it is nominal."""
         return np.where(np.isnan(values), -1, values).astype(np.int32) if self.class_index in self.codes else values
 
     def split_into_matrix_and_class(

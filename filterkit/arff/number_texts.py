@@ -20,7 +20,7 @@ _COMMA, _BLANK, _ROW_END, _NULL = b", ]n"
 
 
 def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarray | None]:
-    """Return the texts of float64 (n,) values, each after a blank; `missing` is that of NaN.
+    """Return the texts of float64 (n,) numbers, each after a blank; `missing` is the text of NaN.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def _find_whole_numbers(values: np.ndarray) -> np.ndarray:
 
 
 def _find_odd_spellings(values: np.ndarray) -> np.ndarray:
-    """Find the numbers whose JSON is neither their text nor their text without ``.0``."""
+    """Return whether each number is written otherwise in JSON than in ARFF, apart from ``.0`` at its end."""
     size = np.abs(values)
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
@@ -109,7 +109,7 @@ def _format_odd_numbers(values: np.ndarray, missing: str) -> list[str]:
 
 
 def _split_json_list(text: bytes) -> Any:
-    """Return the numbers of a JSON list, each after a blank."""
+    """Return an Arrow array of the texts of the numbers in a JSON list, each after a blank."""
     characters = np.frombuffer(text, np.uint8)[:-1]
     blanked = (characters == _COMMA).view(np.uint8)
     commas = np.flatnonzero(blanked.view(bool))

@@ -110,7 +110,7 @@ def replace_blanks_by_commas(text: bytes) -> bytes:
 
 
 def drop_empty_lines(text: bytes) -> bytes:
-    """Return `text` without its empty lines."""
+    """Return `text`, whose lines end in LF, without its empty lines."""
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")
     return text.removeprefix(b"\n")

@@ -1,4 +1,4 @@
-"""The form of ARFF rows, which the plain and the fast way to write them share."""
+"""What the plain and the fast way to write ARFF rows share: quotes, labels, texts and dates."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def quote(text: str) -> str:
 
 
 def quote_all(texts: list[str]) -> list[str]:
-    """Quote each text that needs it; look at all of them together first, because few do."""
+    """Return texts as ARFF tokens, as `quote` does; first looks at all of them together, because few need quotes."""
     if _SPECIAL.search("x".join(texts)) is None and "" not in texts and "?" not in texts:
         return texts
     return [quote(text) for text in texts]
 
 
 class RowFormat:
-    """How the rows of one schema are written.
+    """Says how the rows of one schema are written as ARFF, and formats their texts and dates.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from filterkit.formats.notes import ROUNDED
 
 
 class ArffLines(NamedTuple):
-    """Rows as ARFF `text`, each on a line of its own; the number of the line of each in the input, and its `name`."""
+    """Rows as ARFF `text`, one a line; the `numbers` of their lines in the input, and the `name` of the input."""
 
     text: bytes
     numbers: np.ndarray
@@ -47,7 +47,7 @@ def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, we
 
 
 class ArffRowParser:
-    """Parses `ArffLines`; errors have the lines of the input.
+    """Turns `ArffLines` into batches; errors have the line numbers of the input.
 
     Rows that leave out texts need a table with `filterkit.plugin.Table.omits_texts`.
 

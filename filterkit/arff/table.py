@@ -191,7 +191,7 @@ class FurtherFiles(NamedTuple):
     def read(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
         """Return all rows of a file as text, notes about its header, and what the header says about the number of rows.
 
-        `elsewhere` is that of `Files`.
+        `elsewhere` says whether the file may be missing because this is another machine, see `Files`.
         """
         with closing((open_shared_file if elsewhere else Source)(path, self.opening.encoding, name)) as source:
             table = self.open(source)
@@ -201,7 +201,7 @@ class FurtherFiles(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class PartParser:
-    """Parses blocks of text and small files; can be pickled.
+    """Turns blocks of text, and small files that it opens, into batches; can be pickled.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class PartParser:
     further: FurtherFiles
 
     def __call__(self, part: Block | Files) -> Parsed:
-        """Return the rows of a part.
+        """Parse a block, or all rows of several small files, as one part.
 
         Raises
         ------

@@ -35,7 +35,7 @@ _NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\
 
 
 class Token(NamedTuple):
-    """One token.
+    """A token of ARFF: a word, a text in quotes, a brace, or the end of a line.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Token(NamedTuple):
         return self.kind in (WORD, QUOTED) and self.text.lower() == word
 
     def describe(self) -> str:
-        """Return the token for a message."""
+        """Return what a message calls the token: its text in quotes, or "the end of the line"."""
         return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
 
     def make_error(self, message: str, attribute: str | None = None) -> ArffError:

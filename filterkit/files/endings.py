@@ -68,7 +68,7 @@ def find_ending(path: str) -> str:
 
 
 def find_other_format(path: str, own: str = ARFF) -> str | None:
-    """Return the format that the ending of a file's name belongs to; None if it is `own` or unknown."""
+    """Return the name of the format that the ending of a path belongs to; None if that is `own`, or unknown."""
     name = KNOWN.get(find_ending(path))
     return None if name == own else name
 

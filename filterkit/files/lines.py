@@ -57,7 +57,7 @@ def find_first_line_end(text: bytes, start: int = 0) -> int:
 
 
 class Lines:
-    """Iterates over pieces of whole lines or records, about `size` bytes each; the last one may have no end.
+    """Iterates over the text of a source in pieces of whole lines or records; the last one may have no end.
 
     What a live source has sent is yielded before more is waited for.
 
@@ -65,7 +65,7 @@ class Lines:
     ----------
     source : what to read.
     rest : text that has been read from it already.
-    size : bytes.
+    size : about how many bytes each piece has.
     end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 without one.
 
     Attributes

@@ -36,18 +36,18 @@ class LocalFolder:
         self._unfinished: LockedFolder | None = None
 
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of each file, by its name."""
+        """Return the size in bytes of each file in the folder, by the name of the file."""
         with self._name_errors(), os.scandir(self._path) as entries:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none."""
+        """Return the content of a file in the folder; None if there is no such file."""
         with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(name), "rb") as file:
             return file.read()
         return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file with this content; it appears when it is complete."""
+        """Write a file with this content to the folder; it appears when it is complete."""
         with self._name_errors():
             unfinished = UnfinishedFile(self._path_of(name))
             try:
@@ -63,7 +63,7 @@ class LocalFolder:
             os.replace(path, self._path_of(name))
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file from the folder, if it is there."""
         with suppress(OSError):
             os.unlink(self._path_of(name))
 

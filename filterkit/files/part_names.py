@@ -27,12 +27,12 @@ class PartNames(NamedTuple):
 
     @property
     def list(self) -> str:
-        """The name of the list."""
+        """The name of the file that lists all parts once they are complete."""
         return f"_{self.before}list{self.after}.json"
 
     @property
     def journal(self) -> str:
-        """The name of the journal."""
+        """The name of the journal, which lists the complete parts until all are."""
         return f".{self.before}list{self.after}.journal"
 
     @property
@@ -41,7 +41,7 @@ class PartNames(NamedTuple):
         return f".{self.before}list{self.after}.parts"
 
     def part(self, number: int) -> str:
-        """Return the name of a part, by its number from 0."""
+        """Return the name of the part with this number, from 0."""
         return f"{self.before}{number:05d}{self.after}"
 
     def number(self, name: str) -> int | None:
@@ -57,7 +57,7 @@ class PartNames(NamedTuple):
         return self.number(name) is not None and folder == os.path.realpath(self.folder or ".")
 
     def path_of(self, name: str) -> str:
-        """Return the path of a file in the folder."""
+        """Return the path of the file of this name in the folder of the parts."""
         return os.path.join(self.folder, name)
 
 

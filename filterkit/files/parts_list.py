@@ -23,8 +23,10 @@ Work = dict[str, str | int | None]
 
 
 class Entry(NamedTuple):
-    """A part: how many `rows` and `bytes` it has, and the numbers of `labels` that no part before it has, of formats
-    that lose labels."""
+    """How many `rows` and `bytes` a part has, and the numbers of `labels` that no part before it has.
+
+    There are `labels` only in formats that lose those that no row has.
+    """
 
     rows: int
     bytes: int
@@ -86,7 +88,7 @@ class Parts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is missing."""
+        """Whether all parts are listed, and all of them are there."""
         return self.is_listed and len(self.done) == len(self.entries)
 
     @property
@@ -95,7 +97,7 @@ class Parts:
         return sum(each.rows for each in self.entries.values())
 
     def check(self, work: Work) -> None:
-        """Refuse parts of other work.
+        """Raise an error if the parts that are there were made by other work.
 
         Raises
         ------
@@ -111,7 +113,7 @@ class Parts:
             )
 
     def check_new(self) -> None:
-        """Refuse parts of any work.
+        """Raise an error if there are parts already.
 
         Raises
         ------
@@ -156,7 +158,7 @@ class Parts:
         self.done[number] = entry.rows
 
     def finish(self) -> None:
-        """Write the list of all parts.
+        """Write the file that lists all parts, which says that the output is complete.
 
         Raises
         ------

@@ -8,7 +8,7 @@ from filterkit.errors import FilterkitError, RowError
 
 
 class Rejected(NamedTuple):
-    """The `text` of a row as UTF-8, the `name` of its input, its `line`, and the `error` that says what is wrong."""
+    """A row that cannot be read: its `text` as UTF-8, the `name` of its input, its `line`, and the `error` in it."""
 
     text: bytes
     name: str

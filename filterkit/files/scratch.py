@@ -16,7 +16,7 @@ from filterkit.temporary import name_temporary_errors
 
 
 class Stored(NamedTuple):
-    """Where an array is in a scratch file, in bytes, and its shape and type."""
+    """Where an array begins in a `Scratch`, in bytes, and its shape and type."""
 
     offset: int
     shape: tuple[int, ...]
@@ -28,7 +28,7 @@ class Stored(NamedTuple):
 
 
 class Scratch:
-    """A temporary file, made when the first array comes. One thread stores arrays while others read any of them.
+    """Stores arrays in a temporary file, which is made for the first one. One thread stores while others read.
 
     The disk space is freed by `close`, or when nobody holds the object or an array mapped from it any longer.
 
@@ -51,7 +51,7 @@ class Scratch:
         return self._opened
 
     def store(self, arrays: Sequence[np.ndarray]) -> list[Stored]:
-        """Write arrays, one after the other, at the end of the file."""
+        """Write arrays, one after the other, at the end of the file; return where each is."""
         stored = []
         with name_temporary_errors(), self._position:
             for array in map(np.ascontiguousarray, arrays):
@@ -61,7 +61,7 @@ class Scratch:
         return stored
 
     def read(self, stored: Stored) -> np.ndarray:
-        """Read a stored array into memory."""
+        """Return a stored array, read into memory."""
         array = np.empty(stored.shape, stored.dtype)
         view, offset = _view_as_bytes(array), stored.offset
         with name_temporary_errors():

@@ -197,13 +197,13 @@ class Source:
         self._again, self._read = b"".join(self._read or ()), None
 
     def length(self) -> int | None:
-        """Return the bytes of a file or URL of plain UTF-8 text; None of any other input, or if unknown."""
+        """Return how many bytes a file or URL of plain UTF-8 text has; None for any other input, or if unknown."""
         if self.offset() is None:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
 
     def seekable_length(self) -> int | None:
-        """Return the `length` of an input of which `read_stored` can read any range; None of any other."""
+        """Return the `length` of an input of which `read_stored` can read any range; None for any other."""
         return self.length() if self._remote is None or serves_ranges(self.path) else None
 
     def read_stored(self, begin: int, end: int) -> bytes:
