@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dis
 import inspect
-import io
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
 import click
+from click.testing import CliRunner
 
 from filterkit.errors import FilterkitError, to_one_line
 
@@ -35,13 +34,11 @@ def check_command_has_help(command: Any) -> None:
         for parameter in each.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
                 assert (parameter.help or "").strip(), f"{name}: the option {parameter.opts[0]} has no help: write it"
-        out = io.StringIO()
-        try:
-            with redirect_stdout(out), redirect_stderr(out):
-                status = each.main(["--help"], f"filterkit {name}", standalone_mode=False)
-        except Exception as error:
+        done = CliRunner().invoke(each, ["--help"], prog_name=f"filterkit {name}", standalone_mode=False)
+        error = done.exception
+        if error is not None:
             raise AssertionError(f"{name} --help fails with {type(error).__name__}: {error}") from error
-        assert not status and out.getvalue().startswith(f"Usage: filterkit {name}"), (
+        assert not done.return_value and done.output.startswith(f"Usage: filterkit {name}"), (
             f"{name} --help shows no help: leave --help to click"
         )
 
@@ -112,8 +109,6 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
     ------
     AssertionError : it fails, prints nothing, or ends with another status than 0.
     """
-    from click.testing import CliRunner
-
     about = " ".join((command.name, *arguments))
     before = [_read_size_and_time(path) for path in arguments]
     done = CliRunner().invoke(command, list(arguments), prog_name=f"filterkit {command.name}")
