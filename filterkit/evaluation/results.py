@@ -135,11 +135,15 @@ class Results:
     def get_values(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
-            cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), np.nan)
-            cube[tuple(self._cells.T)] = [row.values.get(measure, np.nan) for row in self.rows]
-            cube.flags.writeable = False
-            self._values[measure] = cube
+            self._values[measure] = self._lay_out([row.values.get(measure, np.nan) for row in self.rows], np.nan)
+            self._values[measure].flags.writeable = False
         return self._values[measure]
+
+    def _lay_out(self, values: Any, missing: float) -> np.ndarray:
+        """Lay out a value of each row by task, fold, chain and share; `missing` stands where there is no result."""
+        cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), missing)
+        cube[tuple(self._cells.T)] = values
+        return cube
 
     def list_unit_values(self, measure: str) -> np.ndarray:
         """Return the values by which chains are compared: float64 (units, chains, shares).
@@ -264,9 +268,7 @@ class Results:
     @cached_property
     def _splits(self) -> np.ndarray:
         """int64 (tasks, folds, chains, shares): the number of the split; -1 where there is no result."""
-        cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), -1)
-        cube[tuple(self._cells.T)] = np.unique([row.split for row in self.rows], return_inverse=True)[1]
-        return cube
+        return self._lay_out(np.unique([row.split for row in self.rows], return_inverse=True)[1], -1)
 
     def count_choices(self) -> dict[float, dict[str, int]]:
         """Count how often each chain was chosen, by share and name; empty if none was chosen.
