@@ -523,13 +523,13 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     positions = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
     apart = sorted(positions[name] for name in table.column_names if name != pairs)
     others = Schema(schema.relation, [schema.attributes[i] for i in apart])
-    columns = from_table(table.select([a.name for a in others.attributes]), others) if apart else None
-    if columns is not None:
-        for i, values in zip(others.feature_indices.tolist(), columns.X.T):
-            there = np.flatnonzero(values != 0)
-            row, value = np.concatenate([row, there]), np.concatenate([value, values[there]])
-            position = np.concatenate([position, np.full(len(there), apart[i])])
-    passthrough = None if columns is None else columns.passthrough
+    passthrough = None
+    if apart:
+        columns = from_table(table.select([a.name for a in others.attributes]), others)
+        there, number = np.nonzero(columns.X)
+        row, value = np.concatenate([row, there]), np.concatenate([value, columns.X[there, number]])
+        position = np.concatenate([position, np.array(apart)[others.feature_indices[number]]])
+        passthrough = columns.passthrough
     return from_entries(schema, row, position, value, rows, passthrough)
 
 

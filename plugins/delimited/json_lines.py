@@ -360,13 +360,14 @@ class JsonParser(TextParser):
 
         if not text.strip():
             return empty(self.schema)
-        attributes = self.schema.attributes
-        types = [pa.float64() if a.kind == "numeric" else pa.string() for a in attributes]
-        types = [pa.bool_() if a.values == TRUTH_VALUES else kind for a, kind in zip(attributes, types)]
-        table = self._read_table(text, dict(zip(self.attributes, types))).select(list(self.attributes))
+        types = {
+            name: pa.float64() if a.kind == "numeric" else pa.bool_() if a.values == TRUTH_VALUES else pa.string()
+            for name, a in self.attributes.items()
+        }
+        table = self._read_table(text, types).select(list(types))
         batch = from_table(table, self.schema, unseen=self.unseen)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
-            numeric = [a.name for a in attributes if a.kind == "numeric" and not self.form.may_round(a.name)]
+            numeric = [name for name, kind in types.items() if kind == pa.float64() and not self.form.may_round(name)]
             _refuse_inexact(self.form, text, *numeric)
         return batch
 

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from .form import Delimited, DelimitedTable
 
 
-def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | None, **options: Any) -> Any:
+def read(
+    text: bytes, form: Delimited, columns: int, types: dict[str, Any] | None, skips: bool = False, **options: Any
+) -> Any:
     """Parse whole records of delimited text to an Arrow table.
 
     Parameters
@@ -56,7 +58,8 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     form : says how values are separated, quoted, and missing.
     columns : how many there are; they are named by their numbers.
     types : the Arrow types of columns; None to find out.
-    options : further ones of `pyarrow.csv.ConvertOptions`; ``invalid_row_handler`` of `pyarrow.csv.ParseOptions`.
+    skips : whether records with another number of values are left out; otherwise, they are errors.
+    options : further ones of `pyarrow.csv.ConvertOptions`.
 
     Raises
     ------
@@ -65,7 +68,6 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     quote = form.quoting if form.quoting and form.quoting.encode() in text else False
     if text.startswith(BOM_UTF8):  # Arrow would skip one
         text = BOM_UTF8 + text
-    handler = options.pop("invalid_row_handler", None)
     spaces = [(before, after) for before in range(9) for after in range(2)] if form.strip else [(0, 0)]
     missing = [" " * before + word + " " * after for word in form.missing for before, after in spaces]
     table = pyarrow.csv.read_csv(
@@ -79,7 +81,7 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
             double_quote=True,
             newlines_in_values=bool(quote),
             ignore_empty_lines=columns > 1,
-            invalid_row_handler=handler,
+            invalid_row_handler=(lambda _: "skip") if skips else None,
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=types,
@@ -126,7 +128,7 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
 
     def read_rows(texts: Iterable[int], **options: Any) -> Any:
         types = {str(position): _WORDS for position in texts}
-        return read(text, form, len(names), types, invalid_row_handler=lambda _: "skip", **options)
+        return read(text, form, len(names), types, skips=True, **options)
 
     def read_texts(positions: Iterable[int]) -> dict[int, Any]:
         columns = list(positions)
@@ -209,7 +211,7 @@ def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: 
                     opened.form,
                     len(opened.names),
                     dict.fromkeys(columns, _WORDS),
-                    invalid_row_handler=lambda _: "skip",
+                    skips=True,
                     include_columns=columns,
                 )
                 words = [found.column(name).chunk(0).dictionary for name in columns]
@@ -291,16 +293,14 @@ class DelimitedParser(TextParser):
         super().__init__(schema, opening.rejects)
         self.form, self.records, self.weights, self.is_part = form, records, weights, is_part
         self.fitted, self.unseen = opening.like is not None, opening.unseen
-        quantities = [a.kind == "numeric" and not form.may_round(a.name) for a in schema.attributes]
-        if weights is not None:
-            quantities.insert(weights, False)
         self.quoted_nan = f"{form.quoting}NaN{form.quoting}".encode() if form.quoting else b""
-        self.quantities = frozenset(i for i, is_quantity in enumerate(quantities) if is_quantity)
-        kinds = {"numeric": pa.float64(), "string": pa.string()}
-        types = [kinds.get(a.kind, _WORDS) for a in schema.attributes]
+        columns = list(schema.attributes)
         if weights is not None:
-            types.insert(weights, pa.float64())
-        self.types = {str(i): kind for i, kind in enumerate(types)}
+            columns.insert(weights, Attribute(""))
+        numeric = [i for i, a in enumerate(columns) if a.kind == "numeric" and i != weights]
+        self.quantities = frozenset(i for i in numeric if not form.may_round(columns[i].name))
+        kinds = {"numeric": pa.float64(), "string": pa.string()}
+        self.types = {str(i): kinds.get(a.kind, _WORDS) for i, a in enumerate(columns)}
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
 
     def ends(self, text: bytes) -> np.ndarray:

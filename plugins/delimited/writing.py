@@ -49,8 +49,7 @@ class DelimitedWriter(Writer):
         self._form, self._precision = form, precision
         if form.weights is None:
             self.advice = f"say --to {form.name}:weights=NAME for a column of them"
-        nominal = [a for a in schema.attributes if a.kind == "nominal"]
-        numbers = [a.name for a in nominal if are_quantities(a.values, form.point)]
+        numbers = [a.name for a in schema.attributes if a.kind == "nominal" and are_quantities(a.values, form.point)]
         if numbers:
             self.lost = (tell_numbers(form.title, form.name, "labels", "nominal", numbers),)
         self.are_numbers = partial(are_quantities, point=form.point)
