@@ -29,7 +29,7 @@ class Batch:
         the index of its label, a missing value NaN.
     y : the class, or None without a class. A nominal class is int32 (rows,) codes, -1 for missing; a numeric class is
         float64 (rows,), NaN for missing. The labels of multi-label data are codes in the same way, (rows, labels) of
-        `Schema.label_dtype`, which is int8 unless a label has more than 127 values. Numeric targets are numbers.
+        `Schema.target_dtype`, which is int8 unless a label has more than 127 values. Numeric targets are numbers.
     weights : float64 (rows,) instance weights; None if all are 1.
     passthrough : pyarrow Table of the columns of `schema.passthrough` in order; None if there are none. Strings and
         bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, and missing is null.
@@ -222,13 +222,10 @@ def empty(schema: Schema) -> Batch:
 
 def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:
     """Make the `y` of `rows` rows whose class or labels are missing; None if `schema` has neither."""
-    target = schema.class_attribute
-    if schema.labels:
-        missing = np.nan if schema.has_numeric_target else -1
-        return np.full((rows, len(schema.labels)), missing, schema.label_dtype)
-    if target is None:
+    if not schema.targets:
         return None
-    return np.full(rows, -1, np.int32) if target.kind == "nominal" else np.full(rows, np.nan)
+    shape = (rows, len(schema.labels)) if schema.labels else (rows,)
+    return np.full(shape, np.nan if schema.has_numeric_target else -1, schema.target_dtype)
 
 
 def make_passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:

@@ -427,8 +427,7 @@ def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
         if not isinstance(y, np.ndarray) or y.shape != shape:
             return f"y is {describe_type(y)} of shape {np.shape(y)}; expected {shape}"
         if y.dtype.kind != kind:
-            integers = schema.label_dtype if schema.labels else "int32"
-            return f"y is {y.dtype}; make it {'float64' if kind == 'f' else integers}"
+            return f"y is {y.dtype}; make it {schema.target_dtype}"
     if weights is not None and (
         not isinstance(weights, np.ndarray) or weights.shape != (rows,) or weights.dtype != np.float64
     ):

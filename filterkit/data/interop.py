@@ -20,10 +20,9 @@ def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | N
     """
     n_rows = len(columns[0]) if columns else 0
     X = np.array([columns[i] for i in schema.feature_indices], np.float64).reshape(schema.width, n_rows)
-    y, target = None, schema.class_attribute
-    if target is not None and schema.class_index is not None:
-        y = np.array(columns[schema.class_index], np.float64)
-        y = convert_to_codes(y) if target.kind == "nominal" else y
+    y = None
+    if schema.class_index is not None:
+        y = convert_to_codes(np.array(columns[schema.class_index], np.float64), schema.target_dtype)
     passthrough = make_passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
     return Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
 
@@ -51,9 +50,9 @@ def from_entries(
     columns = column[positions]
     in_X = (columns >= 0) & (values != 0)
     X = Csr.from_entries(rows[in_X], columns[in_X], values[in_X], (n_rows, schema.width))
-    y, target = None, schema.class_attribute
-    if target is not None:
+    y = None
+    if schema.class_index is not None:
         y, of_class = np.zeros(n_rows), positions == schema.class_index
         y[rows[of_class]] = values[of_class]
-        y = convert_to_codes(y) if target.kind == "nominal" else y
+        y = convert_to_codes(y, schema.target_dtype)
     return Batch(schema, X, y, None, passthrough)

@@ -206,12 +206,7 @@ class Rearrangement:
             values = batch.csr.select_columns(columns).toarray()[:, order]  # at once, as labels may be many
         else:
             values = np.column_stack([self._get_values(batch, new, position) for position in targets])
-        if self.wanted.labels:
-            return convert_to_codes(values, self.wanted.label_dtype)
-        target = self.wanted.class_attribute
-        if target is not None and target.kind == "numeric":
-            return values[:, 0].copy()
-        return convert_to_codes(values[:, 0])
+        return convert_to_codes(values if self.wanted.labels else values[:, 0], self.wanted.target_dtype)
 
 
 def change_targets(batch: Batch, schema: Schema) -> Batch:

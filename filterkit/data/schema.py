@@ -264,11 +264,12 @@ class Schema:
         return LabelValues(tuple(name for name, _, _ in found), numbers[:, 0], numbers[:, 1])
 
     @cached_property
-    def label_dtype(self) -> np.dtype[Any]:
-        """The dtype of `Batch.y` with labels: int8, int32 if one has more than 127 values, or float64 of numbers."""
+    def target_dtype(self) -> np.dtype[Any]:
+        """The dtype of `Batch.y`: float64 of numbers, int8 of labels with at most 127 values each, int32 of others."""
         if self.has_numeric_target:
             return np.dtype(np.float64)
-        return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
+        is_small = self.labels and all(len(a.values) < 128 for a in self.label_attributes)
+        return np.dtype(np.int8 if is_small else np.int32)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:
         """Choose the classes that are each predicted against all others; return their codes, ascending.
