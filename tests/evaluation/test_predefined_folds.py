@@ -145,13 +145,6 @@ def test_rows_without_a_class_are_in_no_fold():
         evaluated(batch.replace(y=np.array([-1, 1, -1, 0, -1, 0], np.int32)), nearest(), own)
 
 
-def test_a_choice_among_chains_splits_the_training_rows_of_the_fold():
-    batch, texts = make(np.arange(40)[:, None], np.arange(40) // 3 % 2), ("neighbors --k 1", "neighbors --k 9")
-    own = make_folds_from_splits(splits(two_folds(40)), 40, "s")
-    results = evaluated(batch, design(*texts, choose="accuracy"), own)
-    assert [result.chain for result in results] == [*texts, "chosen"] * 2
-
-
 def test_samples_of_the_same_size_are_refused():
     rows = [["TEST", 0, 0, 0, s] for s in (0, 1)] + [["TRAIN", i + 2 * s, 0, 0, s] for i in (1, 2) for s in (0, 1)]
     own = make_folds_from_splits(splits(rows, [*COLUMNS, "sample"]), 6, "s")
