@@ -147,18 +147,6 @@ def infer_columns(
         position = names.index(name)
         row_weights = _read_weights(name, table.column(position))
         table = table.remove_column(position)
-    others = [
-        name
-        for name, column in zip(table.column_names, table.columns)
-        if pa.types.is_dictionary(column.type) and not is_text(column.type.value_type)
-        if any(len(chunk.dictionary) for chunk in column.chunks)
-    ]
-    losses = [f"the categories of {named(others)} become texts"] if others else []
-    zones: dict[str, list[str]] = {}
-    for field in table.schema:
-        if pa.types.is_timestamp(field.type) and field.type.tz not in (None, *_UTC):
-            zones.setdefault(field.type.tz, []).append(field.name)
-    losses += [f"the times of {named(those)} are now in UTC, not {zone}" for zone, those in zones.items()]
     names = table.column_names
     present = set(names)
     for name, kind in (kinds or {}).items():
@@ -169,12 +157,20 @@ def infer_columns(
     strings = {a.name for a in noted.attributes if a.kind in ("string", "relational")} if noted is not None else ()
     noted_kinds = {field.name: "string" for field in table.schema if field.name in strings and is_text(field.type)}
     kinds = noted_kinds | dict(kinds or {})
-    found, inexact = {}, []
+    found, others, inexact = {}, [], []
+    zones: dict[str, list[str]] = {}
     for name, column in zip(names, table.columns):
+        has_categories = pa.types.is_dictionary(column.type) and not is_text(column.type.value_type)
+        if has_categories and any(len(chunk.dictionary) for chunk in column.chunks):
+            others.append(name)
+        if (zone := getattr(column.type, "tz", None)) not in (None, *_UTC):
+            zones.setdefault(zone, []).append(name)
         if name not in kinds and has_inexact_integer(column):
             inexact.append(name)
             column = column.cast(pa.string())
         found[name] = _infer_column(name, column, kinds.get(name), most)
+    losses = [f"the categories of {named(others)} become texts"] if others else []
+    losses += [f"the times of {named(those)} are now in UTC, not {zone}" for zone, those in zones.items()]
     if inexact:
         losses.append(f"the numbers of {named(inexact)} become texts, as float64 would round one; astype(float) does")
     return found, noted, row_weights, losses
