@@ -12,8 +12,9 @@ INTRODUCTION = f"""\
 
 Printed by `python docs/hooks.py` from the declarations.
 
-A plugin is a Python module with at least one of the functions below, each marked `@filterkit.hookimpl`. None of them
-takes an argument. [Writing plugins](plugins.md) has examples, and the reference says
+A plugin is a Python module with at least one of the functions below, each marked `@filterkit.hookimpl`, or made by
+`filterkit.plugin.offer`: `filterkit_stages = offer(Mine)`. None of them takes an argument.
+[Writing plugins](plugins.md) has examples, and the reference says
 [how results combine](plugin-reference.md#the-hooks). filterkit finds installed plugins by their entry points, one for
 each name in groups such as `{PROJECT}.stages`, and loads a plugin from a file by `--plugin FILE` or
 `filterkit.load_plugin`. `filterkit plugins` lists the plugins that it has found, and what each of them offers."""
