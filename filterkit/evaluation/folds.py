@@ -113,14 +113,14 @@ class Splits:
         return ""
 
     def list_test_rows(self, fold: int) -> np.ndarray:
-        """Return the indices of the rows to test on: int64 (n,), ascending."""
+        """Return the indices of the rows to test on in a fold: int64 (n,), ascending."""
         return np.flatnonzero(self._mark_fold(fold))
 
     def choose_training_rows(self, fold: int, share: float = 1.0) -> np.ndarray:
-        """Return the indices of the rows to train on: int64 (n,), ascending.
+        """Return the indices of the rows to train on in a fold: int64 (n,), ascending.
 
         Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
-        share of the design that is outside a fold, or a larger one, is all rows outside the fold.
+        largest share, or a larger one, is all rows outside the fold.
         """
         rows = np.flatnonzero(~self._mark_fold(fold))
         if share > self._design.largest_share - 1e-9:  # rounding could leave out rows of a class

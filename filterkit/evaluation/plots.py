@@ -266,7 +266,7 @@ def _draw_rank_diagram(panel: Any, names: list[str], step: float, found: MethodR
 
 
 def _draw_confusion(results: Results, _: list[str]) -> Any:
-    """Draw a matrix for each task and chain, at the largest share: how the rows of each class were predicted."""
+    """Draw a confusion matrix for each task and chain, at the largest share, shaded by the share of each class."""
     from matplotlib.colors import LinearSegmentedColormap
 
     from filterkit.evaluation.results import pool_over_folds

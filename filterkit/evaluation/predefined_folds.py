@@ -54,15 +54,15 @@ class PredefinedFolds:
         self.shares = tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
 
     def get_fold_name(self, fold: int) -> str:
-        """Implement `Splits.get_fold_name`."""
+        """Return the name of a fold for the results file."""
         return self.folds[fold].name
 
     def list_test_rows(self, fold: int) -> np.ndarray:
-        """Implement `Splits.list_test_rows`."""
+        """Return the indices of the rows to test on in a fold: int64 (n,), ascending."""
         return self.folds[fold].test
 
     def choose_training_rows(self, fold: int, share: float) -> np.ndarray:
-        """Implement `Splits.choose_training_rows`."""
+        """Return the indices of the rows to train on in a fold, at one of the `shares`: int64 (n,), ascending."""
         return self.folds[fold].training[self.shares.index(share)]
 
     @property

@@ -312,7 +312,10 @@ def _format_cell(value: Any) -> Any:
 
 
 def _strip_variant(chain: str) -> str:
-    """Return the name of a chain without its variant; a name with blanks is the text of a chain, and has none."""
+    """Return the name of a chain without its variant: ``bns`` of ``bns/500``.
+
+    A name with blanks is the text of a chain, and has no variant.
+    """
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 

@@ -167,7 +167,8 @@ class HookCaller:
         return [item for items in given for item in items]
 
     def _try_wrappers(self, module: ModuleType) -> bool:
-        """Call the wrappers in `module` around nothing, so that one that always fails breaks its own plugin alone.
+        """Call the wrappers in a module without the hooks that they wrap, so that one that always fails breaks its own
+        plugin alone.
 
         Return whether there are any.
         """
