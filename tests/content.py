@@ -1,7 +1,11 @@
 """Files written and read for tests, and their content as plain values."""
 
+import http.server
 import math
+import threading
 import warnings
+from contextlib import contextmanager
+from functools import partial
 
 from filterkit import FilterkitError
 from filterkit.arff import exact
@@ -86,3 +90,20 @@ def write_text(folder, text, name="t.arff"):
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
+
+
+@contextmanager
+def served(folder, answer=None):
+    """The URL of a web server of a folder, whose pages for folders list their files; or one with one answer to all."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def send_head(self):
+            return super().send_head() if answer is None else self.send_error(answer)
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

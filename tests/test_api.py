@@ -1,14 +1,12 @@
 """The functions of the Python interface: read, batches, write, chain, scores."""
 
-import http.server
 import sys
-import threading
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command import run_python, stdout_of
+from content import served
 
 import filterkit
 from filterkit import FilterkitError, UsageError, testing
@@ -255,20 +253,12 @@ def test_every_format_is_read_from_a_web_server(tmp_path):
     names = ["i.arff", "i.csv", "i.tsv.gz", "i.jsonl", "i.parquet", "i.arrow", "i.libsvm", "i.xrff"]
     for name in names:
         filterkit.write(data, tmp_path / name)
-    handler = partial(QuietHandler, directory=str(tmp_path))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with served(tmp_path) as url:
         for name in names:
-            found = filterkit.read(f"http://127.0.0.1:{server.server_port}/{name}")
+            found = filterkit.read(f"{url}/{name}")
             assert np.array_equal(found.in_form(False).X, data.X), name
         with pytest.raises(FileNotFoundError, match=r"none\.csv"):
-            filterkit.read(f"http://127.0.0.1:{server.server_port}/none.csv")
-        server.shutdown()
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+            filterkit.read(f"{url}/none.csv")
 
 
 HALVE = """

@@ -1,31 +1,11 @@
-import http.server
-import threading
 import zipfile
-from contextlib import contextmanager
-from functools import partial
 
 import fsspec
 import pytest
+from content import served
 
 from filterkit.errors import FilterkitError
 from filterkit.files.source import Source, find_inputs
-
-
-@contextmanager
-def served(folder, answer=None):
-    """The URL of a web server of a folder, whose pages for folders list their files; or one with one answer to all."""
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-        def send_head(self):
-            return super().send_head() if answer is None else self.send_error(answer)
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def open_first(pattern):
