@@ -83,21 +83,12 @@ def check_arguments(about: str, function: Callable[..., Any], names: str, writte
         raise PluginError(f"{about} takes {found}; write def {name}({names})") from None
 
 
-def add_stage_note(error: Exception, stage: Named | None) -> None:
-    """Add a note to an unexpected error of a plugin: the stage that raised it, its plugin and the line.
-
-    Errors that filterkit raises on purpose name what is at fault themselves, and get no note.
-    """
-    if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
-        return
-    error.add_note(f"in the stage {quoted(stage.name)}{_name_plugin(type(stage), error)}")
-
-
 @contextmanager
 def blame_errors(stage: Named | None) -> Iterator[None]:
-    """Name the stage in unexpected errors, as `add_stage_note` does, and in warnings from this context.
+    """Name a stage, or none if it is None, in warnings and in notes of unexpected errors from this context.
 
-    None for `stage` names none.
+    The note also names the plugin and its line. Errors that filterkit raises on purpose name what is at fault
+    themselves, and get no note.
 
     Raises
     ------
@@ -107,7 +98,8 @@ def blame_errors(stage: Named | None) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        add_stage_note(error, stage)
+        if stage is not None and not isinstance(error, FilterkitError) and not getattr(error, "__notes__", None):
+            error.add_note(f"in the stage {quoted(stage.name)}{_name_plugin(type(stage), error)}")
         raise
     except SystemExit as error:
         if stage is None:

@@ -185,27 +185,27 @@ def _parse_part(letter: str, part: str) -> tuple[str, int | None]:
     return letter, value
 
 
-def _compute_day(found: dict[str, int], short: bool) -> int | None:
+def _compute_day(values: dict[str, int], is_short_year: bool) -> int | None:
     """Compute the day, counted from 1970-01-01, from the value of each letter; None if there is no such day.
 
-    `short` says whether the year has two digits. A missing year is 1970, a missing month or day the first. A weekday
-    without a day of the month means the first such day of the month.
+    `is_short_year` says whether the year has two digits. A missing year is 1970, a missing month or day the first. A
+    weekday without a day of the month means the first such day of the month.
     """
-    for letter, value in found.items():
+    for letter, value in values.items():
         low, high = _LIMITS.get(letter, (value, value))
-        if not low <= value <= high and not (short and letter == "y"):
+        if not low <= value <= high and not (is_short_year and letter == "y"):
             return None
-    year, month, day = found.get("y", 1970), found.get("M", 1), found.get("d", 1)
-    if short:
+    year, month, day = values.get("y", 1970), values.get("M", 1), values.get("d", 1)
+    if is_short_year:
         today = datetime.date.today()
         year += (today.year - 80) // 100 * 100
         year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
     days = _count_days(year, month, day)
     if _split_date(days) != (year, month, day):
         return None  # such as 31 February
-    if "E" in found:
-        beyond = (found["E"] - days - 3) % 7
-        if beyond and "d" in found:
+    if "E" in values:
+        beyond = (values["E"] - days - 3) % 7
+        if beyond and "d" in values:
             return None
         days += beyond
     return days
