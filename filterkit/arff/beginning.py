@@ -56,7 +56,7 @@ def _choose_size(opening: Opening) -> int:
 
 
 def _explain_other_format(name: str, text: bytes) -> str:
-    """Say for the end of a message what to do if the input is of another format; empty if it may be ARFF."""
+    """Return what to add to an error message if the input may be of another format; "" if it looks like ARFF."""
     other = find_other_format(name)
     if other is not None:
         read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"

@@ -67,7 +67,7 @@ class BlockParser:
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), find_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
-    def _parse_single_lines(self, block: Block) -> Parsed:
+    def _parse_line_by_line(self, block: Block) -> Parsed:
         """Parse the lines of `block` one by one; correct or reject the lines that cannot be read."""
         text, line, name = block
         rows: list[exact.Row] = []
@@ -162,7 +162,7 @@ class BlockParser:
         try:
             rows = self._parse_rows_strictly(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
         except ArffError:
-            return self._parse_single_lines(block)
+            return self._parse_line_by_line(block)
         return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes))
 
 

@@ -26,7 +26,7 @@ _WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
-def parse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
+def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
     """Parse dense rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
     text, weights = _make_csv_of_rows(text)
     apart = layout.textual.copy()
@@ -44,7 +44,7 @@ def parse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
         X[:, numeric] = numbers
     for i, column in others.items():
         if layout.other[i] >= 0:
-            passthrough[layout.other[i]] = _convert_other_column(column, i, layout, marked)
+            passthrough[layout.other[i]] = _convert_passthrough_column(column, i, layout, marked)
             continue
         if layout.textual[i]:
             codes = [read_plain_value(word, i, layout, marked) for word in column.dictionary.to_pylist()]
@@ -102,7 +102,7 @@ def _choose_arrow_types(layout: BatchLayout, positions: list[int]) -> dict[str, 
 
 
 def _read_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read the fields of rows.
+    """Read the fields of dense rows: columns of numbers as one matrix, and others as Arrow arrays.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def _read_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[n
 
 
 def _read_wide_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Do what `_read_fields` does for rows of many numbers, as one column: Arrow takes 5 kB for each column."""
+    """Do what `_read_fields` does, but read all numbers as one long column, because Arrow takes 5 kB for a column."""
     characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")
     ends = np.flatnonzero(is_end | (characters == ord(",")))
@@ -150,7 +150,7 @@ def _read_wide_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tu
     return numbers.reshape(rows, -1), others
 
 
-def _convert_other_column(column: Any, position: int, layout: BatchLayout, marked: list[str]) -> Any:
+def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, marked: list[str]) -> Any:
     """Return a column of `Batch.passthrough` from a string or dictionary-encoded column."""
     if layout.schema.attributes[position].kind == "string":
         if not marked:

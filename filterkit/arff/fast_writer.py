@@ -72,7 +72,7 @@ class FastFormatter:
     # Dense rows
 
     @cached_property
-    def _runs(self) -> list[tuple[int, int, int]]:
+    def _columns_formatted_together(self) -> list[tuple[int, int, int]]:
         """Attributes that are formatted together: the first position, its column of X or -1, and how many they are.
 
         These are adjacent numeric columns, or any other attribute alone.
@@ -90,7 +90,7 @@ class FastFormatter:
         """Return dense rows as text, with commas between values; adjacent numeric columns are formatted together."""
         passthrough = iter(self._format.format_passthrough(batch))
         line: list[Any] = []
-        for position, column, count in self._runs:
+        for position, column, count in self._columns_formatted_together:
             values: Any = batch.y if column < 0 else batch.X[:, column : column + count]
             if column < 0 and position != self._format.schema.class_index:
                 line += [arrow.make_text_array(next(passthrough)), ","]

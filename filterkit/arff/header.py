@@ -186,7 +186,7 @@ class _HeaderTokens:
 
 
 def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, bytes]:
-    """Read a header.
+    """Read the declarations of an ARFF header, as Weka reads them.
 
     Parameters
     ----------

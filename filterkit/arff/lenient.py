@@ -38,7 +38,7 @@ _APOSTROPHES = {
 
 
 class MendedRow(NamedTuple):
-    """A row as proper ARFF.
+    """A row that has been rewritten as proper ARFF.
 
     Attributes
     ----------

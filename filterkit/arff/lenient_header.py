@@ -39,7 +39,7 @@ _TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|rela
 
 
 class MendedDeclaration(NamedTuple):
-    """A line of a header as proper ARFF.
+    """A line of a header that has been rewritten as proper ARFF.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Heade
 
 
 def explain_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
-    """Say for the end of a message that the lenient reader accepts the line; empty if it does not."""
+    """Return what to add to the message of an error if the lenient reader accepts its line; "" if it does not."""
     if error.line is None or error.line < pieces.first:
         return ""
     lines = b"".join(pieces.recent).splitlines()[error.line - pieces.first :][:1]

@@ -18,7 +18,7 @@ _COLON = bytes.maketrans(b" ", b":")
 def pair_rows(
     begins: Sequence[str], X: Csr, names: np.ndarray, precision: int | None = None
 ) -> list[memoryview | bytes]:
-    """Return the text of sparse rows in pieces, with a line for each row.
+    """Return sparse rows as text in pieces: lines of pairs of an index and a value, such as ``1 3:0.5 7:2``.
 
     Parameters
     ----------

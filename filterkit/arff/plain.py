@@ -29,7 +29,7 @@ MARK = b'"'  # begins a mark, such as "12, which stands for a quoted value that 
 
 
 class NotPlain(Exception):
-    """A block that only the exact path can read."""
+    """Raised for a block that only the exact path can read."""
 
 
 def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:

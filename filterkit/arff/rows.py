@@ -61,7 +61,7 @@ class ArffRowParser:
         self._parser = BlockParser(BatchLayout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
-        """Return the rows of a part.
+        """Turn the rows of `part` into a batch.
 
         Raises
         ------

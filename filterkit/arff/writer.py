@@ -27,7 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escap
 
 
 def format_header(schema: Schema, comments: Iterable[str] = ()) -> str:
-    """Return the whole of `format_header_pieces` as one text."""
+    """Return the header of an ARFF file as one text; `format_header_pieces` yields the same in pieces."""
     return b"".join(format_header_pieces(schema, comments)).decode()
 
 
@@ -86,7 +86,7 @@ def _format_declaration(attribute: Attribute) -> list[str]:
 
 
 class ArffWriter(Writer):
-    """Writes ARFF.
+    """Writes the rows of batches as an ARFF file.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class ArffWriter(Writer):
 
 
 def _format_plain_rows(form: RowFormat, batch: Batch) -> str:
-    """Return the text of rows, made row by row. `filterkit.arff.fast_writer` makes the same text."""
+    """Return the rows of a batch as ARFF text, made row by row; `filterkit.arff.fast_writer` makes the same text."""
     schema = form.schema
     features = schema.feature_indices.tolist()
     passthrough = list(zip(schema.passthrough_indices, form.format_passthrough(batch), strict=True))

@@ -13,7 +13,7 @@ from filterkit.files.descriptors import find_descriptor, identify_pipe
 from filterkit.files.endings import find_ending
 from filterkit.files.output import check_output
 from filterkit.files.part_names import PartNames, parse_part_names
-from filterkit.files.source import find_inputs
+from filterkit.files.source import find_input_files
 from filterkit.files.urls import is_url
 
 _PAGES = (".html", ".htm")
@@ -95,7 +95,7 @@ def check_destinations(
     """
     destinations = list(destinations)
     _refuse_shared_outputs(destinations)
-    paths = [path for pattern in inputs if not is_url(pattern) for path in find_inputs(pattern)]
+    paths = [path for pattern in inputs if not is_url(pattern) for path in find_input_files(pattern)]
     files = [*settings, *(("--plugin", path) for path in plugins)]
     others = [(path, f"{quoted(path, PATH)}, which {option} reads") for option, path in files if path is not None]
     data = {_identify_file(path, sys.stdin): f"the input {quoted(path, PATH)}" for path in paths}

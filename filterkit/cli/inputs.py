@@ -16,7 +16,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import NOTHING_DONE, Done, Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
-from filterkit.files.rejects import Rejects
+from filterkit.files.rejects import RejectWriter
 from filterkit.formats.base import FileFormat
 from filterkit.formats.reader import Reader, map_numbered
 from filterkit.plugin.formats import Formats
@@ -33,7 +33,7 @@ def open_input(
     path: str,
     options: InputOptions,
     formats: Formats,
-    rejects: Rejects | None = None,
+    rejects: RejectWriter | None = None,
     part_size: int | None = None,
     like: Schema | None = None,
     is_main: bool = True,

@@ -13,7 +13,7 @@ from filterkit._version import __version__
 from filterkit.chains import saved
 from filterkit.chains.chain import FittedChain
 from filterkit.errors import FilterkitError
-from filterkit.files.digest import digest_files
+from filterkit.files.digest import digest_sizes_and_times
 from filterkit.files.part_names import parse_part_names
 from filterkit.files.parts_list import Parts, Work
 from filterkit.formats.output import Form
@@ -89,7 +89,7 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
             work: Work = {
                 "version": __version__,
                 "command": job.format_command(transfer),
-                "input": digest_files(dict.fromkeys([job.path, transfer.source, *files])),
+                "input": digest_sizes_and_times(dict.fromkeys([job.path, transfer.source, *files])),
                 "part size": job.part_size,
             }
             parts.check(work)

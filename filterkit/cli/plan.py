@@ -17,7 +17,7 @@ from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.files.endings import check_chain_ending
 from filterkit.files.output import open_output
 from filterkit.files.part_names import parse_part_names
-from filterkit.files.rejects import Rejects
+from filterkit.files.rejects import RejectWriter
 from filterkit.formats.reader import Reader
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
@@ -120,7 +120,7 @@ class Plan(NamedTuple):
     transfers: list[OpenTransfer]
     training: Rows | None
     loaded: FittedChain | None
-    rejects: Rejects | None
+    rejects: RejectWriter | None
 
 
 def make_job(path: str, words: list[str], options: RunOptions, known: Registry) -> Job:
@@ -162,7 +162,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     check_job(job)
     options, rejects = job.options, None
     if options.rejects is not None:
-        rejects = Rejects(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
+        rejects = RejectWriter(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
     transfers: list[OpenTransfer] = []
     training, loaded = None, None
     if options.load is None:

@@ -17,7 +17,7 @@ from filterkit.cli.options import RunOptions
 from filterkit.cli.plan import Job, OpenTransfer, make_job, make_plan
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.errors import UsageError
-from filterkit.files.descriptors import find_written_path
+from filterkit.files.descriptors import find_path_of_descriptor
 from filterkit.files.output import open_output, rename_together
 from filterkit.formats.output import Form, RowWriter
 from filterkit.messages import say
@@ -54,7 +54,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         print_explanation(job)
         return
     if any(each.output == "-" for each in job.written_transfers) and (
-        message := job.formats.describe_misleading_name(find_written_path(1))
+        message := job.formats.describe_misleading_name(find_path_of_descriptor(1))
     ):
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:

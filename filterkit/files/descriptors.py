@@ -45,7 +45,7 @@ def identify_pipe(path: str) -> tuple[int, int] | None:
     return None if is_read_again else (about.st_dev, about.st_ino)
 
 
-def find_written_path(number: int) -> str:
+def find_path_of_descriptor(number: int) -> str:
     """Return the path of the file that a descriptor writes to; empty if it is no file, or the system has no answer."""
     try:
         is_file = stat.S_ISREG(os.fstat(number).st_mode)

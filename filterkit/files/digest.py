@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from uuid import uuid4
 
 from filterkit.files.descriptors import identify_pipe
-from filterkit.files.source import find_inputs
-from filterkit.files.urls import find_file, is_url
+from filterkit.files.source import find_input_files
+from filterkit.files.urls import find_file_system, is_url
 
 _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")  # of file systems of URLs
 
 
-def digest_files(paths: Iterable[str]) -> str:
+def digest_sizes_and_times(paths: Iterable[str]) -> str:
     """Return a digest of paths, sizes and times of files; of what can be read only once, it differs every time.
 
     Parameters
@@ -23,7 +23,7 @@ def digest_files(paths: Iterable[str]) -> str:
     """
     digest = hashlib.sha256()
     for pattern in paths:
-        for path in find_inputs(pattern):
+        for path in find_input_files(pattern):
             for about in _describe_files(path):
                 digest.update(repr(about).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:32]
@@ -32,7 +32,7 @@ def digest_files(paths: Iterable[str]) -> str:
 def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
     """Yield what tells whether a file has changed, or each file in a folder."""
     if is_url(path):
-        system, at = find_file(path)
+        system, at = find_file_system(path)
         about = system.info(at)
         yield (path, *(str(about.get(name)) for name in ("size", *_TIMES)))
     elif os.path.isdir(path):

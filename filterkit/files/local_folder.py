@@ -35,7 +35,7 @@ class LocalFolder:
         self._journal: IO[bytes] | None = None
         self._unfinished: LockedFolder | None = None
 
-    def sizes(self) -> dict[str, int]:
+    def list_sizes(self) -> dict[str, int]:
         """Return the size in bytes of each file in the folder, by the name of the file."""
         with self._name_errors(), os.scandir(self._path) as entries:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
@@ -67,7 +67,7 @@ class LocalFolder:
         with suppress(OSError):
             os.unlink(self._path_of(name))
 
-    def begin(self, journal: str, content: bytes, unfinished: str) -> str:
+    def begin_journal(self, journal: str, content: bytes, unfinished: str) -> str:
         """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
 
         Where files can be locked, the journal is locked until `close`. `unfinished` may become the name of the folder.

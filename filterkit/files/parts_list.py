@@ -22,7 +22,7 @@ _FORMAT = "filterkit part list 1"
 Work = dict[str, str | int | None]
 
 
-class Entry(NamedTuple):
+class PartEntry(NamedTuple):
     """How many `rows` and `bytes` a part has, and the numbers of `labels` that no part before it has.
 
     There are `labels` only in formats that lose those that no row has.
@@ -56,7 +56,7 @@ class Parts:
         self._head: dict[str, Any] | None = None
         self._folder = open_folder(names.folder, names.path)
         self._has_begun = False
-        self.entries: dict[int, Entry] = {}
+        self.entries: dict[int, PartEntry] = {}
         text = self._folder.read(names.list)
         self.is_listed = text is not None
         self._found_in = names.path_of(names.list if self.is_listed else names.journal)  # what names the entries
@@ -76,8 +76,8 @@ class Parts:
                 if number is None:
                     raise ValueError
                 labels = tuple(map(int, part.get("labels", ())))
-                self.entries[number] = Entry(int(part["rows"]), int(part["bytes"]), labels)
-        sizes = self._folder.sizes()
+                self.entries[number] = PartEntry(int(part["rows"]), int(part["bytes"]), labels)
+        sizes = self._folder.list_sizes()
         for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
@@ -97,7 +97,7 @@ class Parts:
         return sum(each.rows for each in self.entries.values())
 
     def check(self, work: Work) -> None:
-        """Raise an error if the parts that are there were made by other work.
+        """Raise an error if there are parts that were made in another way than `work` says.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Parts:
                 f"remove this file and {self.names.path}, or choose another name"
             )
 
-    def check_new(self) -> None:
+    def check_none_exist(self) -> None:
         """Raise an error if there are parts already.
 
         Raises
@@ -131,13 +131,13 @@ class Parts:
         """
         self._head = {"format": _FORMAT, **work}
         lines = [json.dumps(self._head).encode() + b"\n", *map(self._format_entry, sorted(self.entries))]
-        unfinished = self._folder.begin(self.names.journal, b"".join(lines), self.names.unfinished)
+        unfinished = self._folder.begin_journal(self.names.journal, b"".join(lines), self.names.unfinished)
         self._has_begun = True
         self._folder.remove(self.names.list)
         self.is_listed = False
         return unfinished
 
-    def add(self, number: int, path: str, entry: Entry) -> None:
+    def add(self, number: int, path: str, entry: PartEntry) -> None:
         """Rename the complete part at `path` to its final name, and note it in the journal.
 
         Raises
@@ -178,7 +178,7 @@ class Parts:
             self._folder.remove(self.names.journal)
         self._has_begun = False
 
-    def discard(self) -> None:
+    def remove_all(self) -> None:
         """Remove all parts and the journal."""
         for name in [*map(self.names.part, self.entries), self.names.journal]:
             self._folder.remove(name)

@@ -16,7 +16,7 @@ class Rejected(NamedTuple):
     error: RowError
 
 
-class Rejects:
+class RejectWriter:
     """Writes rejected rows in order, each after a comment with its file and line and the reason.
 
     Parameters
@@ -35,7 +35,7 @@ class Rejects:
         self.count = 0
 
     def add(self, rejected: Rejected, encoding: str) -> None:
-        """Write a row in the `encoding` of its input.
+        """Write a rejected row in the `encoding` of its input.
 
         Raises
         ------

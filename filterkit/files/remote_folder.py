@@ -11,7 +11,7 @@ from typing import IO
 
 from filterkit.errors import FilterkitError, to_one_line
 from filterkit.files.descriptors import name_write_errors
-from filterkit.files.urls import find_file
+from filterkit.files.urls import find_file_system
 
 _PAUSE = 5.0  # seconds between two versions of a journal
 
@@ -42,10 +42,10 @@ class RemoteFolder:
         self._journal, self._content, self._written = "", bytearray(), 0.0
         self._unfinished = ""
         with self._name_errors():
-            self._system, path = find_file(url, f"{title}: writing to")
+            self._system, path = find_file_system(url, f"{title}: writing to")
             self._path = path.rstrip("/")
 
-    def sizes(self) -> dict[str, int]:
+    def list_sizes(self) -> dict[str, int]:
         with self._name_errors():
             self._system.invalidate_cache()
             try:
@@ -67,13 +67,13 @@ class RemoteFolder:
 
     def move_into_folder(self, path: str, name: str) -> None:
         with self._name_errors():
-            self._system.mv(find_file(path)[1], self._path_of(name))
+            self._system.mv(find_file_system(path)[1], self._path_of(name))
 
     def remove(self, name: str) -> None:
         with self._name_errors(), suppress(FileNotFoundError):
             self._system.rm_file(self._path_of(name))
 
-    def begin(self, journal: str, content: bytes, unfinished: str) -> str:
+    def begin_journal(self, journal: str, content: bytes, unfinished: str) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
         self._unfinished = self._path_of(unfinished)
@@ -115,7 +115,7 @@ class RemoteFolder:
 def measure_remote_file_size(url: str, title: str) -> int:
     """Return the bytes of a file at a URL; messages call the output `title`."""
     with name_remote_errors(title):
-        system, path = find_file(url)
+        system, path = find_file_system(url)
         system.invalidate_cache()
         return int(system.info(path)["size"])
 
@@ -124,6 +124,6 @@ def measure_remote_file_size(url: str, title: str) -> int:
 def open_new_remote_file(url: str, title: str) -> Iterator[IO[bytes]]:
     """Open a binary stream that writes to a new file at a URL; messages call the output `title`."""
     with name_remote_errors(title):
-        system, path = find_file(url)
+        system, path = find_file_system(url)
         with system.open(path, "wb") as file:
             yield file

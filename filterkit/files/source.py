@@ -20,12 +20,12 @@ from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_er
 from filterkit.files.compression import decompress
 from filterkit.files.descriptors import find_descriptor
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.files.urls import find_file, is_url, list_matching, make_url_error, serves_ranges
+from filterkit.files.urls import find_file_system, is_url, list_matching_urls, make_url_error, serves_ranges
 
 _CUT_OFF = "the compressed data ends too early: the file is cut off"
 
 
-def find_inputs(path: str) -> dict[str, int | None]:
+def find_input_files(path: str) -> dict[str, int | None]:
     """Find the inputs that `path` names: itself, or the sorted files or URLs of a glob pattern.
 
     Nothing is opened: a pipe could not be opened again.
@@ -41,7 +41,7 @@ def find_inputs(path: str) -> dict[str, int | None]:
     found: dict[str, int | None] = {path: None}
     if is_url(path):
         with name_read_errors(path, path):
-            found = list_matching(path)
+            found = list_matching_urls(path)
     elif path != "-" and glob.has_magic(path) and not os.path.exists(path):
         found = dict.fromkeys(sorted(glob.glob(path)))
     if not found:
@@ -134,7 +134,7 @@ class Source:
                 raise FilterkitError("standard input is closed")
             return sys.stdin.buffer
         if is_url(path):
-            self._remote = system, at = find_file(path, f"{path}: reading")
+            self._remote = system, at = find_file_system(path, f"{path}: reading")
             return system.open(at, "rb")  # type: ignore[no-any-return]
         number = find_descriptor(path)
         if os.path.isfile(path) or number is None:
@@ -227,7 +227,7 @@ class Source:
         self._begun, self._ended = True, False
 
     def offset(self) -> int | None:
-        """Return how many stored bytes have been read, if they are the text itself and do not arrive slowly."""
+        """Return how many stored bytes of a file of plain UTF-8 text have been read; None for any other input."""
         if self.live or self._stream is not self._raw or self._decoder is not None:
             return None
         return self._raw.tell()
@@ -287,7 +287,7 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
 
 
 def _has_text_within(stream: IO[bytes], seconds: float) -> bool:
-    """Return whether text arrives within `seconds`; False if the stream cannot be waited for."""
+    """Return whether text arrives in a stream within `seconds`; False if the stream cannot be waited for."""
     try:
         return bool(select.select([stream], [], [], seconds)[0])
     except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for

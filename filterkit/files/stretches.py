@@ -87,20 +87,20 @@ def open_shared_file(path: str, encoding: str, name: str) -> Source:
         raise FilterkitError(f"{name}: {what}") from None
 
 
-def make_absolute(path: str) -> str:
+def make_path_absolute(path: str) -> str:
     """Return a path that means the same file in other folders; URLs do anyway."""
     return path if is_url(path) else os.path.abspath(path)
 
 
-def cut_stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
+def cut_into_stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
     """Yield stretches of about `size` bytes, which cover a file from `first` on; see `Stretch` for `newline`."""
     total = source.length()
     assert total is not None
     for begin in range(first, total, size):
         end = min(begin + size, total)
-        yield Stretch(make_absolute(source.path), source.name, total, first, begin, end, newline)
+        yield Stretch(make_path_absolute(source.path), source.name, total, first, begin, end, newline)
 
 
-def choose_stretch_size(total: int, least: int, jobs: int) -> int:
+def choose_range_size(total: int, least: int, jobs: int) -> int:
     """Return the bytes of each stretch of an input of `total` bytes, for this number of jobs; at least `least`."""
     return max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))

@@ -15,7 +15,7 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def list_matching(url: str) -> dict[str, int | None]:
+def list_matching_urls(url: str) -> dict[str, int | None]:
     """Find the sorted URLs that a pattern matches; the URL itself if it is no pattern, or if a file has that name.
 
     Returns
@@ -32,7 +32,7 @@ def list_matching(url: str) -> dict[str, int | None]:
     if not any(has_magic):
         return {url: None}
     number = has_magic.index(True)
-    files, pattern = find_file("::".join(chained[number:]), f"{url}: reading")
+    files, pattern = find_file_system("::".join(chained[number:]), f"{url}: reading")
     if files.exists(pattern):
         return {url: None}
     found = files.glob(pattern, detail=True)
@@ -42,7 +42,7 @@ def list_matching(url: str) -> dict[str, int | None]:
     }
 
 
-def find_file(url: str, use: str = "using") -> tuple[Any, str]:
+def find_file_system(url: str, use: str = "using") -> tuple[Any, str]:
     """Return the fsspec file system of a URL, and the path there.
 
     Raises

@@ -11,8 +11,8 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import count_lines
-from filterkit.files.source import Source, find_inputs
-from filterkit.files.stretches import Stretch, make_absolute
+from filterkit.files.source import Source, find_input_files
+from filterkit.files.stretches import Stretch, make_path_absolute
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Files, Opening, Table
 from filterkit.formats.part_reader import name_format_errors
@@ -52,7 +52,7 @@ class InputFiles:
 
     def __init__(self, kind: FileFormat, opening: Opening, part_size: int | None) -> None:
         self._kind, self._part_size = kind, part_size
-        self._sizes = find_inputs(opening.path)
+        self._sizes = find_input_files(opening.path)
         self.paths = tuple(self._sizes)
         self._opening = opening._replace(path=self.paths[0], paths=self.paths)
         self.name = self._opening.name
@@ -118,7 +118,7 @@ class InputFiles:
                 small[path] = size
             if small and (size is None or sum(small.values()) >= self.first.small_file_size):
                 elsewhere = engine.reads_files
-                files = tuple((make_absolute(each) if elsewhere else each, each) for each in small)
+                files = tuple((make_path_absolute(each) if elsewhere else each, each) for each in small)
                 yield Files(files, sum(small.values()), elsewhere)
                 small = {}
             if path is not None and size is None:

@@ -15,7 +15,7 @@ from filterkit.errors import FilterkitError
 from filterkit.files.folders import measure_file_size
 from filterkit.files.output import open_new_file
 from filterkit.files.part_names import PartNames
-from filterkit.files.parts_list import Entry, Parts, Work
+from filterkit.files.parts_list import PartEntry, Parts, Work
 from filterkit.formats.output import Form, RowWriter
 
 
@@ -100,7 +100,7 @@ def write_parts(
 
     def add_part(number: int, each: WrittenPart) -> None:
         labels = losses.note_rows(each.weighted, each.used)
-        parts.add(number, each.path, Entry(each.rows, each.bytes, tuple(labels)))
+        parts.add(number, each.path, PartEntry(each.rows, each.bytes, tuple(labels)))
 
     try:
         part = PartWriter(form, parts.begin(work), parts.names.path)
@@ -125,9 +125,9 @@ def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> Non
     FilterkitError : there are parts of these names already, or one cannot be written.
     """
     parts = Parts(names)
-    parts.check_new()
+    parts.check_none_exist()
     try:
         write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
     except BaseException:
-        parts.discard()
+        parts.remove_all()
         raise

@@ -15,7 +15,7 @@ from filterkit.data.unseen import check_unseen
 from filterkit.engines.engine import NOTHING_DONE, PAUSE, Done, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, RowError, StageError
-from filterkit.files.rejects import Rejects
+from filterkit.files.rejects import RejectWriter
 from filterkit.files.stretches import Stretch
 from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_name
 from filterkit.formats.held_results import HeldResults
@@ -79,7 +79,7 @@ class Reader:
         encoding: str = "utf-8",
         block_size: int | None = None,
         like: Schema | None = None,
-        rejects: Rejects | None = None,
+        rejects: RejectWriter | None = None,
         labels: Labels | None = None,
         lenient: bool = False,
         unseen: str = "error",

@@ -13,7 +13,7 @@ from filterkit.errors import RowError
 from filterkit.files.lines import LONGEST, Block, count_lines, read_blocks
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
-from filterkit.files.stretches import Stretch, choose_stretch_size, cut_stretches
+from filterkit.files.stretches import Stretch, choose_range_size, cut_into_stretches
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
@@ -125,7 +125,7 @@ class TextTable(Table):
         total = self._source.seekable_length()
         if total is None:
             return None
-        return cut_stretches(self._source, self._begin, choose_stretch_size(total, self._size, jobs), self.newline)
+        return cut_into_stretches(self._source, self._begin, choose_range_size(total, self._size, jobs), self.newline)
 
     def rest(self, offset: int, line: int) -> Iterator[Block]:
         """Yield the text in blocks, from the offset of a record on, which begins in line `line`."""

@@ -24,29 +24,29 @@ def folder(place):
 
 
 def test_files_appear_and_go(folder):
-    assert folder.sizes() == {} and folder.read("a") is None
+    assert folder.list_sizes() == {} and folder.read("a") is None
     folder.write("a", b"one")
     folder.write("a", b"four")
-    assert folder.sizes() == {"a": 4} and folder.read("a") == b"four"
+    assert folder.list_sizes() == {"a": 4} and folder.read("a") == b"four"
     folder.remove("a")
     folder.remove("a")
-    assert folder.sizes() == {}
+    assert folder.list_sizes() == {}
 
 
 def test_a_part_waits_aside(folder, place):
-    path = f"{folder.begin('.journal', b'', '.aside')}/x"
+    path = f"{folder.begin_journal('.journal', b'', '.aside')}/x"
     with open_new_file(path, "out/part-*.arff") as out:
         out.write(b"part")
     assert measure_file_size(path, "out/part-*.arff") == 4
-    assert folder.sizes() == {".journal": 0}
+    assert folder.list_sizes() == {".journal": 0}
     folder.move_into_folder(path, "part-00000.arff")
     assert folder.read("part-00000.arff") == b"part"
     folder.close()
-    assert folder.sizes() == {"part-00000.arff": 4, ".journal": 0}
+    assert folder.list_sizes() == {"part-00000.arff": 4, ".journal": 0}
 
 
 def test_a_journal_grows(folder, place):
-    folder.begin(".journal", b"head\n", ".aside")
+    folder.begin_journal(".journal", b"head\n", ".aside")
     assert folder.read(".journal") == b"head\n"
     folder.add_to_journal(b"one\n")
     folder.close()

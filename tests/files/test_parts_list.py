@@ -7,7 +7,7 @@ import pytest
 
 from filterkit import FilterkitError
 from filterkit.files.part_names import parse_part_names
-from filterkit.files.parts_list import Entry, Parts
+from filterkit.files.parts_list import PartEntry, Parts
 
 WORK = {"version": "1", "command": "in.arff l2"}
 
@@ -22,7 +22,7 @@ def add(parts, folder, number, text):
     path = os.path.join(folder, str(number))
     with open(path, "w") as file:
         file.write(text)
-    parts.add(number, path, Entry(len(text), len(text), (number,)))
+    parts.add(number, path, PartEntry(len(text), len(text), (number,)))
 
 
 def begun(names, texts):
@@ -46,7 +46,7 @@ def test_the_list_appears_when_all_parts_are_there(names, tmp_path):
     assert about["parts"][1] == {"name": "part-00001.arff", "rows": 4, "bytes": 4, "labels": [1]}
     again = Parts(names)
     again.check(WORK)
-    assert again.is_complete and again.done == {0: 3, 1: 4} and again.entries[1] == Entry(4, 4, (1,))
+    assert again.is_complete and again.done == {0: 3, 1: 4} and again.entries[1] == PartEntry(4, 4, (1,))
 
 
 def test_the_journal_says_what_is_there(names, tmp_path):
@@ -93,7 +93,7 @@ def test_parts_of_other_work_are_refused(names, tmp_path):
     with pytest.raises(FilterkitError, match=r"journal: the existing parts are of another command \(not the same com"):
         Parts(names).check({**WORK, "command": "in.arff l1"})
     with pytest.raises(FilterkitError, match="these parts exist already"):
-        Parts(names).check_new()
+        Parts(names).check_none_exist()
 
 
 @pytest.mark.posix

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from filterkit.errors import FilterkitError
 from filterkit.files.lines import LINE_END
 from filterkit.files.source import Source
-from filterkit.files.stretches import Stretch, choose_stretch_size, cut_stretches
+from filterkit.files.stretches import Stretch, choose_range_size, cut_into_stretches
 
 PIECES = st.sampled_from([b"1,2", b"x", b"\n", b"\r\n", b"\r", b"\\\n", b"\\", b"\\\\\n", b"", b"%", b"'a\\\nb'"])
 
@@ -17,7 +17,7 @@ PIECES = st.sampled_from([b"1,2", b"x", b"\n", b"\r\n", b"\r", b"\\\n", b"\\", b
 def read(path, first, size):
     """The texts of all stretches of a file."""
     with closing(Source(str(path))) as source:
-        return [each.read()[0].text for each in cut_stretches(source, first, size)]
+        return [each.read()[0].text for each in cut_into_stretches(source, first, size)]
 
 
 @settings(max_examples=50)
@@ -35,10 +35,10 @@ def test_stretches_of_any_size_hold_every_byte_once_and_are_cut_between_lines(tm
 
 def test_stretches_are_many_for_small_inputs_and_long_for_large_ones():
     mega, giga = 1 << 20, 1 << 30
-    assert choose_stretch_size(10 * mega, mega, 2) == mega  # a block at least
-    assert choose_stretch_size(48 * mega, mega, 2) == 3 * mega  # eight for each job
-    assert choose_stretch_size(giga, mega, 2) == choose_stretch_size(64 * giga, mega, 2) == 8 * mega
-    assert choose_stretch_size(1000 * giga, mega, 1000) == 1000 * giga // 10_000  # ten thousand at most
+    assert choose_range_size(10 * mega, mega, 2) == mega  # a block at least
+    assert choose_range_size(48 * mega, mega, 2) == 3 * mega  # eight for each job
+    assert choose_range_size(giga, mega, 2) == choose_range_size(64 * giga, mega, 2) == 8 * mega
+    assert choose_range_size(1000 * giga, mega, 1000) == 1000 * giga // 10_000  # ten thousand at most
 
 
 def test_a_line_may_be_longer_than_many_stretches(tmp_path):
@@ -51,7 +51,7 @@ def test_a_file_that_changes_meanwhile_is_an_error(tmp_path):
     path = tmp_path / "a.arff"
     path.write_text("1\n2\n3\n")
     with closing(Source(str(path))) as source:
-        first, *_ = cut_stretches(source, 0, 3)
+        first, *_ = cut_into_stretches(source, 0, 3)
     path.write_text("1\n2\n3\n4\n")
     with pytest.raises(FilterkitError, match="the file changed while it was read"):
         first.read()
