@@ -237,7 +237,7 @@ class ColumnarTable(Table):
         names = [name for name in names if name != self._weights]
         self._pairs = (groups.schema.metadata or {}).get(_SPARSE, b"").decode("utf-8", "replace")
         is_sparse = schema is not None and self._pairs in groups.schema.names
-        noted = [] if schema is None else [a for a in schema.attributes if a.name not in left_out]
+        noted = () if schema is None else schema.attributes
         if is_sparse:
             if skipped:
                 raise UsageError(
@@ -248,8 +248,9 @@ class ColumnarTable(Table):
             self._pairs = ""
             rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
             self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
+            noted = tuple(a for a in noted if a.name not in left_out)
             if [a.name for a in noted] != names:  # another program has changed the columns
-                schema, noted = None, []
+                schema, noted = None, ()
         if schema is not None and (is_sparse or (opening.wanted is None and not self._kinds)):
             super().__init__(schema.relation, noted)
             self.sparse = is_sparse
