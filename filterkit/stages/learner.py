@@ -32,7 +32,7 @@ from filterkit.stages.models import (
     make_numeric_tasks,
     predict_positives,
 )
-from filterkit.stages.nothing_learned import warn_nothing_learned
+from filterkit.stages.nothing_learned import warn_nothing_learned, warn_of_fit
 
 REST = "rest"  # predicted for rows that are not of the positive class, if there are several others
 
@@ -279,6 +279,9 @@ class FittedLearner(Fitted):
         if missing:
             fault = f"learn returns {describe_type(model)}, which has no {' and no '.join(missing)}; return a model"
             raise make_contract_error(learner.name, fault, type(learner))
+        if "state" not in dir(model):
+            text = f"{describe_type(model)} has get_state, an older form; turn it into a property called state"
+            warn_of_fit(learner.name, text, FutureWarning)
         self._learner = learner
         self.tasks = tasks
         self.model = model
