@@ -341,13 +341,10 @@ class DelimitedParser(TextParser):
         for name, column in zip(table.column_names, table.columns):
             for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
                 may_round = int(name) != self.weights and int(name) not in self.quantities  # as options say
-                if self._is_too_large(word) and not may_round:
+                if is_too_large(word.replace(self.form.point, ".")) and not may_round:
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
                 if int(name) in self.quantities and (word == "NaN" or explain_code(word)):
                     raise RowError(f"{quoted(word)} is a text")
-
-    def _is_too_large(self, word: str) -> bool:
-        return is_too_large(word.replace(self.form.point, "."))
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Implement `TextParser.explain`."""
@@ -395,7 +392,7 @@ class DelimitedParser(TextParser):
         elif attribute.kind == "numeric" and not may_round:
             if is_quoted and word == "NaN":
                 wrong = "is a text, as it is in quotes"
-            elif self._is_too_large(word):
+            elif is_too_large(word.replace(self.form.point, ".")):
                 return f"{quoted(word)} {TOO_LARGE}"
             elif wrong := explain_code(word):
                 text = "" if self.fitted else f", or {self.form.name}:string={name} to keep its text"
