@@ -1,29 +1,14 @@
 """`limit` and `outliers`: values far from the others."""
 
-import numpy as np
 import pytest
-from agreement import cut, make, sample
+from agreement import cut, sample
 from cases import fit, rows, run, view
-from hypothesis import given
-from hypothesis import strategies as st
 
 import filterkit
 from filterkit import testing
 from filterkit.plugin import ContingencyTable
 
 # ---- limit ---------------------------------------------------------------------------------------
-
-
-@given(
-    st.lists(st.one_of(st.integers(-5, 5).map(float), st.just(np.nan)), min_size=1, max_size=30),
-    st.sampled_from([0, 0.1, 0.25, 0.5, 0.9, 1]),
-)
-def test_quantiles_are_those_of_numpy(values, share):
-    batch = make(np.array(values)[:, None], [0] * len(values))
-    out = filterkit.chain(f"limit --lower {share}").fit_transform(batch)[1].X[:, 0]
-    known = np.array([v for v in values if not np.isnan(v)])
-    expected = np.maximum(values, np.quantile(known, share)) if len(known) else values
-    np.testing.assert_allclose(out, expected, atol=1e-14)
 
 
 COLUMNS = {"a": [0, 1, 2, 3, 100], "b": [10, 20, 30, 40, 50], "empty": [None] * 5, "n": ["x", "y", "x", "y", "y"]}
