@@ -104,6 +104,16 @@ def test_texts_are_those_of_xml(tmp_path):
     assert testing.same(filterkit.read(path, encoding="cp1252"), data)
 
 
+def test_elements_that_mean_nothing_are_passed_over(tmp_path):
+    head = HEAD.replace("<header>", "<header><notes><attributes/>of <b>no</b> use</notes>")
+    rows = (
+        "<instance><note>1</note><value>1<b>9</b>5</value><value>k</value><value>y</value></instance>\n"
+        "<rows><instance><value>7</value></instance></rows>\n"
+    )
+    data = read(head + rows + ROW.format(2) + END, tmp_path / "x.xrff")
+    assert view(data) == {"a": [15, 2], "s": ["k", "k"], "c": ["y", "y"]}
+
+
 def test_a_text_that_no_row_has_cannot_be_omitted(tmp_path):
     with pytest.raises(FilterkitError, match="a sparse row leaves out this attribute, so it has the first value in th"):
         read(HEAD + OMITS.format(5) + END, tmp_path / "x.xrff")
