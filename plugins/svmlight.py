@@ -79,7 +79,8 @@ class Libsvm(FileFormat):
             names, name = [a.name for a in wanted], _CLASS if target is None else target.name
             if name not in names:
                 wanted = (*wanted, Attribute(_CLASS))
-            return LibsvmTable(self, opening, wanted, names.index(name) if name in names else len(names))
+                names.append(name)
+            return LibsvmTable(self, opening, wanted, names.index(name))
         file = opening.local()  # it can be read twice
         try:
             width, labels = self._find_attributes(opening, file)
