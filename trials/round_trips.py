@@ -28,7 +28,8 @@ from filterkit.data.columns import to_columns
 from filterkit.data.dates import DateFormat
 from filterkit.data.interop import from_columns
 from filterkit.data.numbers import format_number, parse_number
-from filterkit.data.schema import Schema, find_class
+from filterkit.data.schema import Schema
+from filterkit.data.targets import find_class
 
 FORMATS = ("arff", "csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "xrff")
 UNTYPED = ("csv", "tsv", "jsonl")  # they declare no kinds

@@ -25,9 +25,10 @@ from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import update_declared_labels
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
-from filterkit.data.schema import Attribute, Schema, find_class
+from filterkit.data.schema import Attribute, Schema
 from filterkit.data.schema_json import schema_noted
 from filterkit.data.tables import from_table, numbers_of, texts
+from filterkit.data.targets import find_class
 from filterkit.data.texts import Texts
 from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted, suggestion
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from filterkit.data.attributes import find_attribute
 from filterkit.data.declared_labels import count_declared_labels
-from filterkit.data.schema import Attribute, Schema, find_class
+from filterkit.data.schema import Attribute, Schema
+from filterkit.data.targets import find_class
 from filterkit.errors import PATH, FilterkitError, UsageError, make_file_error, quoted, suggestion, to_one_line
 
 # Which attributes are labels: the last N, the first N for -N, names or patterns, or a file of names.

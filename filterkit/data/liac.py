@@ -15,7 +15,8 @@ from filterkit.data.contract import describe_type
 from filterkit.data.interop import from_columns, from_entries
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.rearrangement import attribute_values, change_targets
-from filterkit.data.schema import Attribute, Schema, find_class
+from filterkit.data.schema import Attribute, Schema
+from filterkit.data.targets import find_class
 from filterkit.errors import FilterkitError, quoted
 
 

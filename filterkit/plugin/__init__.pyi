@@ -102,7 +102,6 @@ from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
 from filterkit.data.rearrangement import encode_attribute as encode_attribute
 from filterkit.data.schema import KINDS as KINDS
-from filterkit.data.schema import find_class as find_class
 from filterkit.data.schema_json import noted as noted
 from filterkit.data.schema_json import schema_noted as schema_noted
 from filterkit.data.tables import UnknownLabel as UnknownLabel
@@ -112,6 +111,7 @@ from filterkit.data.tables import numbers_of as numbers_of
 from filterkit.data.tables import plain_numbers as plain_numbers
 from filterkit.data.tables import take_texts as take_texts
 from filterkit.data.tables import texts as texts
+from filterkit.data.targets import find_class as find_class
 from filterkit.data.texts import Texts as Texts
 from filterkit.data.unseen import READ_AS_MISSING as READ_AS_MISSING
 from filterkit.engines.engine import PAUSE as PAUSE

@@ -16,7 +16,8 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.products import rows_times
-from filterkit.data.schema import Schema, choose_positive_values
+from filterkit.data.schema import Schema
+from filterkit.data.targets import choose_positive_values
 from filterkit.errors import FilterkitError, quoted
 from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table
 

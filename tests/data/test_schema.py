@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from filterkit import Attribute, FilterkitError, Schema
-from filterkit.data.schema import find_class
+from filterkit.data.targets import find_class
 
 A, B, C = Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("no", "yes"))
 TEXT, DAY, BAG = Attribute("text", "string"), Attribute("day", "date"), Attribute("bag", "relational", attributes=(A,))
