@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain as chain_batches
 from typing import TYPE_CHECKING, Any
 
@@ -153,17 +153,18 @@ def write(
         raise FilterkitError(
             "there are no batches to write; pass at least one, even without rows, because it declares the attributes"
         )
+    stream = chain_batches([first], stream)
     is_sparse = first.sparse if sparse is None else sparse
     form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
     names = parse_part_names(file_path)
     if names is not None:
         from filterkit.formats.parts import write_batches
 
-        write_batches(names, chain_batches([first], stream), form)
+        write_batches(names, stream, form)
         return
     writer = RowWriter(form)
     with open_output(file_path) as out:
-        writer.write(out, _make_map_once(chain_batches([first], stream)))
+        writer.write(out, lambda function: map(function, stream))
 
 
 def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]:
@@ -256,8 +257,3 @@ def _format_to_write(path: str, name: str | None, by: str = "") -> FileFormat:
     kind = _format(path, name, is_read=False)
     check_output_ending(path, kind, registry().formats, by, name is not None)
     return kind
-
-
-def _make_map_once(batches: Iterable[Batch]) -> Callable[[Callable[[Batch], Any]], Iterator[Any]]:
-    """Return a function that maps another over the batches; it can be called once."""
-    return lambda function: map(function, batches)

@@ -22,7 +22,7 @@ class FilterkitError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python would call the class with `args` alone, without the other arguments that some errors need.
-        return _again, (type(self), self.args), vars(self)
+        return _make_bare_error, (type(self), self.args), vars(self)
 
 
 class RowError(FilterkitError):
@@ -51,9 +51,9 @@ class RowError(FilterkitError):
         self.attribute = attribute
 
     def _text(self) -> str:
-        place = ":".join(str(part) for part in (self.source, self.line) if part is not None)
-        about = "" if self.attribute is None else f"attribute {quoted(self.attribute)}: "
-        return f"{place}: {about}{self.message}" if place else about + self.message
+        location = ":".join(str(part) for part in (self.source, self.line) if part is not None)
+        attribute = "" if self.attribute is None else f"attribute {quoted(self.attribute)}"
+        return ": ".join(filter(None, (location, attribute, self.message)))
 
 
 class ArffError(RowError):
@@ -81,8 +81,8 @@ class StageError(FilterkitError):
 
     def _text(self) -> str:
         source = "" if self.source is None else f"{self.source}: "
-        place = "" if self.row is None else f"row {self.row + 1}: "
-        return f"{self.stage}: {source}{place}{self.message}"
+        row = "" if self.row is None else f"row {self.row + 1}: "
+        return f"{self.stage}: {source}{row}{self.message}"
 
 
 class UsageError(FilterkitError):
@@ -106,10 +106,10 @@ def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = F
     kind : `FilterkitError`, or a subclass that takes nothing but a message.
     """
     system = next((each for each in _SYSTEM_CLASSES if isinstance(error, each)), OSError)
-    made: FilterkitError = _both(kind, system)(message)
+    merged: FilterkitError = _merge_classes(kind, system)(message)
     for name in _COPIED:
-        setattr(made, name, getattr(error, name))
-    return made
+        setattr(merged, name, getattr(error, name))
+    return merged
 
 
 def make_system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
@@ -125,14 +125,18 @@ def make_system_error(name: str, error: OSError, use: str = "writing") -> Filter
 _SYSTEM_CLASSES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
 _COPIED = ("errno", "strerror", "filename")
 _REASONS: dict[type, str] = {FileNotFoundError: os.strerror(errno.ENOENT)}  # some file systems of URLs leave it out
-_CLASSES: dict[tuple[type, type], type[Any]] = {}  # made by `_both`
+_CLASSES: dict[tuple[type, type], type[Any]] = {}  # by `_merge_classes`
 
 
-def _both(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
+def _merge_classes(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
     """Make the class of errors that are of both classes."""
 
     def reduced(error: Any) -> tuple[Any, ...]:
-        return _both_again, (kind, system, error.args), vars(error) | {n: getattr(error, n) for n in _COPIED}
+        return (
+            _make_bare_merged_error,
+            (kind, system, error.args),
+            vars(error) | {n: getattr(error, n) for n in _COPIED},
+        )
 
     if (kind, system) not in _CLASSES:
         members = {"__module__": __name__, "__reduce__": reduced}
@@ -140,11 +144,11 @@ def _both(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
     return _CLASSES[kind, system]
 
 
-def _both_again(kind: type[FilterkitError], system: type[OSError], args: tuple[Any, ...]) -> FilterkitError:
-    return _again(_both(kind, system), args)
+def _make_bare_merged_error(kind: type[FilterkitError], system: type[OSError], args: tuple[Any, ...]) -> FilterkitError:
+    return _make_bare_error(_merge_classes(kind, system), args)
 
 
-def _again(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
+def _make_bare_error(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
     """Make an error without its attributes; pickle sets them afterwards."""
     return kind.__new__(kind, *args)
 
@@ -266,20 +270,15 @@ def explain_unexpected(error: BaseException) -> str:
 
     Without a note, it names the plugin in whose code the error came up, if it is one.
     """
-    if isinstance(error, FileNotFoundError) and not _is_in_a_folder():
-        return "the current folder has been deleted"
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()
+        except OSError:
+            return "the current folder has been deleted"
     where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     plugin = "" if where else find_culprit(error)
     where = f" in the plugin {plugin}" if plugin else where
     return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)"
-
-
-def _is_in_a_folder() -> bool:
-    try:
-        os.getcwd()
-    except OSError:
-        return False
-    return True
 
 
 def to_one_line(error: BaseException | str, limit: int = 300) -> str:

@@ -85,15 +85,13 @@ class _NotebookBar:
 
     def __init__(self) -> None:
         self._handle: Any = None
-        self._last: dict[str, str] = {}
-        self._is_shown = True
+        self._pending: dict[str, str] = {}  # what is not drawn yet
         self._drawn = -math.inf
 
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         text = _join_rate(text, rate)
         bar = f'<progress max="{total}" value="{done}"></progress>'
-        self._last = {"text/plain": f"filterkit: {text}", "text/html": f"<div>{bar} {text}</div>"}
-        self._is_shown = False
+        self._pending = {"text/plain": f"filterkit: {text}", "text/html": f"<div>{bar} {text}</div>"}
         if time.monotonic() - self._drawn >= _PAUSE:
             self._draw()
 
@@ -102,13 +100,13 @@ class _NotebookBar:
 
         display: Any = IPython.display.display
         if self._handle is None:
-            self._handle = display(self._last, raw=True, display_id=True)
+            self._handle = display(self._pending, raw=True, display_id=True)
         else:
-            self._handle.update(self._last, raw=True)
-        self._is_shown, self._drawn = True, time.monotonic()
+            self._handle.update(self._pending, raw=True)
+        self._pending, self._drawn = {}, time.monotonic()
 
     def close(self) -> None:
-        if not self._is_shown:
+        if self._pending:
             self._draw()
 
 

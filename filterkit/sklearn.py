@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, Self
 
@@ -135,7 +135,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             X = to_arrow_table(X)
         elif isinstance(X, Iterator):
             raise ValueError("X is an iterator, which can be read only once; pass a list")
-        features = [] if reset else _drop_class(self.fitted_.incoming)
+        incoming = None if reset else self.fitted_.incoming
+        features = [] if incoming is None else _drop_class(incoming)
         texts = read_text_rows(X, may_lack_texts=[a.kind for a in features] == ["string"])
         if texts is not None:
             name, values = texts
@@ -149,23 +150,22 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         rows = X
         if not reset and not self._has_numbers:  # columns without names are those of the training rows, in their order
             rows = rename_columns(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
-        mixed = convert_mixed_rows(rows, None if reset else self.fitted_.incoming)
-        if mixed is None and not reset and not self._has_numbers:
-            mixed = (
-                convert_to_batch(rows, self.fitted_.incoming) if is_table(rows) else None
-            )  # a column of NaN tells no kind
+        mixed = convert_mixed_rows(rows, incoming)
+        if mixed is None and incoming is not None and not self._has_numbers and is_table(rows):
+            mixed = convert_to_batch(rows, incoming)  # a column of NaN tells no kind
         if mixed is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
             if reset:
                 self._has_numbers = False
             return mixed
-        given, X = X, validate_data(self, X, reset=reset, **_FORM)
-        check_integers(given, X.data if scipy.sparse.issparse(X) else X)
+        original, X = X, validate_data(self, X, reset=reset, **_FORM)
+        is_sparse = scipy.sparse.issparse(X)
+        check_integers(original, X.data if is_sparse else X)
         if reset:
             self._has_numbers = True
-        names = getattr(self, "feature_names_in_", None)
-        numbers = [Attribute(str(name)) for name in (_number_names(X.shape[1]) if names is None else names)]
-        return _make_batch(X, Schema("X", numbers, sparse=scipy.sparse.issparse(X)))
+        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(X.shape[1])])
+        schema = Schema("X", [Attribute(str(name)) for name in names], sparse=is_sparse)
+        return Batch(schema, _make_csr(X) if is_sparse else np.ascontiguousarray(X))
 
     def _attach_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
         """Return the training rows with y as their class, nominal or numeric; without a class if y is numbers that
@@ -175,17 +175,19 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         schema, name = batch.schema, "class"
         while name in schema.names:
             name += "_"
-        place = len(schema.attributes)
+        positive = None
         if is_numeric:
-            attributes = [*schema.attributes, Attribute(name)]
-            return batch.replace(schema=Schema("X", attributes, place, None, schema.sparse), y=y.astype(np.float64))
-        if type_of_target(y) not in ("binary", "multiclass"):
+            target, values = Attribute(name), y.astype(np.float64)
+        elif type_of_target(y) in ("binary", "multiclass"):
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            target = Attribute(name, "nominal", tuple(map(str, self.classes_.tolist())))
+            values = codes.astype(np.int32)
+            positive = None if self.positive is None else str(self.positive)
+        else:
             return batch
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        labels = tuple(str(value) for value in self.classes_.tolist())
-        positive = None if self.positive is None else str(self.positive)
-        attributes = [*schema.attributes, Attribute(name, "nominal", labels)]
-        return batch.replace(schema=Schema("X", attributes, place, positive, schema.sparse), y=codes.astype(np.int32))
+        attributes = [*schema.attributes, target]
+        schema = Schema("X", attributes, len(schema.attributes), positive, schema.sparse)
+        return batch.replace(schema=schema, y=values)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep`, including the options of the stages."""
@@ -204,15 +206,15 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """
         own = super().get_params(deep=False).keys()
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
-        given = {key: value for key, value in params.items() if key not in own}
-        if given:
+        options = {key: value for key, value in params.items() if key not in own}
+        if options:
             with _value_errors():
                 stages = list(_name_stages(Chain.parse(str(self.chain)).stages))
                 known = {f"{name}__{option}" for name, stage in stages for option in get_option_values(stage)}
-                unknown = next((key for key in given if key not in known), None)
+                unknown = next((key for key in options if key not in known), None)
                 if unknown is not None:
                     raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
-                self.chain = str(Chain(_change_options(name, stage, given) for name, stage in stages))
+                self.chain = str(Chain(_change_options(name, stage, options) for name, stage in stages))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -319,13 +321,12 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
             before the chain has found.
         """
         check_is_fitted(self)
-        names = [a.name for a in self.fitted_.schema.features]
-        if self._keeps_kinds():
-            names = [a.name for a in _drop_class(self.fitted_.schema)]
+        schema = self.fitted_.schema
+        names = [a.name for a in (_drop_class(schema) if self._keeps_kinds() else schema.features)]
         if hasattr(self, "n_features_in_"):
-            given = _check_feature_names_in(self, input_features)
+            features = _check_feature_names_in(self, input_features)
             if input_features is not None and not hasattr(self, "feature_names_in_"):
-                names = [_rename_column(name, given) for name in names]
+                names = [_rename_column(name, features) for name in names]
         return np.array(names, dtype=object)
 
     def _keeps_kinds(self) -> bool:
@@ -340,8 +341,8 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     def _make_output(self, out: Batch, X: Any) -> Any:
         """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
         container = self._container()
-        if self._keeps_kinds():
-            return _make_frame(_drop_all_but_features(out), container, getattr(X, "index", None))
+        if self._keeps_kinds() or (out.sparse and container != "default"):
+            return _make_frame(out, container, getattr(X, "index", None))
         left = out.schema.passthrough
         if left:
             kinds = ", ".join(f"{quoted(a.name)} is a {a.kind} attribute" for a in left[:3])
@@ -349,8 +350,6 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
                 f"{kinds}, and no stage turns it into numbers; add a stage that does, or remove it, "
                 "or ask for frames by set_output(transform='pandas')"
             )
-        if out.sparse and container != "default":
-            return _make_frame(_drop_all_but_features(out), container, getattr(X, "index", None))
         return out.X
 
 
@@ -369,7 +368,6 @@ class _ChainPredictor(_ChainEstimator):
         return self
 
     def _learner(self) -> FittedLearner:
-        check_is_fitted(self)
         learner = self.fitted_.stages[-1]
         assert isinstance(learner, FittedLearner)
         return learner
@@ -432,7 +430,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         The method is there if the learner has probabilities.
         """
         _, scores = self._predictions(X)
-        return self._split_by_class(scores, 0.0, lambda positive: 1 - positive)
+        return self._split_by_class(scores, 1 - scores, 0.0)
 
     @available_if(lambda self: self._threshold() == 0)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
@@ -442,26 +440,24 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         """
         _, scores = self._predictions(X)
         least = scores.min(axis=1, keepdims=True) - 1
-        found = self._split_by_class(scores, least, np.negative)
-        return found[:, 1] if found.shape[1] == 2 else found
+        by_class = self._split_by_class(scores, -scores, least)
+        return by_class[:, 1] if by_class.shape[1] == 2 else by_class
 
-    def _split_by_class(
-        self, scores: np.ndarray, unseen: Any, opposite: Callable[[np.ndarray], np.ndarray]
-    ) -> np.ndarray:
+    def _split_by_class(self, scores: np.ndarray, opposite: np.ndarray, unseen: Any) -> np.ndarray:
         """Return scores as float64 (rows, classes).
 
         Parameters
         ----------
         scores : float64 (rows, tasks).
+        opposite : float64 (rows, tasks), the score of the other class where there are two.
         unseen : the score of classes without a task, because no row of them was chosen.
-        opposite : computes from the score of one of two classes that of the other.
         """
         codes = self._learner().tasks.codes
-        found: np.ndarray = np.zeros((len(scores), len(self.classes_))) + unseen
+        by_class: np.ndarray = np.zeros((len(scores), len(self.classes_))) + unseen
         if len(codes) == 1:
-            found[:, 1 - codes[0]] = opposite(scores[:, 0])
-        found[:, codes] = scores
-        return found
+            by_class[:, 1 - codes[0]] = opposite[:, 0]
+        by_class[:, codes] = scores
+        return by_class
 
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         check_classification_targets(y)
@@ -498,15 +494,13 @@ _PLUGIN_FILES = "plugin_files"  # of the state of an estimator: the paths of the
 _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
 
-class _value_errors:
-    """A context that turns `FilterkitError`s into `ValueError`s, as scikit-learn expects; NaN is what is missing."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, FilterkitError):
-            raise ValueError(str(error).replace("' is missing;", "' is missing (NaN);")) from error
+@contextmanager
+def _value_errors() -> Iterator[None]:
+    """Raise the `FilterkitError`s of a context as `ValueError`s, as scikit-learn expects; NaN is what is missing."""
+    try:
+        yield
+    except FilterkitError as error:
+        raise ValueError(str(error).replace("' is missing;", "' is missing (NaN);")) from error
 
 
 @lru_cache(maxsize=256)
@@ -537,10 +531,6 @@ def _needs_y(stage: Stage) -> bool:
     return stage.needs_class or isinstance(stage, Learner)
 
 
-def _number_names(count: int) -> list[str]:
-    return [f"x{number}" for number in range(count)]
-
-
 def _name_stages(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
     """Return the stages with distinct names: a second stage `shape` is `shape_2`."""
     seen: dict[str, int] = {}
@@ -549,27 +539,22 @@ def _name_stages(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
         yield stage.name if seen[stage.name] == 1 else f"{stage.name}_{seen[stage.name]}", stage
 
 
-def _change_options(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
-    """Return `stage` with the options `given` as ``name__option``.
+def _change_options(name: str, stage: Stage, params: dict[str, Any]) -> Stage:
+    """Return the stage with those options changed that `params` has as ``name__option``.
 
     All options of the stage are set at once, because one may need another.
     """
     options = get_option_values(stage)
-    changes = {option: given[f"{name}__{option}"] for option in options if f"{name}__{option}" in given}
+    changes = {option: params[f"{name}__{option}"] for option in options if f"{name}__{option}" in params}
     return type(stage)(**(options | changes)) if changes else stage
 
 
-def _make_batch(X: Any, schema: Schema) -> Batch:
-    """Make a batch of numbers as rows of `schema`, sparse or dense as the schema says."""
-    matrix: Any
-    if scipy.sparse.issparse(X):
-        X = scipy.sparse.csr_array(X, copy=True)
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        matrix = Csr(X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1])
-    else:
-        matrix = np.ascontiguousarray(X)
-    return Batch(schema, matrix)
+def _make_csr(X: Any) -> Csr:
+    """Make a `Csr` of sparse rows of scipy, without stored zeros and duplicates."""
+    X = scipy.sparse.csr_array(X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return Csr(X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1])
 
 
 def _drop_weightless(batch: Batch) -> Batch:
@@ -583,14 +568,13 @@ def _drop_class(schema: Schema) -> list[Attribute]:
     return [a for i, a in enumerate(schema.attributes) if i not in schema.targets]
 
 
-def _drop_all_but_features(batch: Batch) -> Batch:
-    """Return the rows without their class and weights."""
-    attributes = _drop_class(batch.schema)
-    return batch.replace(schema=Schema("X", attributes, sparse=batch.sparse), y=None, weights=None)
-
-
 def _make_frame(batch: Batch, container: str, index: Any) -> Any:
-    """Return the rows as a data frame of Polars or pandas; the latter with the index of the rows that came in."""
+    """Return the rows without class and weights as a data frame of Polars or pandas; the latter with this index.
+
+    `index` is that of the rows that came in; None, or a method of a list, if they had none.
+    """
+    schema = Schema("X", _drop_class(batch.schema), sparse=batch.sparse)
+    batch = batch.replace(schema=schema, y=None, weights=None)
     if container == "polars":
         import polars
 
@@ -600,7 +584,9 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
     return frame if index is None or callable(index) else frame.set_axis(index, axis=0)
 
 
-def _rename_column(name: str, given: np.ndarray) -> str:
-    """Return the name of a column that comes from feature x7, say, with the name that this feature was given."""
-    found = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
-    return name if found is None or int(found[1]) >= len(given) else f"{given[int(found[1])]}{name[found.end() :]}"
+def _rename_column(name: str, features: np.ndarray) -> str:
+    """Return the name of a column that comes from feature x7, say, with the name that `features` has for it."""
+    match = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
+    if match is None or int(match[1]) >= len(features):
+        return name
+    return f"{features[int(match[1])]}{name[match.end() :]}"

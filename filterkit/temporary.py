@@ -17,7 +17,7 @@ except ImportError:  # Windows has no such locks, so abandoned folders stay ther
     fcntl = None  # type: ignore[assignment]
 
 _LOCK = "lock"
-_made: set[str] = set()  # the folders of this process that have not been removed
+_own_folders: set[str] = set()  # the folders of this process that have not been removed
 
 
 @contextmanager
@@ -65,13 +65,13 @@ class LockedFolder:
                     if entry.name.startswith(prefix) and _is_abandoned(entry):
                         _remove_folder(entry.path)
         self.path = os.path.join(parent, f"{prefix}{os.urandom(16).hex()}")
-        _made.add(self.path)  # before it is there, so that a signal cannot come in between
+        _own_folders.add(self.path)  # before it is there, so that a signal cannot come in between
         try:
             os.mkdir(self.path, mode)
             self._lock = _create_locked(self.path)
         except BaseException:
             _remove_folder(self.path)
-            _made.discard(self.path)
+            _own_folders.discard(self.path)
             raise
 
     def remove(self) -> None:
@@ -82,7 +82,7 @@ class LockedFolder:
             os.rename(self.path, moved)  # so that other processes add nothing any more
         for path in (moved, self.path):  # the old one if it could not be renamed
             _remove_folder(path)
-        _made.discard(self.path)
+        _own_folders.discard(self.path)
 
 
 class TemporaryFolder(LockedFolder):
@@ -112,7 +112,7 @@ def _remove_folder(path: str) -> None:
 
 def remove_all() -> None:
     """Remove the folders of this process, before it ends."""
-    for path in list(_made):
+    for path in list(_own_folders):
         _remove_folder(path)
 
 
@@ -124,12 +124,12 @@ def user_number() -> int:
 def _create_locked(folder: str) -> IO[bytes]:
     """Create a file in `folder`; it gets its name when it is locked, so that nobody finds it without the lock."""
     path = os.path.join(folder, _LOCK)
-    held = open(f"{path}.new", "xb")
+    lock = open(f"{path}.new", "xb")
     if fcntl is not None:
         with suppress(OSError):  # a file system without locks: no run can take the folder for an abandoned one
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.replace(held.name, path)
-    return held
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.replace(lock.name, path)
+    return lock
 
 
 def _is_abandoned(entry: os.DirEntry[str]) -> bool:

@@ -54,9 +54,6 @@ class Value(NamedTuple):
     format: str = ""
 
 
-Read = Callable[[Tree], Value]
-
-
 class Function(NamedTuple):
     """Holds a function or an operator of expressions.
 
@@ -73,7 +70,7 @@ class Function(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-def evaluate(tree: Tree, read: Read) -> Value:
+def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
     """Compute the value of an expression; `read` returns the values of the names in it.
 
     Raises
@@ -179,15 +176,15 @@ def _check_kind(tree: Tree, number: int, part: Value, *kinds: str) -> None:
 
 def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
     """Return two operands; if one is a date and the other a text in quotes, read that as a date of the same format."""
-    found = []
+    dates = []
     for part, this, that in zip(tree.parts, parts, parts[::-1]):
         if that.kind == DATE and part.what == "text":
             moment = DateFormat(that.format).parse(part.value)
             if moment is None:
                 raise ExpressionError(f"this is not a date of the form {that.format}", part.at)
             this = Value(DATE, np.array(float(moment)))
-        found.append(this)
-    return found
+        dates.append(this)
+    return dates
 
 
 def _convert_to_texts(value: Value) -> Value:
@@ -202,9 +199,18 @@ def _find_missing(value: Value) -> np.ndarray:
 # Numbers and truth
 
 
-def _wrap_array_function(function: Callable[..., Any], kind: str = NUMBER) -> Callable[[Tree, list[Value]], Value]:
-    """Return a `Function.compute` that calls `function` with the numbers of all operands, float64 arrays."""
-    return lambda tree, parts: Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
+def _make_array_function(
+    function: Callable[..., Any], least: int, most: int, kinds: tuple[str, ...] = _NUMBERS, kind: str = NUMBER
+) -> Function:
+    """Make a function of expressions that calls `function` with the numbers of all operands, float64 arrays.
+
+    `kind` is that of its value; the rest is as of `Function`.
+    """
+
+    def compute(tree: Tree, parts: list[Value]) -> Value:
+        return Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
+
+    return Function(compute, least, most, kinds)
 
 
 def _round_numbers(tree: Tree, parts: list[Value]) -> Value:
@@ -276,7 +282,7 @@ def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Functi
         is_known = ~np.isnan(moments)
         return np.where(is_known, take_part(np.where(is_known, moments, 0).astype(np.int64)), np.nan)
 
-    return Function(_wrap_array_function(compute), 1, 1, (DATE,))
+    return _make_array_function(compute, 1, 1, (DATE,))
 
 
 def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -313,10 +319,10 @@ def _compute_if(tree: Tree, parts: list[Value]) -> Value:
 
 
 def _compute_coalesce(tree: Tree, parts: list[Value]) -> Value:
-    *earlier, found = _unify_kinds(tree, 0, parts)
+    *earlier, value = _unify_kinds(tree, 0, parts)
     for part in earlier[::-1]:
-        found = found._replace(data=np.where(_find_missing(part), found.data, part.data))
-    return found
+        value = value._replace(data=np.where(_find_missing(part), value.data, part.data))
+    return value
 
 
 def _unify_kinds(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
@@ -349,8 +355,11 @@ def _number_texts(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
     return np.array([*(code[text] for text in texts), -1], np.int64)
 
 
-def _wrap_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tree, list[Value]], Value]:
-    """Return a `Function.compute` that calls `function` once for each distinct text; None from it is missing."""
+def _make_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Function:
+    """Make a function of a text that calls `function` once for each distinct text; None from it is missing.
+
+    `kind` is that of its value.
+    """
 
     def compute(tree: Tree, parts: list[Value]) -> Value:
         text = _convert_to_texts(parts[0])
@@ -361,7 +370,7 @@ def _wrap_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Cal
         labels = tuple(dict.fromkeys(images))
         return Value(TEXT, _number_texts(images, labels)[text.data], labels, is_closed)
 
-    return compute
+    return Function(compute, 1, 1, (TEXT,))
 
 
 def _make_text_search(test: Callable[[str, str], bool]) -> Function:
@@ -370,7 +379,7 @@ def _make_text_search(test: Callable[[str, str], bool]) -> Function:
         searched = tree.parts[1]
         if searched.what != "text":
             raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", searched.at)
-        return _wrap_text_function(lambda text: test(text, searched.value), TRUTH)(tree, parts)
+        return _make_text_function(lambda text: test(text, searched.value), TRUTH).compute(tree, parts)
 
     return Function(compute, 2, 2)
 
@@ -406,7 +415,7 @@ def _format_as_text(tree: Tree, parts: list[Value]) -> Value:
 
 def _make_numpy_function(name: str, operands: int) -> Function:
     """Make a function of expressions from the one of numpy with this name, which is looked up when it is called."""
-    return Function(_wrap_array_function(lambda *values: getattr(np, name)(*values)), operands, operands, _NUMBERS)
+    return _make_array_function(lambda *values: getattr(np, name)(*values), operands, operands)
 
 
 _MANY = 1000
@@ -416,12 +425,12 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
     "sign-": _make_numpy_function("negative", 1),
     "sign+": _make_numpy_function("positive", 1),
-    "and": Function(_wrap_array_function(_compute_and, TRUTH), 2, 2, (TRUTH,)),
-    "or": Function(_wrap_array_function(_compute_or, TRUTH), 2, 2, (TRUTH,)),
-    "not": Function(_wrap_array_function(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
+    "and": _make_array_function(_compute_and, 2, 2, (TRUTH,), TRUTH),
+    "or": _make_array_function(_compute_or, 2, 2, (TRUTH,), TRUTH),
+    "not": _make_array_function(lambda one: 1.0 - one, 1, 1, (TRUTH,), TRUTH),
     "in": Function(_compute_in, 2, _MANY),
-    "min": Function(_wrap_array_function(lambda *values: reduce(np.minimum, values)), 1, _MANY, _NUMBERS),
-    "max": Function(_wrap_array_function(lambda *values: reduce(np.maximum, values)), 1, _MANY, _NUMBERS),
+    "min": _make_array_function(lambda *values: reduce(np.minimum, values), 1, _MANY),
+    "max": _make_array_function(lambda *values: reduce(np.maximum, values), 1, _MANY),
     "round": Function(_round_numbers, 1, 2, _NUMBERS),
     **{
         name: _make_numpy_function(name, 1)
@@ -439,12 +448,11 @@ _FUNCTIONS: dict[str, Function] = {
         ("is_missing", "ismissing"), Function(lambda tree, parts: Value(TRUTH, _find_missing(parts[0]) * 1.0), 1, 1)
     ),
     "coalesce": Function(_compute_coalesce, 1, _MANY),
-    "length": Function(_wrap_text_function(len, NUMBER), 1, 1, (TEXT,)),
-    "number": Function(_wrap_text_function(lambda text: parse_number(text.strip()), NUMBER), 1, 1, (TEXT,)),
-    **{
-        name: Function(_wrap_text_function(function), 1, 1, (TEXT,))
-        for name, function in (("lower", str.lower), ("upper", str.upper), ("trim", str.strip))
-    },
+    "length": _make_text_function(len, NUMBER),
+    "number": _make_text_function(lambda text: parse_number(text.strip()), NUMBER),
+    "lower": _make_text_function(str.lower),
+    "upper": _make_text_function(str.upper),
+    "trim": _make_text_function(str.strip),
     "contains": _make_text_search(str.__contains__),
     "starts_with": _make_text_search(str.startswith),
     "ends_with": _make_text_search(str.endswith),

@@ -198,11 +198,8 @@ class _Parser:
             return _make_call("in", at, left, *self._parse_list())
         binding = _BINDING[operator]
         right = self.parse_expression(binding - 1 if operator == "^" else binding)
-        if (
-            binding == _BINDING["="]
-            and _BINDING.get(self._peek_operator()) == binding
-            and self._peek_operator() != "not"
-        ):
+        following = self._peek_operator()
+        if _BINDING["="] == binding == _BINDING.get(following) and following != "not":
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self._token.at)
         return _make_call(operator, at, left, right)
 

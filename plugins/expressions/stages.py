@@ -179,12 +179,10 @@ class Map(ColumnStage):
         return evaluate(self._tree, partial(read_variable, variables)).data
 
     def output(self, schema: Schema) -> Schema:
-        probes = {
-            name: np.array([0.0] if name == "VALUE" else [1.25 + number]) for number, name in enumerate(VARIABLES)
-        }
-        return (
-            schema if not schema.zero or not np.any(self._evaluate_expression(probes)) else schema.replace(zero=False)
-        )
+        probes = {name: np.array([1.25 + number]) for number, name in enumerate(VARIABLES)} | {"VALUE": np.zeros(1)}
+        if schema.zero and np.any(self._evaluate_expression(probes)):
+            return schema.replace(zero=False)
+        return schema
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()

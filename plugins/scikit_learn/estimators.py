@@ -111,24 +111,24 @@ def make_estimator(
     """
     pairs = (pair.partition("=")[::2] for pair in assignments)
     values = {name: parse_value(stage, name, text) for name, text in pairs} | dict(chosen or {})
-    made_of = _import_class(stage, class_)
+    estimator_class = _import_class(stage, class_)
     own = {name: value for name, value in values.items() if "__" not in name}
-    parameters = inspect.signature(made_of).parameters
+    parameters = inspect.signature(estimator_class).parameters
     unknown = next((name for name in own if name not in parameters), None)
     if unknown is not None and not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         hint = suggestion(unknown, list(parameters)) or f"; it has {', '.join(parameters)}"
-        raise UsageError(f"{stage}: {made_of.__name__} has no parameter {quoted(unknown)}{hint}")
+        raise UsageError(f"{stage}: {estimator_class.__name__} has no parameter {quoted(unknown)}{hint}")
     nested = {name: value for name, value in values.items() if name not in own}
     has_nested = {name.partition("__")[0] for name in nested}
     for name, each in parameters.items():
         value = own.get(name, each.default if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) else ())
         if value is each.empty or (value is None and name in has_nested):
-            raise UsageError(f"{stage}: {made_of.__name__} {explain_missing_parameter(name)}")
+            raise UsageError(f"{stage}: {estimator_class.__name__} {explain_missing_parameter(name)}")
     try:
-        estimator = made_of(**own)
+        estimator = estimator_class(**own)
         return estimator.set_params(**nested) if nested else estimator
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{stage}: {made_of.__name__}: {shorten_message(error)}") from None
+        raise UsageError(f"{stage}: {estimator_class.__name__}: {shorten_message(error)}") from None
 
 
 def explain_missing_parameter(name: str) -> str:
@@ -143,22 +143,20 @@ def _import_class(stage: str, class_: str) -> type[Any]:
         imported = importlib.import_module(module)
     except ImportError as error:
         raise UsageError(f"{stage}: {class_}: {error}") from None
-    found = getattr(imported, name, None)
-    if isinstance(found, type) and not hasattr(found, "fit"):
-        raise UsageError(f"{stage}: {class_} has no fit")
-    if not isinstance(found, type):
+    estimator_class = getattr(imported, name, None)
+    if not isinstance(estimator_class, type):
         hint = suggestion(name, [each for each in dir(imported) if each[0].isupper()])
         raise UsageError(f"{stage}: {module} has no class {quoted(name)}{hint}")
-    return found
+    if not hasattr(estimator_class, "fit"):
+        raise UsageError(f"{stage}: {class_} has no fit")
+    return estimator_class
 
 
-def _list_parameters(given: Mapping[str, str]) -> list[str]:
-    """List the parameters of the class that is named among the options `given`, each with ``=``; [] without a class."""
-    class_ = given.get("estimator") or given.get("class_")
+def _list_parameters(options: Mapping[str, str]) -> list[str]:
+    """List the parameters of the class that one of the options names, each with ``=``; [] if there is no such class."""
+    class_ = options.get("estimator") or options.get("class_", "")
     try:
-        return (
-            [] if class_ is None else [f"{name}=" for name in inspect.signature(_import_class("", class_)).parameters]
-        )
+        return [f"{name}=" for name in inspect.signature(_import_class("", class_)).parameters]
     except (UsageError, ValueError):
         return []
 
@@ -185,15 +183,15 @@ def call_estimator(stage: str, class_: str, function: Callable[..., T], *argumen
 
         with (
             _LOCK,
-            warnings.catch_warnings(record=True) as found,
+            warnings.catch_warnings(record=True) as caught,
             one_blas_thread(),
             threadpool_limits(1, "openmp"),
             parallel_backend("threading" if jobs > 1 else "sequential", n_jobs=jobs),
         ):
-            return function(*arguments), found
+            return function(*arguments), caught
 
     try:
-        result, found = call_interruptibly(call)
+        result, caught = call_interruptibly(call)
     except (FilterkitError, MemoryError, OSError):
         raise
     except Exception as error:  # packages have errors of their own
@@ -201,7 +199,7 @@ def call_estimator(stage: str, class_: str, function: Callable[..., T], *argumen
         if "infs or NaNs" in text or "infinity" in text:  # what comes to it is finite
             text += '; numbers are too large; put before it: standardize, or for a class: set "NAME = NAME / 1e300"'
         raise StageError(stage, f"{class_}: {text}") from None
-    for text, category in {str(each.message): each.category for each in found}.items():
+    for text, category in {str(each.message): each.category for each in caught}.items():
         warn_of_fit(stage, f"{class_}: {shorten_message(text)}", category)
     return result
 
@@ -283,11 +281,11 @@ def _check_unpacked_size(data: bytes) -> None:
             raise FilterkitError("the estimator in it is compressed")
         objects: set[tuple[str, Any]] = set()  # file and number of each; objects of one number are read once
 
-        def note(node: dict[str, Any]) -> None:
+        def add_object(node: dict[str, Any]) -> None:
             if "file" in node:
                 objects.add((str(node["file"]), node.get("__id__", len(objects))))
 
-        json.loads(archive.read("schema.json"), object_hook=note)
+        json.loads(archive.read("schema.json"), object_hook=add_object)
     if sum(member.file_size for member in members) > len(data) or len({file for file, _ in objects}) < len(objects):
         raise FilterkitError("the estimator in it is larger than its file")
 

@@ -84,7 +84,7 @@ class Predict(Learner):
         None,
         "Name of the classifier or regressor, as LogisticRegression, or the path of its class.",
         bare=True,
-        completions=lambda given: sorted(list_class_names("classifier") + list_class_names("regressor")),
+        completions=lambda options: sorted(list_class_names("classifier") + list_class_names("regressor")),
     )
     set: tuple[str, ...] = declare_set_option()
     grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
@@ -198,17 +198,17 @@ class Predict(Learner):
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         pairs = (pair.partition("=")[::2] for pair in self.grid)
         grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
-        combinations = [dict(zip(grid, values)) for values in product(*grid.values())]
+        combinations = [dict(zip(grid, chosen)) for chosen in product(*grid.values())]
         criterion = self._choose_criterion(training.tasks.is_numeric)
-        found: list[list[float]] = []
+        values: list[list[float]] = []  # of the criterion, for each fold and combination
         for inner, held_out in inner_splits:
-            found.append([])
+            values.append([])
             for chosen in combinations:
                 model, tasks = self._fit_estimators(inner, chosen), held_out.tasks
                 scores = None if model.threshold is None else model.scores(held_out.X)
                 parts = held_out.truth, model.predict(held_out.X), scores, tasks.exclusive, held_out.weights
-                found[-1].append(measures(Outcome(*parts, means=tasks.means), (criterion,))[criterion])
-        best = find_best(found, criterion)
+                values[-1].append(measures(Outcome(*parts, means=tasks.means), (criterion,))[criterion])
+        best = find_best(values, criterion)
         if best is None:
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds; choose another one")
         return self._fit_estimators(training, combinations[best])
@@ -311,8 +311,8 @@ class EstimatorModel:
 
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: np.ndarray | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
-        fitted = [each for each in estimators if not isinstance(each, int)]
-        self._method = _find_score_method(fitted)
+        self._bounds = find_group_bounds(tasks.exclusive, len(tasks.names))
+        self._method = _find_score_method([each for each in estimators if not isinstance(each, int)])
         self.threshold = _THRESHOLDS.get(self._method)
         if costs is not None and self._method != "predict_proba":
             raise StageError(
@@ -332,8 +332,9 @@ class EstimatorModel:
         from .learned import describe_estimator
 
         tables, names = [], tasks.names
-        bounds = list(pairwise(find_group_bounds(tasks.exclusive, len(names))))
-        groups = bounds if len(self._estimators) == len(bounds) else [(0, len(names))]
+        groups = list(pairwise(self._bounds))
+        if len(self._estimators) != len(groups):
+            groups = [(0, len(names))]
         for estimator, (first, stop) in zip(self._estimators, groups):
             prefix = quoted(names[first].partition("=")[0]) if len(groups) > 1 else ""
             if self._stage.grid and hasattr(estimator, "get_params"):
@@ -367,30 +368,31 @@ class EstimatorModel:
         """
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
         blocks = (self._respond_to_block(convert_to_csr_matrix(X[some]), method) for some in rows)
-        found = call_estimator(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
-        return np.ascontiguousarray(found[: X.shape[0]])
+        response = call_estimator(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
+        return np.ascontiguousarray(response[: X.shape[0]])
 
     def _respond_to_block(self, X: Any, method: str) -> np.ndarray:
-        tasks = self._tasks
-        if tasks.is_numeric:
+        if self._tasks.is_numeric:
             return np.column_stack([each.predict(X) for each in self._estimators]).astype(np.float64)
-        widths = np.diff(find_group_bounds(tasks.exclusive, len(tasks.names))).tolist()
-        found: list[tuple[Any, np.ndarray]] = []  # of each target its values, and the response to each or to the second
+        widths = np.diff(self._bounds).tolist()
+        responses: list[
+            tuple[Any, np.ndarray]
+        ] = []  # of each target its values, and the response to each or to the second
         for estimator in self._estimators:
             if isinstance(estimator, int):
-                found.append(([estimator], np.ones((X.shape[0], 1))))
+                responses.append(([estimator], np.ones((X.shape[0], 1))))
                 continue
             response = getattr(estimator, method)(X)
             if method == "predict" and np.shape(response) == (X.shape[0], 1):  # as catboost does
                 response = response[:, 0]
             if len(self._estimators) == len(widths):
-                found.append((estimator.classes_, response))
+                responses.append((estimator.classes_, response))
             elif isinstance(response, list):  # of probabilities of all labels
-                found += zip(estimator.classes_, response)
+                responses += zip(estimator.classes_, response)
             else:
-                found += (([0, 1], each) for each in response.T)
+                responses += (([0, 1], each) for each in response.T)
         columns = []
-        for width, (classes, response) in zip(widths, found):
+        for width, (classes, response) in zip(widths, responses):
             if response.ndim == 1 and method == "predict":
                 response = np.equal.outer(response, classes).astype(np.float64)
             elif response.ndim == 1:
@@ -402,5 +404,5 @@ class EstimatorModel:
                     f"{method} returns {response.shape[1]} columns for {len(classes)} classes; return one for each"
                 )
             values[:, np.asarray(classes, np.int64)] = response
-            columns.append(values if width > 1 else values[:, [_choose_positive_code(tasks)]])
+            columns.append(values if width > 1 else values[:, [_choose_positive_code(self._tasks)]])
         return np.hstack(columns)

@@ -51,7 +51,7 @@ class Sklearn(SelectiveStage):
     class_: str = option(
         "",
         "Class of the transformer: its name, as PowerTransformer, or its path.",
-        completions=lambda given: list_class_names("transformer"),
+        completions=lambda options: list_class_names("transformer"),
     )
     set: tuple[str, ...] = declare_set_option()
 
@@ -112,9 +112,12 @@ class FittedTransformer(Fitted):
         self._names = [f"{stage}{j}" for j in range(width)] if names is None else list(map(str, names))
         if len(self._names) != width:
             raise ValueError(f"{len(self._names)} names for {width} columns")
-        attributes = list(map(Attribute, self._names))
-        first = np.zeros(width, np.int64)  # they stand where the first column stood
-        self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
+        self.schema = schema.with_features(
+            list(map(Attribute, self._names)),
+            np.zeros(width, np.int64),  # they stand where the first column stood
+            sparse=self._sparse,
+            zero=self._sparse and schema.zero,
+        )
 
     @property
     def state(self) -> State:  # type: ignore[override]
@@ -169,13 +172,13 @@ def _make_zero_row(schema: Schema) -> Any:
 
 def _fit_transformer(estimator: Any, training: Batch) -> None:
     """Fit a transformer; if it needs the class, leave out rows without a class."""
-    known = training.class_known
-    if training.y is None or not known.all():
+    has_class = training.class_known
+    if training.y is None or not has_class.all():
         try:
             estimator.fit(training.X)
             return
         except (TypeError, ValueError):  # it needs the class, or fails below with the same error
             if training.y is None:
                 raise
-            training = training.take(np.flatnonzero(known))
+            training = training.take(np.flatnonzero(has_class))
     estimator.fit(training.X, training.y)
