@@ -88,7 +88,7 @@ class FastFormatter:
 
     def _format_dense(self, batch: Batch) -> list[memoryview]:
         """Return dense rows as text, with commas between values; adjacent numeric columns are formatted together."""
-        passthrough = iter(self._format.format_passthrough(batch))
+        passthrough = iter(self._format.format_passthrough_columns(batch))
         line: list[Any] = []
         for position, column, count in self._columns_formatted_together:
             values: Any = batch.y if column < 0 else batch.X[:, column : column + count]
@@ -157,7 +157,9 @@ class FastFormatter:
             row.append(np.flatnonzero(batch.y != 0))
             where.append(np.full(len(row[-1]), schema.class_index))
             what.append(arrow.join_texts(" ", self._format_values(schema.class_index, batch.y[row[-1]])))
-        for index, column in zip(schema.passthrough_indices, self._format.format_passthrough(batch), strict=True):
+        for index, column in zip(
+            schema.passthrough_indices, self._format.format_passthrough_columns(batch), strict=True
+        ):
             row.append(np.arange(len(batch)))
             where.append(np.full(len(batch), index))
             what.append(arrow.join_texts(" ", arrow.make_text_array(column)))

@@ -144,7 +144,7 @@ def _guess_declarations(text: str) -> Iterator[str]:
         return
     kinds: list[str | None] = [match["date"]]
     if match["labels"]:
-        kinds = [match["labels"], _guess_labels(match["labels"][1:-1])]
+        kinds = [match["labels"], _correct_label_list(match["labels"][1:-1])]
     elif match["type"]:
         kinds = ["string" if match["type"].lower() == "unknown" else match["type"]]
     for kind in kinds:
@@ -161,7 +161,7 @@ def _guess_name(text: str) -> str | None:
     return None if name is None else quote(name)
 
 
-def _guess_labels(text: str) -> str | None:
+def _correct_label_list(text: str) -> str | None:
     """Return the list of labels that is meant by a text with commas between the labels; None if that is in doubt."""
     at, labels = 0, []
     while at < len(text):

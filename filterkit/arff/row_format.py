@@ -40,7 +40,7 @@ class RowFormat:
         self.precision = precision
         self.labels = map_label_sets(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
-    def format_passthrough(self, batch: Batch) -> list[list[str]]:
+    def format_passthrough_columns(self, batch: Batch) -> list[list[str]]:
         """Return the ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
 
         Raises

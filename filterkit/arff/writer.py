@@ -136,7 +136,7 @@ def _format_plain_rows(form: RowFormat, batch: Batch) -> str:
     """Return the rows of a batch as ARFF text, made row by row; `filterkit.arff.fast_writer` makes the same text."""
     schema = form.schema
     features = schema.feature_indices.tolist()
-    passthrough = list(zip(schema.passthrough_indices, form.format_passthrough(batch), strict=True))
+    passthrough = list(zip(schema.passthrough_indices, form.format_passthrough_columns(batch), strict=True))
     target = schema.class_index
     y = [] if batch.y is None else batch.y.tolist()
     weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()

@@ -57,7 +57,7 @@ class _ColumnScorer(ColumnStage):
         table.schema.need_columns(self.name)
         if not table.totals.any():
             known = " whose class is known" if self.needs_class else ""
-            raise StageError(self.name, f"there are no rows{known}")
+            raise StageError(self.name, f"there are no rows{known}; add some")
         thresholds = Thresholds(table)
         state: State = {"varied": thresholds.varied}
         for metric in self._metrics:

@@ -179,7 +179,8 @@ def _make_load_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitEr
     if isinstance(error, zipfile.BadZipFile):
         return FilterkitError(text)
     reason = str(error) if isinstance(error, (_DamageError, FilterkitError)) else f"{type(error).__name__}: {error}"
-    return FilterkitError(f"{text}: {' '.join(reason.split())[:200]}")
+    reason = " ".join(reason.split())[:200]
+    return FilterkitError(f"{text}: {reason}{'' if 'again' in reason else '; fit the chain again'}")
 
 
 def _summarize_schema(schema: Schema) -> str:
@@ -302,9 +303,9 @@ def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
         return first
     values = rest[0]
     if first.dtype != np.int64 or values.dtype != np.float64 or first.ndim != 1 or values.ndim != 1:
-        raise _DamageError("its arrays are of the wrong type")
+        raise _DamageError("the arrays of a list are not int64 and float64")
     if not len(first) or first[0] != 0 or (np.diff(first) < 0).any() or first[-1] != len(values):
-        raise _DamageError("the lengths of its arrays do not match")
+        raise _DamageError("the lengths of the arrays of a list do not match")
     return Ragged(first, values)
 
 

@@ -77,7 +77,7 @@ class MeasuredRows:
             right = sum(weight for (true, predicted), weight in counts.weights.items() if true == predicted)
             of = f" of '{target}'" if target else ""
             say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
-            if len(counts.occurring_values) <= MOST_SHOWN:
+            if len(counts.true_or_predicted_values) <= MOST_SHOWN:
                 for line in tabulate_confusion(target or "class", counts):
                     say(line)
 

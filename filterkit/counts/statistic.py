@@ -65,17 +65,17 @@ class Statistic(Record):
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         """Compute the statistic of the rows of a batch that count; the parameters and errors are those of `of`."""
-        raise NotImplementedError(f"{cls.__name__} does not implement of")
+        raise NotImplementedError(f"{cls.__name__} must define the method of")
 
     @classmethod
     def of_table(cls, table: Any) -> Self:
         """Compute the statistic from a `ContingencyTable` that counts all rows as one class, each with weight 1."""
-        raise NotImplementedError(f"{cls.__name__} does not implement of_table")
+        raise NotImplementedError(f"{cls.__name__} must define the method of_table")
 
     @property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of the rows of each class that count; of all as one if not supervised."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement totals")
+        raise NotImplementedError(f"{type(self).__name__} must define the method totals")
 
     @property
     def nbytes(self) -> int:

@@ -137,7 +137,7 @@ class ContingencyTable(Statistic):
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value."""
-        return sum_over_classes(self._with_few_classes().counts)
+        return sum_over_classes(self._drop_classes_if_sparse().counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
@@ -156,20 +156,20 @@ class ContingencyTable(Statistic):
 
         In a table that `with_zeros` returns, zeros count here.
         """
-        table = self._with_few_classes()
+        table = self._drop_classes_if_sparse()
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
     @cached_property
     def missing_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is missing."""
-        return sum_over_classes(self._with_few_classes().missing)
+        return sum_over_classes(self._drop_classes_if_sparse().missing)
 
     @cached_property
     def zero_occurs(self) -> np.ndarray:
         """bool (k,): whether a row has the value zero; False if zeros have a cell, as in a table of `with_zeros`."""
-        return np.asarray(self._with_few_classes()._zero_parts.any(axis=(1, 2)))
+        return np.asarray(self._drop_classes_if_sparse()._zero_parts.any(axis=(1, 2)))
 
-    def _with_few_classes(self) -> ContingencyTable:
+    def _drop_classes_if_sparse(self) -> ContingencyTable:
         """Return the table itself if its weights are arrays, else the same rows counted as one class."""
         return self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
 

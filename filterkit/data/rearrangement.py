@@ -158,7 +158,7 @@ class Rearrangement:
         return batch.replace(
             schema=self.wanted,
             X=self._rearrange_X(batch, new),
-            y=batch.y if self._same_y else self._rearrange_y(batch, new),
+            y=batch.y if self._same_y else self._build_y(batch, new),
             passthrough=passthrough,
         )
 
@@ -196,7 +196,7 @@ class Rearrangement:
             shape,
         )
 
-    def _rearrange_y(self, batch: Batch, new: Mapping[int, Any]) -> np.ndarray | None:
+    def _build_y(self, batch: Batch, new: Mapping[int, Any]) -> np.ndarray | None:
         targets = self.wanted.targets
         if not targets:
             return None

@@ -52,12 +52,12 @@ def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST
     if not is_table(rows):
         raise FilterkitError(f"expected a batch or a data frame, found {describe_wrong_rows(rows)}")
     target = None if incoming is None else incoming.class_attribute
-    rows, names, convert = _find_converter(rows)
+    rows, names, convert = _prepare_conversion(rows)
     asked = None if target is None or target.name not in names else names.index(target.name) + 1
     return convert(rows, class_=asked, kinds=find_column_kinds(incoming, names), most=most)
 
 
-def _find_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
+def _prepare_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
     """Find the function that converts a table to a batch.
 
     Returns
@@ -187,7 +187,7 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # of a class and weights: a transformer has features alone
-        rows, names, convert = _find_converter(rows)
+        rows, names, convert = _prepare_conversion(rows)
         if hasattr(rows, "reset_index"):
             is_numeric = all(_is_numeric(column) for _, column in rows.items())
             rows = rows.reset_index(drop=True)
@@ -226,7 +226,7 @@ def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
         return _make_table(rows, names)
     if not may_rename or not is_table(rows):
         return rows
-    table, own_names, _ = _find_converter(rows)
+    table, own_names, _ = _prepare_conversion(rows)
     if set(own_names) == set(names):
         return rows
     return table.set_axis(names, axis=1) if hasattr(table, "set_axis") else table.rename_columns(names)

@@ -125,7 +125,7 @@ class Engine:
         ----------
         function, items : can be pickled, unless the engine says that it needs no pickling.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not implement map")
+        raise NotImplementedError(f"{type(self).__name__} must define the method map")
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in any order; by default as `map`. It may take all items at once."""

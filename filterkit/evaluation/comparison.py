@@ -234,7 +234,7 @@ def find_methods_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     if values.ndim != 2 or not values.size:
         raise ValueError(f"values must have the shape (tasks, methods) and not be empty, not {values.shape}")
     if (values < 0).any():
-        raise ValueError("values must not be negative")
+        raise ValueError(f"values must not be negative, but the least is {np.nanmin(values)}")
     if not 0 <= tolerance <= 1:
         raise ValueError(f"tolerance must be from 0 to 1, not {tolerance}")
     best = np.fmax.reduce(values, axis=1, keepdims=True)  # passes over NaN

@@ -67,21 +67,21 @@ class PredictionCounts:
             self.weights[pair] = self.weights.get(pair, 0.0) + weight
 
     @property
-    def occurring_values(self) -> list[str]:
+    def true_or_predicted_values(self) -> list[str]:
         """The values that some row has or was predicted as, in the order of `values`."""
         occurring = {value for pair in self.weights for value in pair}
         return [value for value in self.values if value in occurring]
 
     @property
     def cells(self) -> list[tuple[int, int, float]]:
-        """The pairs of a true and a predicted value, each as their indices in `occurring_values`, and their weight."""
-        index = {value: number for number, value in enumerate(self.occurring_values)}
+        """Each pair of a true and a predicted value, as indices in `true_or_predicted_values`, and its weight."""
+        index = {value: number for number, value in enumerate(self.true_or_predicted_values)}
         return [(index[true], index[predicted], weight) for (true, predicted), weight in self.weights.items()]
 
     @property
     def matrix(self) -> np.ndarray:
-        """The weights as a matrix, float64 (true values, predicted values), both in the order of `occurring_values`."""
-        count = len(self.occurring_values)
+        """float64 (values, values): the weight of each true and predicted value, as `true_or_predicted_values` lists them."""
+        count = len(self.true_or_predicted_values)
         found = np.zeros((count, count))
         for true, predicted, weight in self.cells:
             found[true, predicted] = weight

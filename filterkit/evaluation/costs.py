@@ -29,7 +29,7 @@ def make_cost_matrix(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) 
     """
     if isinstance(costs, (str, os.PathLike)):
         return read_costs(os.fspath(costs), schema)
-    _, n_classes = _check_cost_class("costs", schema)
+    _, n_classes = _find_class_for_costs("costs", schema)
     try:
         matrix = np.asarray(costs, np.float64)
     except (TypeError, ValueError):
@@ -53,7 +53,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     FilterkitError : there is no nominal class, all of whose values are told apart, or the file cannot be read.
     RowError : it is not a cost matrix of this class.
     """
-    name, n_classes = _check_cost_class(path, schema)
+    name, n_classes = _find_class_for_costs(path, schema)
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = [(number, line.partition("%")[0].split()) for number, line in enumerate(file, 1)]
@@ -87,7 +87,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     return np.array([row for _, row in rows])
 
 
-def _check_cost_class(name: str, schema: Schema) -> tuple[str, int]:
+def _find_class_for_costs(name: str, schema: Schema) -> tuple[str, int]:
     """Check that the rows have a class that costs can apply to, and return its name and the number of its values.
 
     `name` is that of the costs, for messages.

@@ -194,7 +194,7 @@ def _draw_near_best(results: Results, measures: list[str]) -> Any:
     figure, panels = make_panels(len(measures), compute_height_of_names(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):
-        best = results.find_best_of_methods(measure)
+        best = results.compute_best_of_each_method(measure)
         shares = np.array([find_methods_near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
         pair = np.array([find_best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
@@ -275,11 +275,11 @@ def _draw_confusion(results: Results, _: list[str]) -> Any:
     if results.rows[0].is_numeric:
         lack = "these results are of predicted numbers; choose --figure predicted or residuals"
     pooled = pool_over_folds(results, "confusion")
-    classes = max((len(each.found.occurring_values) for each in pooled), default=0)
+    classes = max((len(each.found.true_or_predicted_values) for each in pooled), default=0)
     figure, panels = _make_task_panels(results, pooled, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
-        _draw_matrix(panel, counts.occurring_values, counts.matrix, shades)
+        _draw_matrix(panel, counts.true_or_predicted_values, counts.matrix, shades)
     add_figure_note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return figure
 

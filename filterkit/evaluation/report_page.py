@@ -129,7 +129,7 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
         if n_cells > _MOST_CELLS:
             break
         chosen.append(
-            _describe_source(each, results) | {"names": each.found.occurring_values, "cells": each.found.cells}
+            _describe_source(each, results) | {"names": each.found.true_or_predicted_values, "cells": each.found.cells}
         )
     left = len(pooled) - len(chosen)
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []

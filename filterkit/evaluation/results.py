@@ -157,7 +157,7 @@ class Results:
         """Return the names of the methods, those of chains without their variant: ``bns`` of ``bns/500``."""
         return list(dict.fromkeys(map(_strip_variant, self.chains)))
 
-    def find_best_of_methods(self, measure: str) -> np.ndarray:
+    def compute_best_of_each_method(self, measure: str) -> np.ndarray:
         """Find the best mean over folds that any variant of each method reaches at any share: float64 (tasks, methods).
 
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead.

@@ -214,7 +214,7 @@ class Table:
 
     def parts(self) -> Iterator[Any]:
         """Yield the rows in parts, in order; each can be pickled. `PAUSE` comes before a part that may take long."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement parts")
+        raise NotImplementedError(f"{type(self).__name__} must define the method parts")
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         """Return small parts of the rows, in order, that workers read from the file, such as a path and a number.
@@ -229,7 +229,7 @@ class Table:
 
         It raises a `RowError` for a row that cannot be read, or rejects it if the `Opening` says so.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not implement parser")
+        raise NotImplementedError(f"{type(self).__name__} must define the method parser")
 
     def position(self) -> int:
         """Return the number of stored bytes that have been read."""
@@ -270,7 +270,7 @@ class Writer:
 
     def converter(self) -> Callable[[Batch], Any]:
         """Return a picklable function from a batch to a piece. Labels are ordinary attributes of the batch."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement converter")
+        raise NotImplementedError(f"{type(self).__name__} must define the method converter")
 
     def header(self) -> bytes:
         """Return the text before the rows."""
@@ -341,7 +341,7 @@ class FileFormat(Configured):
         ------
         FilterkitError : it cannot be read; the message need not name it.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not implement open")
+        raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         """Return a writer of rows of `schema`, with `precision` significant digits; None rounds nothing.
@@ -350,7 +350,7 @@ class FileFormat(Configured):
         ------
         FilterkitError : the format cannot hold such rows.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not implement writer")
+        raise NotImplementedError(f"{type(self).__name__} must define the method writer")
 
     @classmethod
     def is_read(cls) -> bool:

@@ -165,7 +165,7 @@ class TextParser:
         Exception : one of them cannot be read. A MemoryError, a NameError, an ImportError and the lack of an attribute
             of the parser itself count as mistakes, not for what a record is at fault for.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not implement parse")
+        raise NotImplementedError(f"{type(self).__name__} must define the method parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Return the error that says what is wrong with a single record, for which `parse` has raised `error`.

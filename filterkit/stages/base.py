@@ -44,7 +44,7 @@ def make_missing_method_error(instance: object, method: str) -> NotImplementedEr
 
     close = get_close_matches(method, [name for name in dir(instance) if name != method], n=1, cutoff=0.8)
     hint = f"; is {quoted(close[0])} misspelt?" if close else ""
-    return NotImplementedError(f"{type(instance).__name__} does not implement {method}{hint}")
+    return NotImplementedError(f"{type(instance).__name__} must define {method}{hint}")
 
 
 class Batches:

@@ -159,7 +159,7 @@ class Learner(Stage):
             means = np.asarray(state["means"], np.float64)
             tasks = make_numeric_tasks(schema, means)
             if means.shape != tasks.codes.shape:
-                raise FilterkitError("what it predicts is not the numeric class or targets")
+                raise FilterkitError("it was saved for other numeric targets than those of its schema")
         else:
             names, codes = state["names"], np.asarray(state["codes"])
             target, labels = schema.class_attribute, schema.label_values

@@ -279,7 +279,7 @@ def _choose_positive_code(tasks: Tasks) -> int:
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
-def _name_two_values(tasks: Tasks, task: int, schema: Schema) -> list[str]:
+def _name_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     """Return the names of the values that the numbers 0 and 1 stand for, or only the name of a numeric task."""
     name, target = tasks.names[task], schema.class_attribute
     if tasks.is_numeric:
@@ -341,7 +341,7 @@ class EstimatorModel:
                 chosen = [pair.partition("=")[0] for pair in self._stage.grid]
                 values = [estimator.get_params()[name] for name in chosen]
                 tables.append(make_learned_table(prefix, chosen, {"value": list(map(str, values))}, of="chosen"))
-            classes = names[first:stop] if stop - first > 1 else _name_two_values(tasks, first, incoming)
+            classes = names[first:stop] if stop - first > 1 else _name_codes(tasks, first, incoming)
             tables += describe_estimator(estimator, incoming, classes, top, prefix)
         return tables
 

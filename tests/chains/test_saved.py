@@ -273,9 +273,7 @@ class FittedForgetful(Fitted):
 
 def test_a_stage_without_a_state_cannot_be_saved(tmp_path):
     fitted = filterkit.Chain([Forgetful()]).fit(sample("iris"))
-    with pytest.raises(
-        FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful does not implement state"
-    ):
+    with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful must define state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
     with pytest.raises(AssertionError, match="let `state` of the fitted stage be what it has learned"):

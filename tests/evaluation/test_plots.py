@@ -230,7 +230,7 @@ def test_the_share_near_best_rises_with_the_tolerance():
     results = many(tasks=30)
     made = draw_figure("near-best", results, ["f1"])
     *methods, pair = lines_of(made.axes[0])
-    best = results.find_best_of_methods("f1")
+    best = results.compute_best_of_each_method("f1")
     assert len(methods) == 3
     for number, (x, y) in enumerate(methods):
         assert (x[0], x[-1]) == (0, 10) and (np.diff(y) >= 0).all() and y[-1] > y[0]

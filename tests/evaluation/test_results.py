@@ -106,7 +106,7 @@ def test_the_best_variant_of_each_method_worked_by_hand():
     results = Results(rows)
     assert results.list_methods() == ["bns", "ig", "chi"]
     # Means over folds are compared: 0.55 of bns/500, not 0.9; 0.85 of ig at another share.
-    equal(results.find_best_of_methods("f1"), [[0.55, 0.5, NAN], [0.5, 0.85, 0.4]])
+    equal(results.compute_best_of_each_method("f1"), [[0.55, 0.5, NAN], [0.5, 0.85, 0.4]])
 
 
 # ---- files ----------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ def test_confusion_is_summed_over_folds():
     ]
     (found,) = pool_over_folds(Results(rows), "confusion")
     assert found[:5] == ("d", "t", 0.9, "a", "kind")
-    assert found.found.occurring_values == ["x", "y"]
+    assert found.found.true_or_predicted_values == ["x", "y"]
     assert found.found.matrix.tolist() == [[0, 6], [0, 6]]
     assert pool_over_folds(Results([result("a", 0.5)]), "confusion") == []
 

@@ -145,9 +145,9 @@ BASES = [(Stage, "build"), (RowStage, "transform"), (ColumnStage, "fit_columns")
 def test_a_base_class_names_the_method_that_is_missing(base, method):
     bare = type("Bare", (base,), {"name": "bare"})()
     assert bare.needs_class == (base is ColumnStage)
-    with pytest.raises(NotImplementedError, match=f"Bare does not implement {method}"):
+    with pytest.raises(NotImplementedError, match=f"Bare must define {method}"):
         run(bare, sample("iris"))
-    with pytest.raises(NotImplementedError, match="Fitted does not implement transform"):
+    with pytest.raises(NotImplementedError, match="Fitted must define transform"):
         Fitted().transform(sample("iris"))
 
 

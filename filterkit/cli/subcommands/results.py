@@ -265,7 +265,7 @@ def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
 
 def _compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
-    names, matrix = counts.occurring_values, counts.matrix
+    names, matrix = counts.true_or_predicted_values, counts.matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
     rates = [
         np.divide(part, whole, out=np.full(len(names), np.nan), where=whole > 0)
