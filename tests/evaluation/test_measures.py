@@ -74,18 +74,6 @@ COSTLY = outcome([1, 0])._replace(costs=np.array([2.0, -1.0]))
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (  # Highest first: + − + + − −, the first two predicted positive. 7 of 9 pairs are in order.
-            outcome([1, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]),
-            {
-                "accuracy": 3 / 6,
-                "precision": 1 / 2,
-                "recall": 1 / 3,
-                "f1": 2 / 5,
-                "auc": 7 / 9,
-                "p20": 3 / 6,
-                "bep": 2 / 3,
-            },
-        ),
         # Ranks 1 to 19 hold 10 positive rows; 1 of the 4 rows that tie for rank 20 is positive.
         (
             outcome([1] * 10 + [0] * 10 + [1, 0, 0, 1, 1], scores=[*range(29, 10, -1), 9, 9, 9, 9, 1, 0]),

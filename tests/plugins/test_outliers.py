@@ -43,8 +43,7 @@ def test_a_special_zero_is_always_inside_and_so_is_what_is_nearer():
 @pytest.mark.parametrize(
     ("training", "first", "third"),
     [
-        ([40, 11, 26, 12, 15, 14, 20, 10], 13, 23),  # of 8: (12 + 14) / 2 and (20 + 26) / 2
-        ([40, 11, 26, 12, 15, 14, 20, 10, None], 13, 23),
+        ([40, 11, 26, 12, 15, 14, 20, 10, None], 13, 23),  # of 8: (12 + 14) / 2 and (20 + 26) / 2
         ([7, 1, 9, 3, 5, 8], 3, 8),  # of 6, the second from both ends
         ([9, 1, 3, 5, 8], 4, 8.5),  # of 5: (3 + 5) / 2 and (8 + 9) / 2
         ([2, 0, 6], 0, 6),  # of 3, the outer ones

@@ -83,11 +83,7 @@ CASES = {
         {0: 2 / 3, 1: 2 / 3, 2.5: 2 / 3, 4: 2 / 3, 5: 1 / 3, 7: 1 / 3},
     ),
     # 5 of 16 rows are positive; 1 of 4 at 1, and 4 of 12 at 2.
-    "the prior is the share of the class": (
-        ("--prior class", *TWO_VALUES),
-        {1: (1 + 5 / 8) / 6, 2: (4 + 5 / 8) / 14},
-    ),
-    "the share of the class has a strength": (
+    "the prior is the share of the class, and has a strength": (
         ("--strength 3.2 --prior class", *TWO_VALUES),
         {1: (1 + 1) / 7.2, 2: (4 + 1) / 15.2},
     ),
@@ -100,10 +96,6 @@ CASES = {
     "isotonic": (
         ("--method isotonic", [1] * 2 + [2] * 4 + [3] * 4 + [4] * 2, "+-" + "+---" + "+++-" + "++"),
         {1: 1 / 3, 2: 1 / 3, 3: 3 / 4, 4: 1},
-    ),
-    "isotonic where it falls": (
-        ("--method isotonic", [-1] * 2 + [-2] * 4 + [-3] * 4 + [-4] * 2, "+-" + "+---" + "+++-" + "++"),
-        {-1: 1 / 3, -2: 1 / 3, -3: 3 / 4, -4: 1},
     ),
     # π = 1/4, odds 1/3. p(1) = (2 + 1/2) / (2 + 2) = 5/8, odds 5/3; p(2) = (0 + 1/2) / (6 + 2) = 1/16, odds 1/15.
     "centered log odds, of p interpolated": (
