@@ -77,7 +77,8 @@ def batches(
     with Reader(
         kind, file_path, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
-        yield from _show_progress(reader, progress)
+        shown = ReadingProgress(in_notebook() if progress is None else progress)
+        yield from shown.watch(reader.batches(), reader)
 
 
 def read(
@@ -93,18 +94,8 @@ def read(
     complete: bool = False,
 ) -> Batch:
     """Return a whole file as one batch. Parameters and errors are those of `batches`."""
-    file_path = path_as_text(path)
-    kind = _format(file_path, format)
-    with Reader(
-        kind, file_path, class_, positive, encoding, None, None, None, labels, lenient, unseen, complete=complete
-    ) as reader:
-        return concatenate(_show_progress(reader, progress), reader.schema)
-
-
-def _show_progress(reader: Reader, progress: bool | None) -> Iterator[Batch]:
-    """Return the batches of an input, with progress, if wanted, which by default is only in a notebook."""
-    shown = ReadingProgress(in_notebook() if progress is None else progress)
-    return shown.watch(reader.batches(), reader)
+    parts = list(batches(path, class_, positive, encoding, None, labels, format, lenient, unseen, progress, complete))
+    return concatenate(parts, parts[0].schema)
 
 
 def write(

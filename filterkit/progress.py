@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.messages import draw_progress, has_terminal, say
 
@@ -27,14 +27,8 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-class _Bar(Protocol):
-    """Shows how much of something is done."""
-
-    def show(self, done: int, total: int, text: str, rate: str = "") -> None:
-        """Show that `done` of `total` are done; `text` says so in words, and `rate` how fast, or is ""."""
-
-    def close(self) -> None:
-        """Show what was left out for lack of time, and end the line."""
+# Each of the next three classes has the method `show`, which shows that `done` of `total` are done: `text` says so in
+# words, and `rate` how fast, or is "". The method `close` shows what was left out for lack of time, and ends the line.
 
 
 class _Lines:
@@ -108,6 +102,9 @@ class _NotebookBar:
     def close(self) -> None:
         if self._pending:
             self._draw()
+
+
+_Bar = _Lines | _TerminalBar | _NotebookBar
 
 
 def _choose_bar() -> _Bar:

@@ -94,10 +94,12 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             chain = Chain.parse(str(self.chain))
             check_unseen(self.unseen)
         self._check_stages(chain.stages)
-        needed = next((stage.name for stage in chain.stages if _needs_y(stage)), None)
-        if needed and y is None:
-            name = type(self).__name__
-            raise ValueError(f"{name} requires y to be passed, but the target y is None: {needed} needs the class")
+        needed_by = [stage for stage in chain.stages if _needs_y(stage)]
+        if needed_by and y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: "
+                f"{needed_by[0].name} needs the class"
+            )
         with _value_errors():
             batch = self._rows(X, reset=True)
         if not len(batch):
@@ -111,7 +113,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                     f"y has the length {len(y)}, but X has the length {len(batch)}; pass one y for each row"
                 )
             with _value_errors():
-                batch = self._attach_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
+                batch = self._attach_class(batch, y, needed_by)
         if sample_weight is not None:
             _check_mask(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
@@ -242,11 +244,11 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for path in filter(os.path.isfile, state.get(_PLUGIN_FILES, ())):
+        state = dict(state)
+        for path in filter(os.path.isfile, state.pop(_PLUGIN_FILES, ())):
             registry().add_file(path, "load_plugin")
-        state = {name: value for name, value in state.items() if name != _PLUGIN_FILES}
         if isinstance(state.get("fitted_"), bytes):
-            state = {**state, "fitted_": saved.load(io.BytesIO(state["fitted_"]))}
+            state["fitted_"] = saved.load(io.BytesIO(state["fitted_"]))
         super().__setstate__(state)
 
 
@@ -359,9 +361,9 @@ class _ChainPredictor(_ChainEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the chain; arguments and errors are those of `ChainTransformer.fit`."""
         super().fit(X, y, sample_weight)
-        target, known = self.fitted_.schema.class_attribute, self.fitted_.incoming.class_attribute
-        assert known is not None
-        if target is None or (target.kind, target.values) != (known.kind, known.values):
+        target, original = self.fitted_.schema.class_attribute, self.fitted_.incoming.class_attribute
+        assert original is not None
+        if target is None or (target.kind, target.values) != (original.kind, original.values):
             raise ValueError(
                 "a stage changes the class, so the chain does not predict the labels in y; leave that stage out"
             )

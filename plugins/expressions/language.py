@@ -206,12 +206,10 @@ class _Parser:
     def _parse_operand(self) -> Tree:
         token = self._token
         operator = self._peek_operator()
-        if operator == "not":
+        if operator in ("not", "-", "+"):
             self._take_token()
-            return _make_call("not", token.at, self.parse_expression(_NOT - 1))
-        if operator in ("-", "+"):
-            self._take_token()
-            return _make_call(f"sign{operator}", token.at, self.parse_expression(_SIGN - 1))
+            name, binding = ("not", _NOT) if operator == "not" else (f"sign{operator}", _SIGN)
+            return _make_call(name, token.at, self.parse_expression(binding - 1))
         if operator == "(":
             self._take_token()
             tree = self.parse_expression(0)

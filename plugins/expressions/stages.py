@@ -169,18 +169,17 @@ class Map(ColumnStage):
         text = self.expression or ""
         self._tree = _parse_expression(self.name, text)
         try:
-            kind = evaluate(self._tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
-            if kind not in (NUMBER, TRUTH, ""):
+            if self._evaluate_expression(dict.fromkeys(VARIABLES, np.empty(0))).kind not in (NUMBER, TRUTH, ""):
                 raise ExpressionError("the result of the expression is not a number", 0)
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {describe_error(error, text)}") from None
 
-    def _evaluate_expression(self, variables: dict[str, np.ndarray]) -> np.ndarray:
-        return evaluate(self._tree, partial(read_variable, variables)).data
+    def _evaluate_expression(self, variables: dict[str, np.ndarray]) -> Value:
+        return evaluate(self._tree, partial(read_variable, variables))
 
     def output(self, schema: Schema) -> Schema:
         probes = {name: np.array([1.25 + number]) for number, name in enumerate(VARIABLES)} | {"VALUE": np.zeros(1)}
-        if schema.zero and np.any(self._evaluate_expression(probes)):
+        if schema.zero and np.any(self._evaluate_expression(probes).data):
             return schema.replace(zero=False)
         return schema
 
@@ -198,6 +197,6 @@ class Map(ColumnStage):
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(make_infinite_missing(self._evaluate_expression(variables)), values.shape)
+        image = np.broadcast_to(make_infinite_missing(self._evaluate_expression(variables).data), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, image)

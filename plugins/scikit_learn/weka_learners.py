@@ -102,7 +102,6 @@ RAkEL:
 _ENTRIES = re.findall(r"^(\w+): ?(.*)(?:\n    (.*))?$", _TABLE, re.MULTILINE)
 
 LEARNERS = {name: Counterpart(chain, remark) for name, chain, remark in _ENTRIES}
-_BY_LOWER_CASE = {name.lower(): name for name in LEARNERS}
 
 
 def describe_counterpart(name: str) -> str:
@@ -110,10 +109,11 @@ def describe_counterpart(name: str) -> str:
 
     `name` is that of its class, in any case of letters and with or without its package.
     """
-    found = _BY_LOWER_CASE.get(name.rpartition(".")[2].lower())
-    if found is None:
+    short = name.rpartition(".")[2].lower()
+    learner = next((each for each in LEARNERS if each.lower() == short), None)
+    if learner is None:
         return ""
-    chain, remark = LEARNERS[found]
+    chain, remark = LEARNERS[learner]
     if not chain:
-        return f"; Weka's {found} has no counterpart: {remark}"
-    return f"; for Weka's {found} write: {chain}" + (f" ({remark})" if remark else "")
+        return f"; Weka's {learner} has no counterpart: {remark}"
+    return f"; for Weka's {learner} write: {chain}" + (f" ({remark})" if remark else "")

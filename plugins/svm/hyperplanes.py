@@ -84,9 +84,7 @@ class SvmSolver:
         multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
         unsolved = []  # by libsvm
         for number, cost in enumerate(costs):
-            model = None
-            if len(positive) <= _LIBSVM_ROWS:
-                model = self._fit_svc("precomputed", self._products, positive, cost)
+            model = self._fit_svc("precomputed", positive, cost)
             if model is None:
                 unsolved.append(number)
                 continue
@@ -95,7 +93,8 @@ class SvmSolver:
             if self.weights is not None:
                 signed = multipliers[:, number]
                 middle = _find_middle_intercept(self._products @ signed, np.abs(signed), positive, cost * self.weights)
-                intercepts[number] = intercepts[number] if middle is None else middle
+                if middle is not None:
+                    intercepts[number] = middle
         coefficients = self.X.T @ multipliers
         for number in unsolved:
             coefficients[:, number], intercepts[number] = self._solve_by_newton(positive, costs[number])
@@ -114,7 +113,7 @@ class SvmSolver:
 
         Errors are those of `solve`.
         """
-        model = self._fit_svc("linear", self.X, positive, cost) if len(positive) <= _LIBSVM_ROWS else None
+        model = self._fit_svc("linear", positive, cost)
         if model is None:
             return self._solve_by_newton(positive, cost)[0]
         w = model.coef_
@@ -133,19 +132,22 @@ class SvmSolver:
                 "choose a smaller C, or put standardize, range or l2 before it",
             ) from None
 
-    def _fit_svc(self, kernel: str, rows: Any, positive: np.ndarray, cost: float) -> Any | None:
-        """Fit a `sklearn.svm.SVC`; None if libsvm does not find the solution in the steps that it may take.
+    def _fit_svc(self, kernel: str, positive: np.ndarray, cost: float) -> Any | None:
+        """Fit a `sklearn.svm.SVC`; None if there are too many rows, or too many steps would be needed.
 
         Its steps take longer the more rows there are. Values that are not scaled need many steps, and with a very large
         C the multipliers grow until their rounding hides the margin, and most steps lead nowhere.
 
         Parameters
         ----------
-        kernel, rows : ``linear`` and X, or ``precomputed`` and the products of all pairs of rows.
+        kernel : ``linear``, or ``precomputed`` to use the products of all pairs of rows.
         positive, cost : as of `solve`.
         """
+        if len(positive) > _LIBSVM_ROWS:
+            return None
         from sklearn.svm import SVC
 
+        rows = self._products if kernel == "precomputed" else self.X
         most = min(_LIBSVM_STEPS, _LIBSVM_WORK // len(positive))
         # gamma is of other kernels, and by default of a variance that may overflow.
         model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=most)
@@ -175,9 +177,8 @@ def _find_middle_intercept(
     if (above & below).any():  # such a row is at its margin, and so there is one intercept
         return None
     exact = np.where(positive, 1.0, -1.0) - scores  # the intercept with which a row would be at its margin
-    least = exact[np.where(positive, below, above)].max(initial=-np.inf)
-    most = exact[np.where(positive, above, below)].min(initial=np.inf)
-    return float(least + most) / 2 if least < most and np.isfinite(most - least) else None
+    least, most = newton.bound_intercept(exact, positive, above, below)
+    return (least + most) / 2 if least < most and np.isfinite(most - least) else None
 
 
 @contextmanager

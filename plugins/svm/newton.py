@@ -81,16 +81,31 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps:
         if not np.isfinite(scores).all() or steps >= most_steps:
             raise NoSolution
         exact = sign - scores  # the intercept with which a row would be at its margin
-        low = np.where(positive, multipliers < costs, multipliers > 0)  # rows that want no smaller intercept
-        high = np.where(positive, multipliers > 0, multipliers < costs)  # rows that want no larger one
-        least, most = float(exact[low].max(initial=-np.inf)), float(exact[high].min(initial=np.inf))
+        above, below = multipliers > 0, multipliers < costs
+        least, most = bound_intercept(exact, positive, above, below)
         # Numbers that are too large lose the balance of the two sums, which the best intercept has, by rounding.
         balance = abs(float(multipliers @ sign)) <= _UNBALANCED * float(multipliers.sum())
         if balance and least - most <= _TOLERANCE:
-            free = exact[low & high]
+            free = exact[above & below]
             return w, float(free.mean() if len(free) else (least + most) / 2) - float(mean @ w)
         steepness = min(steepness * _STEEPER, steepest)
         precision, steps = max(precision / 2, 1e-7), steps + 1
+
+
+def bound_intercept(
+    exact: np.ndarray, positive: np.ndarray, above: np.ndarray, below: np.ndarray
+) -> tuple[float, float]:
+    """Return the least and the most that the best intercept is, between infinities where no row bounds it.
+
+    Parameters
+    ----------
+    exact : float64 (rows,), the intercept with which each row would be at its margin.
+    positive : bool (rows,).
+    above, below : bool (rows,), whether the multiplier of each row is above 0, and below its cost.
+    """
+    least = exact[np.where(positive, below, above)].max(initial=-np.inf)  # of rows that want no smaller intercept
+    most = exact[np.where(positive, above, below)].min(initial=np.inf)  # of rows that want no larger one
+    return float(least), float(most)
 
 
 def _transpose(X: Any) -> Any:
