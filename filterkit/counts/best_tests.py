@@ -47,9 +47,9 @@ def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None 
     alpha : see `score_columns`.
     """
     table = thresholds.table
-    best = np.full(len(table), -np.inf)
-    tp, fp, pos, neg = np.zeros((4, len(table)))
-    found = BestTests(np.zeros(len(table), np.int64), np.full(len(table), np.nan), tp, fp, pos, neg, best)
+    k = len(table)
+    tp, fp, pos, neg = np.zeros((4, k))
+    found = BestTests(np.zeros(k, np.int64), np.full(k, np.nan), tp, fp, pos, neg, np.full(k, -np.inf))
     for task in table.tasks() if metric.needs_class else [None]:
         counts = thresholds.count_against_rest(task)
         if metric.by_column is not None:
@@ -59,10 +59,8 @@ def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None 
         # The first threshold with its column's best score, if that is better than for the classes before.
         at = np.flatnonzero(scores == thresholds.find_best(scores, -np.inf)[thresholds.column])
         at = at[find_run_begins(thresholds.column[at])]
-        columns = thresholds.column[at]
-        better = scores[at] > best[columns]
-        columns, at = columns[better], at[better]
-        pair = counts.pair[at]
+        at = at[scores[at] > found.score[thresholds.column[at]]]
+        columns, pair = thresholds.column[at], counts.pair[at]
         values = (
             task or 0,
             thresholds.values[at],

@@ -79,12 +79,17 @@ def find_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndar
         column = index[column]
         keep = column >= 0
         return column[keep], value[keep], row[keep]
-    X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
+    X = take_columns(batch.X, columns)
     value = X.T.ravel()
     column = np.repeat(np.arange(X.shape[1]), X.shape[0])
     row = np.tile(np.arange(X.shape[0]), X.shape[1])
     keep = value != 0
     return (column, value, row) if keep.all() else (column[keep], value[keep], row[keep])
+
+
+def take_columns(X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return some columns of X by their ascending numbers, int64 (k,); if these are all, X itself."""
+    return X if len(columns) == X.shape[1] else X[:, columns]
 
 
 def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -140,9 +140,8 @@ def concatenate(several: Sequence[Parts]) -> Parts:
         return np.concatenate([pad_parts(array, width) for array in arrays])
     every = [SparseParts.from_parts(each) for each in several]
     width = max(each.parts.shape[1] for each in every)
-    before = np.cumsum([0, *(len(each.code) for each in every)])
     return SparseParts(
-        np.concatenate([np.zeros(1, np.int64), *(e.starts[1:] + b for e, b in zip(every, before.tolist()))]),
+        compute_offsets(np.concatenate([np.diff(each.starts) for each in every])),
         np.concatenate([each.code for each in every]),
         np.concatenate([pad_parts(each.parts, width) for each in every]),
         every[0].classes,
@@ -156,9 +155,7 @@ def add_runs(parts: Parts, first: np.ndarray) -> Parts:
     """
     if not isinstance(parts, SparseParts):
         return np.add.reduceat(parts, first, axis=0)
-    sizes = np.diff(parts.starts[np.append(first, len(parts))])
-    run = list_row_numbers(sizes)
-    return SparseParts.from_entries(run, parts.code, parts.parts, len(first), parts.classes)
+    return add_groups(parts, list_row_numbers(np.diff(first, append=len(parts))), len(first))
 
 
 def add_groups(parts: Parts, group: np.ndarray, groups: int) -> Parts:

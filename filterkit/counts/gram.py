@@ -129,10 +129,8 @@ class Gram(Record):
         for first in range(0, len(batch), height):
             chunk = batch.rows(first, first + height)
             factor = None if root is None else root[first : first + height]
-            if stays_sparse:
-                _add_products(self.digits, _cut_sparse_digits(chunk.csr, unit, factor))
-            else:
-                _add_products(self.digits, _cut_dense_digits(chunk.in_form(False).X, unit, factor))
+            cut = _cut_sparse_digits if stays_sparse else _cut_dense_digits
+            _add_products(self.digits, cut(chunk.in_form(stays_sparse), unit, factor))
         self.rows += len(batch)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
@@ -142,12 +140,12 @@ class Gram(Record):
     @property
     def sums(self) -> np.ndarray:
         """float64 (columns,): the sums of the values."""
-        return np.asarray(self._to_floats(slice(None, -1), slice(-1, None), 0)[:, 0])
+        return np.asarray(self._to_floats(slice(None, -1), slice(-1, None))[:, 0])
 
     @property
     def total(self) -> float:
         """The sum of the weights of the rows."""
-        return float(self._to_floats(slice(-1, None), slice(-1, None), 0)[0, 0])
+        return float(self._to_floats(slice(-1, None), slice(-1, None))[0, 0])
 
     def find_axes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the axes along which the rows are longest: up to `most` leading singular values and vectors of the rows.
@@ -181,7 +179,7 @@ class Gram(Record):
         """int64 (columns + 1,): no value times the root of its weight is larger than 2 to this power; last, no root."""
         return np.asarray(np.append(self.grid[:-1], 0) + self.grid[-1])
 
-    def _to_floats(self, rows: slice, columns: slice, scale: int) -> np.ndarray:
+    def _to_floats(self, rows: slice, columns: slice, scale: int = 0) -> np.ndarray:
         """Return some of the sums as float64, as of values times ``2**scale``; too large ones are infinite."""
         high, middle, low = self.digits[:, rows, columns]
         numbers = low * 2.0**-_BITS
@@ -215,10 +213,10 @@ def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Ba
         yield concatenate(waiting, schema)
 
 
-def _cut_dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+def _cut_dense_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
     """Scale dense rows, and a column of ones after theirs, by `unit` and by the `root` of each row, and cut them."""
-    scaled = np.empty((len(X), len(unit)))
-    np.multiply(X, unit[:-1], out=scaled[:, :-1])
+    scaled = np.empty((len(batch), len(unit)))
+    np.multiply(batch.X, unit[:-1], out=scaled[:, :-1])
     scaled[:, -1] = unit[-1]
     if root is not None:
         scaled *= root[:, None]
@@ -240,8 +238,9 @@ def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
     return digits
 
 
-def _cut_sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+def _cut_sparse_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
     """Do as `_cut_dense_digits` with sparse rows and a column of ones after theirs; the digits are sparse, too."""
+    X = batch.csr
     ends = X.indptr[1:]
     indptr = X.indptr + np.arange(len(X.indptr), dtype=np.int32)
     indices, data = np.insert(X.indices, ends, X.columns), np.insert(X.data, ends, 1.0)

@@ -11,7 +11,14 @@ from typing import Self
 
 import numpy as np
 
-from filterkit.counts.cells import find_entries, find_extremes, find_finite_entries, include_zeros, make_infinite_error
+from filterkit.counts.cells import (
+    find_entries,
+    find_extremes,
+    find_finite_entries,
+    include_zeros,
+    make_infinite_error,
+    take_columns,
+)
 from filterkit.counts.class_parts import collapse_parts
 from filterkit.counts.exact_sums import (
     BITS,
@@ -200,10 +207,8 @@ class Moments(Summary):
             _add_values_and_squares(digits, value, None if weights is None else weights[row], column)
         elif len(columns):
             height = max(1, _CHUNK // len(columns))
-            whole = len(columns) == rows.batch.X.shape[1]
             for begin in range(0, len(rows.batch), height):
-                chunk = rows.batch.X[begin : begin + height]
-                chunk = (chunk if whole else chunk[:, columns]) * compute_scale(exponent)
+                chunk = take_columns(rows.batch.X[begin : begin + height], columns) * compute_scale(exponent)
                 weight = None if weights is None else weights[begin : begin + height, None]
                 _add_values_and_squares(digits, np.nan_to_num(chunk, copy=False), weight)
         return moments._set_sums(digits, exponent, weight_exponent)
@@ -236,7 +241,7 @@ class Moments(Summary):
 
     def mean(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the mean of the values that are not missing, times ``2**scale``: float64 (k,); 0 if there are none."""
-        return _scale(self._mean, BITS * self._exponent + scale)
+        return self._scale(self._mean, scale)
 
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,).
@@ -246,7 +251,7 @@ class Moments(Summary):
         mean = _to_int(np.ldexp(self._mean, 2 * UNIT_BITS))  # a whole number, too, because no sum is below one unit
         remainder = (self._sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._weight
         remainder /= self._weight << 2 * UNIT_BITS
-        return _scale(remainder.astype(np.float64), BITS * self._exponent + scale)
+        return self._scale(remainder.astype(np.float64), scale)
 
     def squared_deviations(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the sum of the squared deviations from the mean, as of values times ``2**scale``: float64 (k,).
@@ -254,7 +259,7 @@ class Moments(Summary):
         It is 0 only if all values are equal, or if it is too small for float64. With an int (k,) `scale` of its own for
         each column, squares of extreme values stay within float64.
         """
-        return _scale(self._scaled_deviations, 2 * (BITS * self._exponent + scale))
+        return self._scale(self._scaled_deviations, scale, power=2)
 
     def deviation(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the standard deviation, as of values times ``2**scale``: float64 (k,). Its divisor is n − 1.
@@ -264,12 +269,12 @@ class Moments(Summary):
         """
         low, high = self.extremes()
         divisor = np.where(low < high, np.where(self.present > 1, self.present - 1, np.nan), 1.0)
-        return _scale(np.sqrt(self._scaled_deviations / divisor), BITS * self._exponent + scale)
+        return self._scale(np.sqrt(self._scaled_deviations / divisor), scale)
 
-    @property
-    def _exponent(self) -> np.ndarray:
-        """int64 (k,): see `ExactSums.values`; the numbers below are of values divided by ``2**(26 * _exponent)``."""
-        return self.sums.values
+    def _scale(self, numbers: np.ndarray, scale: np.ndarray | int, power: int = 1) -> np.ndarray:
+        """Multiply numbers by ``2**(power * (26 * sums.values + scale))``: float64 (k,), infinite where too large."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(numbers, (power * (BITS * self.sums.values + scale)).astype(np.int32)))
 
     @cached_property
     def _weight(self) -> np.ndarray:
@@ -284,12 +289,12 @@ class Moments(Summary):
 
     @cached_property
     def _mean(self) -> np.ndarray:
-        """float64 (k,): the mean of values divided by ``2**(26 * _exponent)``; 0 if all are missing."""
+        """float64 (k,): the mean of values divided by ``2**(26 * sums.values)``; 0 if all are missing."""
         return np.asarray(self._sum / (self._weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
 
     @cached_property
     def _scaled_deviations(self) -> np.ndarray:
-        """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 * _exponent)``.
+        """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 * sums.values)``.
 
         0 for a column that is constant, or missing in all rows.
         """
@@ -307,7 +312,7 @@ def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
     ------
     StageError : a value is infinite; in the name of the stage `reader`.
     """
-    X = rows.batch.X if len(columns) == rows.batch.X.shape[1] else rows.batch.X[:, columns]
+    X = take_columns(rows.batch.X, columns)
     low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
     if len(X) and not (np.isfinite(low) & np.isfinite(high)).all():
         row, column = np.nonzero(np.isinf(X))
@@ -338,12 +343,6 @@ def _count_labels(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
     present = np.flatnonzero(~np.isnan(value))
     label = starts[nominal[column[present]]] + value[present].astype(np.int64)
     return rows.sum_by(label, row[present], int(starts[-1]))
-
-
-def _scale(numbers: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """Multiply numbers by ``2**exponent``: float64 (k,), infinite where that is too large."""
-    with np.errstate(over="ignore"):
-        return np.asarray(np.ldexp(numbers, exponent.astype(np.int32)))
 
 
 def _add_values_and_squares(

@@ -79,9 +79,14 @@ class ContingencyTable(Statistic):
         """Implement `Statistic.merge`; if there are many cells, each of `jobs` threads merges a part of the columns."""
         if len(several) == 1:
             return several[0]
-        if 1 < jobs <= len(several[0]) and sum(len(table.values) for table in several) > _WORTH_THREADS:
-            return _merge_in_threads(several, jobs)
-        return _merge_cells(several)
+        if not 1 < jobs <= len(several[0]) or sum(len(table.values) for table in several) <= _WORTH_THREADS:
+            return _merge_cells(several)
+        # Each thread merges columns with about as many cells in all tables as the others.
+        upto = np.sum([table.indptr for table in several], axis=0)
+        cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
+        bounds = sorted({0, *cuts.tolist(), len(several[0])})
+        spans = [[table.column_range(low, high) for table in several] for low, high in pairwise(bounds)]
+        return join_columns(list(LocalEngine(jobs).map(_merge_cells, spans)))
 
     @property
     def nbytes(self) -> int:
@@ -295,15 +300,6 @@ def share_out_missing(table: ContingencyTable) -> np.ndarray:
     return np.asarray(table.counts + share[:, None] * table.missing[column])
 
 
-def _merge_in_threads(tables: Sequence[ContingencyTable], jobs: int) -> ContingencyTable:
-    """Do as `_merge_cells`, where each thread merges columns with about as many cells in all tables as the others."""
-    upto = np.sum([table.indptr for table in tables], axis=0)
-    cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
-    bounds = sorted({0, *cuts.tolist(), len(tables[0])})
-    spans = [[table.column_range(low, high) for table in tables] for low, high in pairwise(bounds)]
-    return join_columns(list(LocalEngine(jobs).map(_merge_cells, spans)))
-
-
 def _merge_cells(tables: Sequence[ContingencyTable]) -> ContingencyTable:
     """Merge tables of the same columns, at least one, into that of all rows."""
     column = np.concatenate([table.column_of_cell for table in tables])
@@ -333,11 +329,9 @@ def join_cells(table: ContingencyTable, begins: np.ndarray) -> ContingencyTable:
 
 def join_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
     """Join tables of the same rows, at least one, into that of the columns of all, in order."""
-    starts = np.cumsum([0, *(len(part.values) for part in parts)])
-    indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
     return parts[0].replace(
         columns=np.concatenate([part.columns for part in parts]),
-        indptr=np.concatenate([[0], *indptr]),
+        indptr=compute_offsets(np.concatenate([np.diff(part.indptr) for part in parts])),
         values=np.concatenate([part.values for part in parts]),
         cell_parts=class_parts.concatenate([part.cell_parts for part in parts]),
         gap_parts=class_parts.concatenate([part.gap_parts for part in parts]),

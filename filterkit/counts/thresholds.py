@@ -110,9 +110,7 @@ class Thresholds:
     @property
     def varied(self) -> np.ndarray:
         """bool (columns,): which covered columns have a test, that is, at least two distinct training values."""
-        varied = np.zeros(len(self.table), bool)
-        varied[self.starts[0]] = True
-        return varied
+        return np.asarray(np.bincount(self.column, minlength=len(self.table)) > 0)
 
     def find_best(self, scores: np.ndarray, constant: float) -> np.ndarray:
         """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,).

@@ -150,11 +150,8 @@ def sum_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
 
     Only rows whose class is known count if `supervised`, else all.
     """
-    known = batch.class_known if supervised else np.ones(len(batch), bool)
-    if batch.weights is None:
-        rows = int(np.count_nonzero(known))
-        return float(rows), rows
-    return float(batch.weights[known].sum()), int(np.count_nonzero(batch.weights[known]))
+    weights = batch.row_weights[batch.class_known] if supervised else batch.row_weights
+    return float(weights.sum()), int(np.count_nonzero(weights))
 
 
 def check_sum(reader: str, weights: float, rows: int) -> None:
