@@ -92,7 +92,7 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     StageError : the stage cannot be fitted.
     """
     chosen = rows.transform_by(OnlyColumns(rows.schema, columns))
-    thinned, fitted = yield from fit_in_passes([_ThinValues(needs_class=True), stage], chosen, memory)
+    thinned, fitted = yield from fit_in_passes([_ThinValues(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     columns = fitted.columns
     grid = _pad_rows(values, values.values)[columns]
@@ -110,9 +110,7 @@ def compute_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memor
     rows, columns, memory : as for `compute_curves`.
     class_ : what `describe_numbers` says of the class.
     """
-    (thinned,) = yield from fit_in_passes(
-        [_ThinValues(True)], rows.transform_by(OnlyColumns(rows.schema, columns)), memory
-    )
+    (thinned,) = yield from fit_in_passes([_ThinValues()], rows.transform_by(OnlyColumns(rows.schema, columns)), memory)
     state = thinned.state
     means = class_["mean"] + class_["deviation"] * _pad_rows(
         state["values"], state["sums"].values / state["rows"].values
@@ -122,9 +120,8 @@ def compute_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memor
 
 def _pad_rows(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
     """Return the numbers of each row of a ragged array as a row that ends with NaN: float64 (rows, n)."""
-    within = np.arange(len(numbers)) - np.repeat(ragged.indptr[:-1], ragged.lengths)
     grid = np.full((len(ragged), max(ragged.lengths.max(initial=0), 1)), np.nan)
-    grid[np.repeat(np.arange(len(ragged)), ragged.lengths), within] = numbers
+    grid[np.arange(grid.shape[1]) < ragged.lengths[:, None]] = numbers
     return grid
 
 
@@ -143,7 +140,7 @@ class _ThinValues(MeasuringStage):
             chosen = np.arange(len(upto))
             if len(upto) > _MOST_VALUES:
                 ranks = np.linspace(0, upto[-1], _MOST_VALUES)
-                chosen = np.unique(np.append(np.searchsorted(upto, ranks), len(upto) - 1).clip(0, len(upto) - 1))
+                chosen = np.unique(np.append(np.searchsorted(upto, ranks), len(upto) - 1))
             values.append(cells.values[begin:end][chosen])
             rows.append(np.diff(upto[chosen], prepend=0.0))
             sums.append(np.diff(np.cumsum(numbers[begin:end])[chosen], prepend=0.0))

@@ -65,7 +65,11 @@ def describe_best(
         return {"details": [], "correlation": {"features": [], "r": []}}
     columns = np.sort(features.best)
     origin = _find_origins(features.schema, later.steps)
-    outgoing = _choose_outgoing(origin, columns)
+    # The first six columns made of each of the best features.
+    order = np.argsort(origin, kind="stable")
+    own = origin[order]
+    rank = np.arange(len(own)) - np.searchsorted(own, own)
+    outgoing = np.sort(order[np.isin(own, columns) & (rank < _MOST_COLUMNS)])
     stage = find_curve_stage(later.stages, known) if 0 < len(features.tasks) <= MOST_CURVES else None
     curves: Any = iter(()) if stage is None else compute_curves(features.rows, columns, stage, memory)
     if features.supervised and "mean" in class_:
@@ -79,7 +83,7 @@ def describe_best(
     return {
         "details": [
             {
-                "feature": int(features.find_page_indices(column)),
+                "feature": int(np.searchsorted(features.shown, column)),
                 "before": before.describe(at),
                 "curves": [] if curves is None else curves.describe(at),
                 "after": []
@@ -93,14 +97,6 @@ def describe_best(
         ],
         "correlation": correlation,
     }
-
-
-def _choose_outgoing(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Choose the first six columns made of each of the features `columns`, by their `origin`: int64, ascending."""
-    order = np.argsort(origin, kind="stable")
-    own = origin[order]
-    rank = np.arange(len(own)) - np.searchsorted(own, own)
-    return np.sort(order[np.isin(own, columns) & (rank < _MOST_COLUMNS)])
 
 
 def _find_origins(schema: Schema, steps: Sequence[FittedStep]) -> np.ndarray:
@@ -128,4 +124,4 @@ def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, 
     columns = np.sort(usable)
     r = yield from correlate_columns(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
-    return {"features": features.find_page_indices(usable), "r": round_short(r[np.ix_(at, at)])}
+    return {"features": np.searchsorted(features.shown, usable), "r": round_short(r[np.ix_(at, at)])}

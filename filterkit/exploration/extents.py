@@ -111,7 +111,7 @@ class MeasuringStage(ColumnStage):
     needs_class = True
     numeric_class = True
 
-    def __init__(self, needs_class: bool) -> None:
+    def __init__(self, needs_class: bool = True) -> None:
         self.needs_class = needs_class
         self.totals = np.zeros(0)
 

@@ -69,10 +69,6 @@ class Features:
         self.best = order[: min(best, int(np.count_nonzero(ranking.varied)))]
         self.supervised = any(metric.needs_class for metric in ranking.metrics)
 
-    def find_page_indices(self, columns: np.ndarray) -> np.ndarray:
-        """Return the indices of some columns among those that the page has, `shown`."""
-        return np.searchsorted(self.shown, columns)
-
     @property
     def tasks(self) -> list[int]:
         """The codes of the classes to tell from the rest, see `ContingencyTable.tasks`; none if no metric needs one."""
@@ -116,8 +112,7 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     every = shown[columns[::count]]
     task, threshold, tp, fp = (each[every].ravel() for each in ranking.tests[:4])
     order = np.lexsort((threshold, task, columns))
-    key = (columns, task, threshold)
-    first = np.logical_or.reduce([find_run_begins(each[order]) for each in key]) if len(order) else np.zeros(0, bool)
+    first = find_run_begins(columns[order], task[order], threshold[order])
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(first) - 1
     chosen = order[first]
@@ -174,10 +169,10 @@ def compare_metrics(ranking: Ranking) -> dict[str, Any]:
     """
     scores = ranking.scores[ranking.varied]
     names = [metric.name for metric in ranking.metrics]
-    if len(scores) < 2:
-        return {"metrics": names, "spearman": np.full((len(names), len(names)), np.nan)}
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.corrcoef([_rank_scores(each) for each in scores.T])
+    found = np.full((len(names), len(names)), np.nan)
+    if len(scores) > 1:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.corrcoef([_rank_scores(each) for each in scores.T])
     return {"metrics": names, "spearman": round_short(found).reshape(len(names), -1)}
 
 

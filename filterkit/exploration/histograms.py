@@ -31,7 +31,7 @@ class Histograms(NamedTuple):
     ----------
     schema : of the columns.
     classes : the names of the classes counted, of which the last may be all others; ``[""]`` without a nominal class.
-    edges : float64 (columns, bins + 1), NaN after the last edge of a column, and all NaN for a nominal one.
+    edges : the edges of the bins of each column, ascending; none of a nominal one, or of one without values.
     counts : float64 (columns, classes, bins), the weights of rows; of a nominal column by label, where the last bin
         holds all labels from there on.
     zero : float64 (columns, classes), the weights of the zeros that are counted apart; NaN if they are in `counts`.
@@ -40,7 +40,7 @@ class Histograms(NamedTuple):
 
     schema: Schema
     classes: list[str]
-    edges: np.ndarray
+    edges: Ragged
     counts: np.ndarray
     zero: np.ndarray
     missing: np.ndarray
@@ -57,8 +57,7 @@ class Histograms(NamedTuple):
             if len(labels) > _BINS:
                 labels = [*labels[: _BINS - 1], f"{len(labels) - _BINS + 1:,} {_OTHERS}"]
             return found | {"labels": labels, "counts": self.counts[column, :, : len(labels)]}
-        edges = self.edges[column]
-        edges = edges[~np.isnan(edges)]
+        edges = self.edges.values[slice(*self.edges.indptr[column : column + 2].tolist())]
         zero = self.zero[column]
         return found | {
             "edges": edges,
@@ -158,10 +157,7 @@ class _Bins:
         self.apart = ~self._nominal & (extents.zero > 0)
         self.apart &= schema.zero | (extents.zero > _SPECIAL * extents.totals.sum())
         self.edges = _choose_edges(extents, self._nominal, self.apart)
-        known = ~np.isnan(self.edges)
-        count = np.count_nonzero(known, axis=1)
-        self._sorted_edges = Ragged.from_lengths(count, self.edges[known])
-        self._last = np.where(self._nominal, _BINS - 1, np.maximum(count - 2, 0))
+        self._last = np.where(self._nominal, _BINS - 1, np.maximum(self.edges.lengths - 2, 0))
         self.zero = self._find_bins(np.arange(schema.width), np.zeros(schema.width))
 
     def count(self, batch: Batch) -> BinCounts:
@@ -180,26 +176,25 @@ class _Bins:
     def _find_bins(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Find the bin of each value that is not missing: int64 (n,)."""
         above = np.nextafter(value, np.inf)  # an edge above the value is no less than this
-        after = self._sorted_edges.search(column, above)
-        numeric = np.maximum(after - self._sorted_edges.indptr[column] - 1, 0)
+        after = self.edges.search(column, above)
+        numeric = np.maximum(after - self.edges.indptr[column] - 1, 0)
         bins = np.where(self._nominal[column], value, numeric)
         return np.asarray(np.minimum(bins, self._last[column]).astype(np.int64))
 
 
-def _choose_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> np.ndarray:
+def _choose_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> Ragged:
     """Choose `Histograms.edges`: bins around whole numbers if all are whole and less than 40 apart, else 40 equal ones.
 
     Zeros that are not `apart` lie within the edges.
     """
-    found = np.full((len(nominal), _BINS + 1), np.nan)
+    edges = [np.zeros(0)] * len(nominal)
     among = ~apart & (extents.zero > 0)
     low = np.where(among, np.minimum(extents.low, 0.0), extents.low)
     high = np.where(among, np.maximum(extents.high, 0.0), extents.high)
     for number in np.flatnonzero(~nominal & (low <= high)).tolist():
         first, last = float(low[number]), float(high[number])
         if last - first < _BINS and extents.whole[number]:
-            edges = np.arange(first - 0.5, last + 1)
+            edges[number] = np.arange(first - 0.5, last + 1)
         else:
-            edges = np.linspace(first / 2, last / 2, _BINS + 1) * 2  # the width itself may be infinite
-        found[number, : len(edges)] = edges
-    return found
+            edges[number] = np.linspace(first / 2, last / 2, _BINS + 1) * 2  # the width itself may be infinite
+    return Ragged.from_lengths(np.array([len(each) for each in edges]), np.concatenate(edges))
