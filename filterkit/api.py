@@ -71,7 +71,7 @@ def batches(
     TypeError : `path` is an open file.
     """
     file_path = path_as_text(path)
-    kind = _format(file_path, format)
+    kind = _find_format(file_path, format)
     if block_size is not None and not _is_count(block_size):
         raise UsageError(f"block_size must be a whole number of at least 1, not {quoted(str(block_size))}")
     with Reader(
@@ -130,7 +130,7 @@ def write(
     TypeError : `path` is an open file.
     """
     file_path = path_as_text(path)
-    kind = _format_to_write(file_path, format)
+    kind = _find_output_format(file_path, format)
     if precision is not None and not (_is_count(precision) and precision <= 17):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
     if precision is not None and not kind.rounds:
@@ -171,7 +171,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
     """
     file_path = path_as_text(path)
     check_output_format(file_path, format, "tee")
-    writer = RowWriter(Form(_format_to_write(file_path, format), rows.schema, rows.schema.sparse))
+    writer = RowWriter(Form(_find_output_format(file_path, format), rows.schema, rows.schema.sparse))
     with open_output(file_path, onward=True) as out:
         yield from writer.tee(out, rows)
 
@@ -213,7 +213,7 @@ def _is_count(value: Any) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool) and bool(value >= 1)
 
 
-def _format(path: str, name: str | None, is_read: bool = True) -> FileFormat:
+def _find_format(path: str, name: str | None, is_read: bool = True) -> FileFormat:
     """Return the format called `name`; if that is None, the format of the ending of a file."""
     if name is None and path.lower().endswith(".arff"):
         return Arff()
@@ -237,14 +237,14 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
         raise UsageError(
             f"{by}: {quoted(file_path, PATH)}: with * it names parts, which only -o and --test write; name one file"
         )
-    _format_to_write(file_path, format, by)
+    _find_output_format(file_path, format, by)
 
 
-def _format_to_write(path: str, name: str | None, by: str = "") -> FileFormat:
+def _find_output_format(path: str, name: str | None, by: str = "") -> FileFormat:
     """Return the format for an output; refuse one that does not fit the ending."""
     from filterkit.plugin.formats import check_output_ending
     from filterkit.plugin.registry import registry
 
-    kind = _format(path, name, is_read=False)
+    kind = _find_format(path, name, is_read=False)
     check_output_ending(path, kind, registry().formats, by, name is not None)
     return kind

@@ -65,8 +65,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         ValueError : the chain or another parameter is invalid, or the chain cannot be fitted on X and y.
         TypeError : X has objects that are neither numbers nor texts, or columns whose names are of several types.
         """
-        chain, batch = self._training(X, y, sample_weight)
-        with _value_errors():
+        chain, batch = self._prepare_training(X, y, sample_weight)
+        with _raise_value_errors():
             self.fitted_ = chain.fit(_drop_weightless(batch), progress=False)
         return self
 
@@ -83,14 +83,14 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _transform(self, X: Any) -> Batch:
         """Return the rows X, (rows, features), as they come out of the fitted chain."""
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
+        rows = self._convert_rows(X, reset=False)
         return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
+    def _prepare_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
         """Return the chain, and the training rows as a batch."""
         if not isinstance(self.chain, (str, Chain)):
             raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
-        with _value_errors():
+        with _raise_value_errors():
             chain = Chain.parse(str(self.chain))
             check_unseen(self.unseen)
         self._check_stages(chain.stages)
@@ -100,32 +100,32 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} requires y to be passed, but the target y is None: "
                 f"{needed_by[0].name} needs the class"
             )
-        with _value_errors():
-            batch = self._rows(X, reset=True)
+        with _raise_value_errors():
+            batch = self._convert_rows(X, reset=True)
         if not len(batch):
             raise ValueError("X has no rows; a chain is fitted on at least one")
         self.classes_: Any = None
         if y is not None:
-            _check_mask(y, "y")
+            _refuse_mask(y, "y")
             y = column_or_1d(y, warn=True)
             if len(y) != len(batch):
                 raise ValueError(
                     f"y has the length {len(y)}, but X has the length {len(batch)}; pass one y for each row"
                 )
-            with _value_errors():
+            with _raise_value_errors():
                 batch = self._attach_class(batch, y, needed_by)
         if sample_weight is not None:
-            _check_mask(sample_weight, "sample_weight")
+            _refuse_mask(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
             batch = batch.replace(weights=None if (weights == 1).all() else weights)
         return chain, batch
 
-    def _rows(self, X: Any, reset: bool) -> Batch:
-        """X as a batch without a class; with `reset`, its features are those of the chain from now on."""
+    def _convert_rows(self, X: Any, reset: bool) -> Batch:
+        """Return X as a batch without a class; with `reset`, its features are those of the chain from now on."""
         if isinstance(X, Batch) or hasattr(X, "collect"):
             what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else describe_wrong_rows(X)
             raise ValueError(f"expected an array or a data frame, found {what}")
-        _check_mask(X, "X")
+        _refuse_mask(X, "X")
         first = X[0] if isinstance(X, list) and X else None
         if isinstance(first, dict):
             raise ValueError("X is a list of dicts; give it to pandas.DataFrame first")
@@ -195,7 +195,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the parameters; with `deep`, including the options of the stages."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for prefix, stage in _name_stages(self._stages()):
+            for prefix, stage in _name_stages(self._parse_stages()):
                 params |= {f"{prefix}__{option}": value for option, value in get_option_values(stage).items()}
         return params
 
@@ -210,7 +210,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
         options = {key: value for key, value in params.items() if key not in own}
         if options:
-            with _value_errors():
+            with _raise_value_errors():
                 stages = list(_name_stages(Chain.parse(str(self.chain)).stages))
                 known = {f"{name}__{option}" for name, stage in stages for option in get_option_values(stage)}
                 unknown = next((key for key in options if key not in known), None)
@@ -225,10 +225,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
-        tags.target_tags.required = any(map(_needs_y, self._stages()))
+        tags.target_tags.required = any(map(_needs_y, self._parse_stages()))
         return tags
 
-    def _stages(self) -> list[Stage]:
+    def _parse_stages(self) -> list[Stage]:
         """Return the stages of the chain; none if it is invalid, which only `fit` reports."""
         try:
             return _parse_chain(str(self.chain), registry())
@@ -290,8 +290,8 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
-        chain, batch = self._training(X, y, sample_weight)
-        with _value_errors():
+        chain, batch = self._prepare_training(X, y, sample_weight)
+        with _raise_value_errors():
             counted = _drop_weightless(batch)
             self.fitted_, out = chain.fit_transform(counted, progress=False)
             if len(counted) < len(batch):  # rows without weight are transformed, too
@@ -311,7 +311,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         ------
         ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
         """
-        with _value_errors():
+        with _raise_value_errors():
             return self._make_output(self._transform(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -334,15 +334,15 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     def _keeps_kinds(self) -> bool:
         """Return whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
         is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
-        return is_mixed and self._container() != "default"
+        return is_mixed and self._get_container() != "default"
 
-    def _container(self) -> str:
+    def _get_container(self) -> str:
         """Return what `transform` is to return: ``default``, ``pandas`` or ``polars``."""
         return str(_get_output_config("transform", self)["dense"])
 
     def _make_output(self, out: Batch, X: Any) -> Any:
         """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
-        container = self._container()
+        container = self._get_container()
         if self._keeps_kinds() or (out.sparse and container != "default"):
             return _make_frame(out, container, getattr(X, "index", None))
         left = out.schema.passthrough
@@ -369,18 +369,19 @@ class _ChainPredictor(_ChainEstimator):
             )
         return self
 
-    def _learner(self) -> FittedLearner:
+    def _get_learner(self) -> FittedLearner:
         learner = self.fitted_.stages[-1]
         assert isinstance(learner, FittedLearner)
         return learner
 
-    def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        with _value_errors():
+    def _predict_tasks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the rows X, and return what `FittedLearner.read_predictions` does: predictions and scores."""
+        with _raise_value_errors():
             out = self._transform(X)
-            return self._learner().read_predictions(out)
+            return self._get_learner().read_predictions(out)
 
     def __sklearn_tags__(self) -> Any:
-        tags, stages = super().__sklearn_tags__(), self._stages()
+        tags, stages = super().__sklearn_tags__(), self._parse_stages()
         tags.input_tags.allow_nan = any(stage.fills_missing for stage in stages)
         with suppress(FilterkitError):
             for learner in (stage for stage in stages[-1:] if isinstance(stage, Learner)):
@@ -414,33 +415,33 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         ------
         ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
         """
-        codes, _ = self._predictions(X)
+        codes, _ = self._predict_tasks(X)
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
 
-    def _threshold(self) -> float | None:
+    def _find_threshold(self) -> float | None:
         """Return the model's threshold between two classes; before `fit`, the one that the learner expects."""
         if hasattr(self, "fitted_"):
-            return self._learner().model.threshold
-        last = next(iter(self._stages()[-1:]), None)
-        with _value_errors():
+            return self._get_learner().model.threshold
+        last = next(iter(self._parse_stages()[-1:]), None)
+        with _raise_value_errors():
             return last.expect_threshold() if isinstance(last, Learner) else None
 
-    @available_if(lambda self: self._threshold())  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._find_threshold())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each of the `classes_`: float64 (rows, classes); errors are those of `predict`.
 
         The method is there if the learner has probabilities.
         """
-        _, scores = self._predictions(X)
+        _, scores = self._predict_tasks(X)
         return self._split_by_class(scores, 1 - scores, 0.0)
 
-    @available_if(lambda self: self._threshold() == 0)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._find_threshold() == 0)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the scores, float64 (rows, classes), or of two classes that of the second, (rows,).
 
         Errors are those of `predict`. The method is there if the scores of the learner are no probabilities.
         """
-        _, scores = self._predictions(X)
+        _, scores = self._predict_tasks(X)
         least = scores.min(axis=1, keepdims=True) - 1
         by_class = self._split_by_class(scores, -scores, least)
         return by_class[:, 1] if by_class.shape[1] == 2 else by_class
@@ -454,7 +455,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         opposite : float64 (rows, tasks), the score of the other class where there are two.
         unseen : the score of classes without a task, because no row of them was chosen.
         """
-        codes = self._learner().tasks.codes
+        codes = self._get_learner().tasks.codes
         by_class: np.ndarray = np.zeros((len(scores), len(self.classes_))) + unseen
         if len(codes) == 1:
             by_class[:, 1 - codes[0]] = opposite[:, 0]
@@ -483,7 +484,7 @@ class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict a number for each row of X, (rows, features): float64 (rows,); errors as of `ChainClassifier`."""
-        numbers, _ = self._predictions(X)
+        numbers, _ = self._predict_tasks(X)
         return numbers[:, 0]
 
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
@@ -497,7 +498,7 @@ _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_al
 
 
 @contextmanager
-def _value_errors() -> Iterator[None]:
+def _raise_value_errors() -> Iterator[None]:
     """Raise the `FilterkitError`s of a context as `ValueError`s, as scikit-learn expects; NaN is what is missing."""
     try:
         yield
@@ -511,7 +512,7 @@ def _parse_chain(chain: str, plugins: Registry) -> list[Stage]:
     return Chain.parse(chain, plugins).stages
 
 
-def _check_mask(values: Any, name: str) -> None:
+def _refuse_mask(values: Any, name: str) -> None:
     """Raise a ValueError for a masked array, because scikit-learn ignores the mask."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array, whose mask would be lost; fill what is masked, or leave it out")

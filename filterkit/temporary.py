@@ -57,7 +57,7 @@ class LockedFolder:
     def __init__(self, parent: str, begin: str = ".", mode: int = 0o777) -> None:
         # The prefix differs by user, and by machine, since another may not see the locks.
         machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-        mark = zlib.crc32(f"{machine} {user_number()}".encode("utf-8", "surrogateescape"))
+        mark = zlib.crc32(f"{machine} {get_user_number()}".encode("utf-8", "surrogateescape"))
         prefix = f"{begin}filterkit-{mark:08x}-"
         if fcntl is not None:
             with suppress(OSError), os.scandir(parent) as entries:
@@ -116,7 +116,7 @@ def remove_all() -> None:
         _remove_folder(path)
 
 
-def user_number() -> int:
+def get_user_number() -> int:
     """Return the number of the user; 0 on systems without such numbers."""
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
@@ -136,7 +136,7 @@ def _is_abandoned(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry is a folder of this user with a file that no process has locked."""
     with suppress(OSError):
         about = entry.stat(follow_symlinks=False)
-        if not stat.S_ISDIR(about.st_mode) or about.st_uid != user_number():
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid != get_user_number():
             return False
         number = os.open(os.path.join(entry.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

@@ -49,7 +49,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps:
     spread = max(float(values @ values) / rows - float(mean @ mean), 1e-300)
     sign = np.where(positive, 1.0, -1.0)
 
-    def normal(multipliers: np.ndarray) -> np.ndarray:
+    def compute_normal(multipliers: np.ndarray) -> np.ndarray:
         signed = multipliers * sign
         return np.asarray(transposed @ signed - signed.sum() * mean)
 
@@ -63,7 +63,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps:
             intercept = _find_intercept(1 - sign * scores + shift, positive, costs, steepness)
             lack = 1 - sign * (scores + intercept) + shift
             multipliers = np.clip(steepness * lack, 0, costs)
-            gradient = w - normal(multipliers)
+            gradient = w - compute_normal(multipliers)
             if not np.linalg.norm(gradient) > precision * (1 + np.linalg.norm(w)):
                 break
             inside = X[np.flatnonzero((multipliers > 0) & (multipliers < costs))]
@@ -76,7 +76,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps:
             if not length:  # no more digits
                 break
             w, scores, steps = w + length * step, scores + length * gain, steps + 1
-        w = normal(multipliers)
+        w = compute_normal(multipliers)
         scores = X @ w - mean @ w
         if not np.isfinite(scores).all() or steps >= most_steps:
             raise NoSolution
@@ -182,11 +182,11 @@ def _choose_step_length(
     slope, curvature : the derivatives of half the squared length of the coefficients along the step.
     """
 
-    def slope_at(length: float) -> float:
+    def compute_slope(length: float) -> float:
         return slope + length * curvature - float(np.clip(steepness * (lack - length * gain), 0, costs) @ gain)
 
     low, high = 0.0, 1.0
-    low_slope, high_slope = slope_at(low), slope_at(high)
+    low_slope, high_slope = compute_slope(low), compute_slope(high)
     if not low_slope < 0:
         return 0.0
     if not high_slope > 0:
@@ -195,7 +195,7 @@ def _choose_step_length(
     while True:
         share = low_slope / (low_slope - high_slope)
         middle = low + (high - low) * min(max(share, 0.05), 0.95)
-        there = slope_at(middle)
+        there = compute_slope(middle)
         if abs(there) <= flat or not low < middle < high:
             return middle
         if there > 0:
