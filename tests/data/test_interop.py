@@ -389,7 +389,6 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (to_liac, testing.sample("all-kinds"), "attribute 'd' is date, a type that liac-arff does not have"),
         (to_liac, WEIGHTED, "liac-arff has no weights of rows"),
         (partial(to_arrow, weights="class"), WEIGHTED, "an attribute is called 'class'; choose another name for the w"),
-        (partial(to_pandas, weights="class"), WEIGHTED, "an attribute is called 'class'; choose another name for the "),
     ],
 )
 def test_what_cannot_be_converted_is_refused(convert, given, message):

@@ -258,7 +258,6 @@ def test_the_cheapest_of_several_classes_is_predicted(size, costs):
         ("LinearSVC --costs 3.cost", {}, "--costs needs probabilities, which LinearSVC does not have"),
         ("VotingClassifier --set estimators=GaussianNB --costs 3.cost", {}, "--costs needs probabilities"),
         ("GaussianNB --costs 2.cost", {}, "2.cost:1: the costs are a matrix of 2 times 2, but 'class' has 3 values"),
-        ("GaussianNB --costs 3.cost", {"positive": "virginica"}, "costs apply to all 3 classes; leave out --positive"),
         ("GaussianNB --costs none.cost", {}, "none.cost: No such file or directory"),
     ],
 )
@@ -287,7 +286,6 @@ def test_costs_without_use_are_refused(words, options, message, costs):
             "VotingClassifier needs the parameter estimators; write --set estimators=VALUE",
         ),
         ("BaggingClassifier --set estimator__C=1", "BaggingClassifier needs the parameter estimator; write --set"),
-        ("SelfTrainingClassifier", "SelfTrainingClassifier needs the parameter estimator; write --set estimator=VALUE"),
         ("LinearSVC --grid C:1", "--grid must be like standardize=False, not 'C:1'"),
         ("SVC --set decision_function_shape=ovo", "decision_function_shape=ovo has scores of pairs of classes"),
         ("SVC --set C=1 --grid C=1,2", "the parameter 'C' is given twice"),
