@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.quantiles import BINS, SortedValues
+from filterkit.counts.quantiles import BINS, quantiles
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import exact_parts, pad_parts, select_counted_rows
 from filterkit.data.batch import Batch
@@ -38,7 +38,7 @@ class NumericClass(NamedTuple):
         share, scaled = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
         mean = float((share * scaled).sum())
         deviation = float(np.sqrt((share * (scaled - mean) ** 2).sum()))
-        cuts = [SortedValues(table).find_inverted_cdf(number / BINS)[0] for number in range(1, BINS)]
+        cuts = quantiles(table, [number / BINS for number in range(1, BINS)], "inverted_cdf")
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
     def count_rows(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:

@@ -64,7 +64,7 @@ class Thresholds:
         self.is_test = is_test
         self.column = column[is_test]
         self.values = cells.values[is_test]
-        self._against: dict[int, Counts] = {}
+        self._against: dict[int | None, Counts] = {}
 
     @property
     def many_classes(self) -> bool:
@@ -128,8 +128,7 @@ class Thresholds:
 
         The result is cached.
         """
-        key = -1 if task is None else task
-        if key not in self._against:
+        if task not in self._against:
             tp = self.rows
             pos = total = float(self.table.totals.sum())
             if task is not None:
@@ -140,8 +139,8 @@ class Thresholds:
                 else:
                     tp = self.selected[:, task]
             fp = np.minimum(self.rows - tp, total - pos)  # weights not whole may round
-            self._against[key] = merge_equal_counts(tp, fp, pos, total - pos)
-        return self._against[key]
+            self._against[task] = merge_equal_counts(tp, fp, pos, total - pos)
+        return self._against[task]
 
 
 def merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:

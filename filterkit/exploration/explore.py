@@ -11,7 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from itertools import count
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 from filterkit.chains.column_fitting import count_numeric_class
 from filterkit.chains.fitting import fit_stages
@@ -19,9 +21,9 @@ from filterkit.chains.queries import Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.counts.overview import Overview
-from filterkit.counts.record import RecordMerger
+from filterkit.counts.record import SUM, Record, RecordMerger
+from filterkit.data.batch import Batch
 from filterkit.errors import UsageError
-from filterkit.exploration.account import CellCounts
 from filterkit.exploration.details import LaterStages, describe_best
 from filterkit.exploration.extents import READER, measure_extents
 from filterkit.exploration.features import (
@@ -134,6 +136,25 @@ def explore(
         }
         | describe_best(features, later, known, memory, overview, described["class"])
     )
+
+
+class CellCounts(Record):
+    """Counts rows, and the cells of X in them.
+
+    Attributes
+    ----------
+    rows : how many rows there are.
+    nonzero, missing : how many cells are neither zero nor missing, and how many are missing.
+    """
+
+    fields = dict.fromkeys(("rows", "nonzero", "missing"), SUM)
+
+    @classmethod
+    def of(cls, batch: Batch) -> Self:
+        """Count the rows and cells of one batch."""
+        values = batch.stored_values
+        missing = int(np.count_nonzero(np.isnan(values)))
+        return cls(rows=len(batch), nonzero=int(np.count_nonzero(values)) - missing, missing=missing)
 
 
 _NO_FEATURES: dict[str, Any] = {

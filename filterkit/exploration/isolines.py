@@ -43,5 +43,4 @@ def has_plane(metric: Metric, classes: int) -> bool:
     It does not for a metric that needs no class, looks at whole columns or at no data, or, with several classes, has a
     form of its own for them.
     """
-    in_plane = metric.by_column is None and metric.by_table is None and metric.needs_class
-    return in_plane and (classes == 1 or metric.classes is None)
+    return metric.compares_classes and metric.by_column is None and (classes == 1 or metric.classes is None)

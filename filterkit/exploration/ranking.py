@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ class _RankColumns(MeasuringStage):
         self._choose_metrics = metrics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_stage, ([metric.name for metric in self.metrics], self.needs_class)
+        return type(self), (partial(map, find_metric, [metric.name for metric in self.metrics]), self.needs_class)
 
     @cached_property
     def metrics(self) -> list[Metric]:
@@ -141,10 +141,6 @@ class _RankColumns(MeasuringStage):
             else:
                 scores.append(score_columns(thresholds, metric))
         return tests, scores
-
-
-def _restore_stage(names: list[str], supervised: bool) -> _RankColumns:
-    return _RankColumns(lambda: [find_metric(name) for name in names], supervised)
 
 
 def _hold_in_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
