@@ -16,7 +16,7 @@ from filterkit.files.part_names import PartNames, parse_part_names
 from filterkit.files.source import find_input_files
 from filterkit.files.urls import is_url
 
-_PAGES = (".html", ".htm")
+PAGES = (".html", ".htm")  # the endings of pages for a browser
 
 
 class Destination(NamedTuple):
@@ -42,11 +42,6 @@ def list_destinations(paths: dict[str, str | None]) -> list[Destination]:
     return [Destination(flag, path) for flag, path in paths.items() if path is not None]
 
 
-def has_page_ending(path: str | None) -> bool:
-    """Return whether the ending of an output says that it is a page for a browser."""
-    return path is not None and find_ending(path) in _PAGES
-
-
 def check_page_name(command: str, path: str) -> None:
     """Refuse a name for the page that a command writes, if it has the ending of another kind of file.
 
@@ -54,7 +49,7 @@ def check_page_name(command: str, path: str) -> None:
     ------
     UsageError : the name has an ending, and it is not that of a page.
     """
-    if find_ending(path) not in ("", *_PAGES):
+    if find_ending(path) not in ("", *PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 

@@ -7,15 +7,17 @@ import gc
 import os
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.declared import list_declared_options, make_command
+from filterkit.cli.declared import format_option, list_declared_options, make_command
 from filterkit.cli.options import RunOptions
 from filterkit.cli.shell.signals import end_process_on_signal, find_signal_status, interrupt_on_signal
 from filterkit.errors import (
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from filterkit.cli.defaults import Defaults
 
 _DEFAULTS = "filterkit.defaults"  # the key under which a context has the defaults file
+BEFORE = "filterkit.before"  # the key under which a context has the names of the options before that of the subcommand
+_EVERYWHERE = ("plugins", "debug", "defaults", "no_defaults")  # serve every subcommand, whether it declares them or not
 
 # filterkit's own subcommands and what each is for, so that the help imports none of them.
 SUBCOMMANDS = {
@@ -138,16 +142,12 @@ def command(context: click.Context, /, words: tuple[str, ...], options: RunOptio
     found: Defaults = context.meta[_DEFAULTS]
     interrupt_on_signal()
     if not words:
-        from filterkit.cli.subcommands.run import list_given_options
-
         if any(list_given_options(context)):
             raise UsageError("INPUT is missing; see: filterkit --help")
         draw_progress(context.get_help() + "\n")
         context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
-        from filterkit.cli.subcommands.run import run_subcommand
-
         found.check_table_names(known.subcommands)
         defaults = found.find_command_defaults(first, known.subcommands[first])
         run_subcommand(known.subcommands[first], first, rest, context, defaults)
@@ -157,6 +157,60 @@ def command(context: click.Context, /, words: tuple[str, ...], options: RunOptio
 
     options.defaults = found.path or None
     run_chain(first, rest, options, known)
+
+
+def run_subcommand(
+    command: click.Command, name: str, words: list[str], whole: click.Context, defaults: dict[str, Any]
+) -> None:
+    """Run a subcommand, filterkit's own or a plugin's.
+
+    An option of filterkit before the name is passed on, in front of the words after the name. It is refused if the
+    subcommand has no option of the same long flag.
+
+    Parameters
+    ----------
+    command, name : the subcommand.
+    words : those after its name.
+    whole : the context of filterkit itself, with the options before the name. Its object, the registry, becomes the
+        object of the subcommand's context.
+    defaults : values of options that are not given, by the names of parameters.
+
+    Raises
+    ------
+    UsageError : an option is unknown or wrong.
+    FilterkitError : the subcommand fails, or raises a `click.ClickException`.
+    click.exceptions.Exit : the subcommand ends with an exit status of its own, or has answered ``--help``.
+    """
+    own = {flag: str(param.name) for param in command.params for flag in (*param.opts, *param.secondary_opts)}
+    before: list[str] = []
+    names = []
+    for option, value in list_given_options(whole):
+        flag, *values = format_option(option, value)
+        if flag in own:
+            if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):  # --test IN OUT
+                raise UsageError(f"{flag} of '{name}' takes other values; put it after '{name}'")
+            before += [flag, *values]
+            names.append(own[flag])
+        elif option.name not in _EVERYWHERE:
+            raise UsageError(f"{flag} is not an option of '{name}'; leave it out")
+    words = before + words
+    try:
+        with command.make_context(f"filterkit {name}", [*words], default_map=defaults, obj=whole.obj) as context:
+            refuse_repeated_options(command, context, words)
+            context.meta[BEFORE] = names
+            command.invoke(context)
+    except click.UsageError as error:
+        raise UsageError(f"{name}: {format_click_message(error, f'filterkit {name} --help')}") from None
+    except click.ClickException as error:
+        raise FilterkitError(f"{name}: {format_click_message(error)}") from None
+
+
+def list_given_options(context: click.Context) -> Iterator[tuple[click.Option, Any]]:
+    """Yield each option that is given on the command line, and its value."""
+    for option in context.command.params:
+        name = str(option.name)
+        if isinstance(option, click.Option) and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            yield option, context.params.get(name)
 
 
 def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
@@ -212,7 +266,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def run_command_line(arguments: list[str]) -> int:
     """Run the command line, and return the exit status."""
     try:
-        status = _run(arguments)
+        status = 0
+        try:  # not command.main, which handles interrupts and closed pipes in its own way
+            with command.make_context("filterkit", list(arguments)) as context:
+                command.invoke(context)
+        except click.exceptions.Exit as error:
+            status = error.exit_code
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
@@ -249,13 +308,3 @@ def _explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):  # at an import, too
         return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help", 1
     return explain_unexpected(error), 1
-
-
-def _run(arguments: list[str]) -> int:
-    # Not command.main, which handles interrupts and closed pipes in its own way.
-    try:
-        with command.make_context("filterkit", list(arguments)) as context:
-            command.invoke(context)
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    return 0

@@ -274,12 +274,12 @@ def _check_load(job: Job) -> None:
     """Refuse options that a chain of ``--load`` has decided."""
     options = job.options
     given = {
-        "a stage": bool(job.stages),
-        "--class": bool(options.class_),
-        "--labels": bool(options.labels),
-        "--positive": bool(options.positive),
+        "a stage": job.stages,
+        "--class": options.class_,
+        "--labels": options.labels,
+        "--positive": options.positive,
         "--seed": options.seed is not None,
-        "--save": bool(options.save),
+        "--save": options.save,
     }
     for option, is_given in given.items():
         if is_given:

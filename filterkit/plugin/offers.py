@@ -114,10 +114,10 @@ class HookCaller:
         PluginError : a hook does not exist, is not marked, takes arguments, or is a wrapper that may not be one.
         ValueError : the module is registered already.
         """
-        describe_origin = f"{name} {module.__name__}"
+        unique_name = f"{name} {module.__name__}"
         _check_hook_names(module)
         try:
-            self._manager.register(module, name=describe_origin)
+            self._manager.register(module, name=unique_name)
             self._manager.check_pending()
             if self._try_wrappers(module):
                 if not may_wrap:
@@ -126,7 +126,7 @@ class HookCaller:
                     )
                 self.wrappers.append(module)
         except BaseException:
-            if self._manager.get_plugin(describe_origin) is module:  # pluggy keeps what it has refused
+            if self._manager.get_plugin(unique_name) is module:  # pluggy keeps what it has refused
                 self._manager.unregister(module)
             raise
 

@@ -116,23 +116,19 @@ class Claims:
         self.owners: dict[tuple[str, str], list[Plugin]] = {}
         for plugin in plugins:
             for kind, name, item in plugin.iterate_offers():
-                self._claim(plugin, kind, name, item)
-
-    def _claim(self, plugin: Plugin, kind: str, name: str, item: Any) -> None:
-        """Let a plugin have a name of an item that it offers, unless filterkit or another plugin has claimed it."""
-        known = self.items.setdefault(kind, {})
-        owners = self.owners.setdefault((kind, name), [])
-        owners.append(plugin)
-        if owners.count(plugin) > 1:
-            plugin.problem = f"it offers the {kind} {quoted(name)} twice"
-        elif name in OWN.get(kind, ()):
-            plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
-        elif len(owners) == 1:
-            known[name] = item
-        else:
-            known.pop(name, None)
-            for late in owners[1:]:
-                late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
+                known = self.items.setdefault(kind, {})
+                owners = self.owners.setdefault((kind, name), [])
+                owners.append(plugin)
+                if owners.count(plugin) > 1:
+                    plugin.problem = f"it offers the {kind} {quoted(name)} twice"
+                elif name in OWN.get(kind, ()):
+                    plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
+                elif len(owners) == 1:
+                    known[name] = item
+                else:
+                    known.pop(name, None)
+                    for late in owners[1:]:
+                        late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
 
     def find_rivals(self, plugin: Plugin) -> set[Plugin]:
         """Return the other plugins that claim names of a plugin."""

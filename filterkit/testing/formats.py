@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     )
     if target.kind == "nominal":
         positive = target.values[-1]
-        found = _read_content(form, content, target.name, positive).schema.positive
+        found = _read_content(form, content, target.name, positive=positive).schema.positive
         assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
 
 
@@ -288,35 +289,23 @@ def _make_class_an_attribute(data: Batch) -> Batch:
     return change_targets(data, Schema(schema.relation, schema.attributes, sparse=False))
 
 
-def _read_content(
-    form: FileFormat,
-    content: bytes,
-    class_: str = "none",
-    positive: str | None = None,
-    block_size: int | None = None,
-) -> Batch:
+def _read_content(form: FileFormat, content: bytes, class_: str = "none", **settings: Any) -> Batch:
     """Read all rows from the bytes of a file as one batch, as `_read` does from a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t" + form.endings[0])
         Path(path).write_bytes(content)
-        return _read(form, path, class_, positive, block_size)
+        return _read(form, path, class_, **settings)
 
 
-def _read(
-    form: FileFormat,
-    path: str,
-    class_: str | None,
-    positive: str | None = None,
-    block_size: int | None = None,
-) -> Batch:
-    """Read all rows of a file as one batch.
+def _read(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
+    """Read all rows of a file as one batch; `settings` are other arguments of `Reader`.
 
     Raises
     ------
     AssertionError : the file cannot be read.
     """
     try:
-        with Reader(form, path, class_, positive, block_size=block_size) as reader:
+        with Reader(form, path, class_, **settings) as reader:
             batches = list(reader.batches())
     except Exception as error:
         asked = f" with the class {class_}" if class_ is not None else ""

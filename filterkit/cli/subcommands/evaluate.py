@@ -11,8 +11,9 @@ import click
 from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain
 from filterkit.cli.declared import make_command, option
-from filterkit.cli.destinations import check_destinations, has_page_ending, list_destinations
+from filterkit.cli.destinations import PAGES, check_destinations, list_destinations
 from filterkit.cli.inputs import check_options_apply, open_input
+from filterkit.cli.main import BEFORE
 from filterkit.cli.options import (
     InputOptions,
     WorkOptions,
@@ -31,7 +32,6 @@ from filterkit.cli.subcommands.results import (
     print_results,
     write_report_page,
 )
-from filterkit.cli.subcommands.run import BEFORE
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
@@ -44,7 +44,7 @@ from filterkit.evaluation.plots import check_plot_options
 from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_splits
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
-from filterkit.files.endings import CSV, check_ending
+from filterkit.files.endings import CSV, check_ending, find_ending
 from filterkit.files.output import open_output
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
@@ -202,7 +202,7 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
 def _write_results(results: Results, measures: list[str], options: EvaluateOptions) -> None:
     """Write the results to ``--output``, as CSV or as a page."""
     assert options.output is not None
-    if has_page_ending(options.output):
+    if find_ending(options.output) in PAGES:
         if not options.by_class:
             results = Results(row._replace(confusion=None) for row in results.rows)
         own = {"fold column": options.fold_column, "splits": options.splits}
@@ -264,18 +264,16 @@ def _check_fold_options(context: click.Context, paths: tuple[str, ...], options:
             raise UsageError("evaluate: with --test, name only one DATA, on which the chains are fitted")
         if options.unseen == "extend":
             raise UsageError("evaluate: --unseen extend cannot be combined with --test; --unseen missing can")
-        others = {"--repeats": options.repeats > 1, "--group": options.group, "--train": options.train}
-        for flag, is_set in others.items():
-            if is_set:
-                raise UsageError(
-                    f"evaluate: {flag} applies to cross-validation, but --test gives the rows to test on; leave one out"
-                )
-        return
-    for name in ("folds", "repeats", "group", "train"):
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise UsageError(
-                f"evaluate: --{name} applies to folds drawn at random, but {flags[0]} gives the folds; leave one out"
-            )
+        why = "cross-validation, but --test gives the rows to test on"
+        wrong = [("repeats", options.repeats > 1), ("group", options.group), ("train", options.train)]
+    else:
+        why = f"folds drawn at random, but {flags[0]} gives the folds"
+        from_user = click.core.ParameterSource.COMMANDLINE
+        names = ("folds", "repeats", "group", "train")
+        wrong = [(name, context.get_parameter_source(name) is from_user) for name in names]
+    for name, is_set in wrong:
+        if is_set:
+            raise UsageError(f"evaluate: --{name} applies to {why}; leave one out")
     if options.splits is not None and len(paths) > 1:
         raise UsageError("evaluate: --splits gives the folds of one DATA; name only one")
 

@@ -12,6 +12,9 @@ from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import align_rows, print_document
 from filterkit.plugin.registry import Registry
 
+# What plugins offer, and how the table marks each name of it.
+_KINDS = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
+
 
 class PluginsOptions(JsonOptions):
     """The options of ``plugins``."""
@@ -28,11 +31,8 @@ def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
             "name": plugin.name,
             "origin": plugin.origin,
             "problem": plugin.problem or None,
-            "stages": [stage.name for stage in plugin.stages],
-            "formats": [format.name for format in plugin.formats],
-            "engines": [engine.name for engine in plugin.engines],
-            "subcommands": [command.name for command in plugin.subcommands],
         }
+        | {kind: [each.name for each in getattr(plugin, kind)] for kind in _KINDS}
         | ({"trace": plugin.trace or None} if options.debug else {})
         for plugin in known.plugins
     ]
@@ -42,10 +42,9 @@ def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
 def _tabulate_plugins(document: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each plugin: what it offers, or why it is broken, with its traceback below if there is one."""
     plugins = document["plugins"]
-    kinds = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
     rows = []
     for plugin in plugins:
-        offers = ", ".join(f"{kind}{name}" for key, kind in kinds.items() for name in plugin[key])
+        offers = ", ".join(f"{kind}{name}" for key, kind in _KINDS.items() for name in plugin[key])
         state = f"broken: {plugin['problem']}" if plugin["problem"] else offers
         rows.append([plugin["name"], plugin["origin"], state])
     head, *lines = align_rows([["plugin", "of", "offers"], *rows], range(3))

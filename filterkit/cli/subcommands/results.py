@@ -12,9 +12,9 @@ import numpy as np
 from click.core import ParameterSource
 
 from filterkit.cli.declared import format_option, join_for_shell, option
+from filterkit.cli.main import BEFORE
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import align_rows, print_document
-from filterkit.cli.subcommands.run import BEFORE
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import list_pairs_of_methods
 from filterkit.evaluation.measure_names import IN_UNITS, MEANINGS, MEASURES
