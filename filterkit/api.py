@@ -217,11 +217,13 @@ def _find_format(path: str, name: str | None, is_read: bool = True) -> FileForma
     """Return the format called `name`; if that is None, the format of the ending of a file."""
     if name is None and path.lower().endswith(".arff"):
         return Arff()
-    from filterkit.plugin.formats import find_format, find_format_by_ending
+    from filterkit.plugin.formats import Formats, find_format
     from filterkit.plugin.registry import registry
 
     known = registry().formats
-    return find_format_by_ending(path, known, is_read) if name is None else find_format(name, known, "format")
+    if name is not None:
+        return find_format(name, known, "format")
+    return Formats(known).find_input_format(path) if is_read else Formats(known).find_output_format(path)
 
 
 def check_output_format(path: AnyPath, format: str | None, by: str) -> None:

@@ -24,13 +24,12 @@ from filterkit.errors import (
     FilterkitError,
     StageError,
     UsageError,
-    add_plugin_hint,
     explain_unexpected,
     quoted,
     suggestion,
 )
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
-from filterkit.plugin.lookup import append_remedy, find_stage
+from filterkit.plugin.lookup import append_remedy, find_stage, hint_at_plugin_files
 from filterkit.plugin.parsing import make_stage_command, move_options_before_input, refuse_repeated_options
 from filterkit.plugin.registry import Registry, registry
 
@@ -230,9 +229,7 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
     if re.fullmatch("[a-z][a-z0-9-]*", first):
-        raise UsageError(
-            f"no file and no subcommand {quoted(first)}{'' if known.files else add_plugin_hint('', False)}"
-        )
+        raise UsageError(f"no file and no subcommand {quoted(first)}{hint_at_plugin_files(known, '')}")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

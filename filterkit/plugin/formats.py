@@ -52,18 +52,6 @@ def _make_format(kind: Any, options: str = "") -> FileFormat:
     return parse_format(kind, options) if isinstance(kind, type) else kind
 
 
-def find_format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> FileFormat:
-    """Find the format by the ending of a file's name, as csv for ``x.csv.gz``; ARFF if no format has this ending.
-
-    A folder that is read has the ending ``/``.
-    """
-    return _make_format(known.get(_find_ending(path, is_read)) or known[_DEFAULT])
-
-
-def _find_ending(path: str, is_read: bool) -> str:
-    return "/" if is_read and os.path.isdir(path) else find_ending(path)
-
-
 class Formats:
     """The formats of the inputs and outputs of one command.
 
@@ -79,21 +67,21 @@ class Formats:
         self._out = None if said_out is None else find_format(said_out, known, "--to")
 
     def find_input_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an input: what ``--from`` says, or else the ending of its name.
+        """Find the format of an input: what ``--from`` says, or else the ending of its name; without either, ARFF.
 
         If it is not the main input, the ending of another format counts more than ``--from``.
         """
-        return self._choose(path, self._in, is_main, True)
+        return self._choose("/" if os.path.isdir(path) else find_ending(path), self._in, is_main)
 
     def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an output: what ``--to`` says, or else the ending of its name.
+        """Find the format of an output: what ``--to`` says, or else the ending of its name; without either, ARFF.
 
         If it is not the main output, the ending of another format counts more than ``--to``.
         """
-        return self._choose(path, self._out, is_main, False)
+        return self._choose(find_ending(path), self._out, is_main)
 
-    def _choose(self, path: str, chosen: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
-        own = self.known.get(_find_ending(path, is_read))  # None if no format has this ending
+    def _choose(self, ending: str, chosen: FileFormat | None, is_main: bool) -> FileFormat:
+        own = self.known.get(ending)  # None if no format has this ending
         if chosen is not None and (is_main or own is None or own.name == chosen.name):
             return chosen
         return _make_format(own or self.known[_DEFAULT])

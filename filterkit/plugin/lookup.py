@@ -72,7 +72,7 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
         return f"; to write a file, say: -o {shlex.quote(name)}"
     if not hint and any(plugin.problem for plugin in known.plugins):
         return "; some plugins are broken, see: filterkit plugins"
-    return _add_plugin_hint(known, hint or "; see: filterkit stages")
+    return hint_at_plugin_files(known, hint or "; see: filterkit stages")
 
 
 def map_values_to_lines(known: Registry) -> dict[str, str]:
@@ -104,10 +104,10 @@ def explain_misplaced_option(known: Registry, flag: str) -> str:
 
 def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) -> str:
     """Return the end of a message about an unknown name: a similar one among `names`, or all of them."""
-    return _add_plugin_hint(known, suggestion(name, sorted(names)) or f"; known: {', '.join(sorted(names))}")
+    return hint_at_plugin_files(known, suggestion(name, sorted(names)) or f"; known: {', '.join(sorted(names))}")
 
 
-def _add_plugin_hint(known: Registry, hint: str) -> str:
+def hint_at_plugin_files(known: Registry, hint: str) -> str:
     """Return a hint that also says how to load a plugin from a file, unless the user has loaded one."""
     return hint if known.files else add_plugin_hint(hint, known.in_python)
 

@@ -78,15 +78,16 @@ def check_order_is_kept(engine: type[Engine]) -> None:
         with engine(jobs) as made:
             for count in (0, 1, 2, 50):
                 found = list(made.map(_square_slowly, iter(range(count))))
+                due = [item * item for item in range(count)]
                 assert len(found) == count, (
                     f"{name}: with {jobs} jobs, map gives {len(found)} results for {count} items: yield "
                     "function(item) for each"
                 )
-                assert sorted(found) == [item * item for item in range(count)], (
+                assert sorted(found) == due, (
                     f"{name}: with {jobs} jobs, map gives {found[:4]} for {list(range(count))[:4]}, whose squares are "
                     "asked for: yield function(item) for each"
                 )
-                assert found == [item * item for item in range(count)], (
+                assert found == due, (
                     f"{name}: with {jobs} jobs the results of {count} items are not in their order: {found[:9]}: give "
                     "them in the order of the items"
                 )

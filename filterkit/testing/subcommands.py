@@ -69,20 +69,14 @@ def check_command_does_something(command: Any) -> None:
         code = getattr(each.callback, "__code__", None)
         empty = code is not None and {step.opname for step in dis.get_instructions(code)} <= _NOTHING
         assert each.callback is not None and not empty, f"{name} does nothing: its function has no body; write one"
-        _check_arguments(name, each)
-
-
-def _check_arguments(name: str, command: click.Command) -> None:
-    """Check that the function of a command takes an argument for each option and argument that the command declares."""
-    taken = inspect.signature(inspect.unwrap(command.callback or _list_commands)).parameters
-    if any(each.kind is each.VAR_KEYWORD for each in taken.values()):
-        return
-    for parameter in command.params:
-        given = str(parameter.name)
-        assert given in taken or not parameter.expose_value, (
-            f"{name}: its function takes ({', '.join(taken)}) and no {given}, which {parameter.opts[-1]} gives; "
-            f"add {given} to its arguments"
-        )
+        taken = inspect.signature(inspect.unwrap(each.callback)).parameters
+        takes_all = any(argument.kind is argument.VAR_KEYWORD for argument in taken.values())
+        for parameter in each.params:
+            given = str(parameter.name)
+            assert takes_all or given in taken or not parameter.expose_value, (
+                f"{name}: its function takes ({', '.join(taken)}) and no {given}, which {parameter.opts[-1]} gives; "
+                f"add {given} to its arguments"
+            )
 
 
 # The instructions of a function that does nothing, in all versions of Python.

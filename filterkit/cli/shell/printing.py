@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeVar
@@ -81,6 +82,11 @@ def measure_width(text: str) -> int:
 
     width: int = wcswidth(text)
     return len(text) if width < 0 else width
+
+
+def find_terminal_width() -> int | None:
+    """Return the number of columns of the terminal that standard output goes to; None if it goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
 def shorten(text: str, width: int) -> str:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from filterkit.cli.declared import SETTINGS
-from filterkit.errors import PATH, FilterkitError, UsageError, add_plugin_hint, quoted, suggestion, visible
+from filterkit.errors import PATH, FilterkitError, UsageError, quoted, suggestion, visible
+from filterkit.plugin.lookup import hint_at_plugin_files
 from filterkit.plugin.offers import Plugin
 from filterkit.plugin.parsing import note_stage_in_type_errors, parse_stages
 from filterkit.plugin.registry import OWN, Registry
@@ -142,7 +143,7 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
             f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers this name"
-            f"{hint if known.files else add_plugin_hint(hint, False)}"
+            f"{hint_at_plugin_files(known, hint)}"
         )
     endings = {ending for plugin in found for form in plugin.formats for ending in form.endings}
     for word in files:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +15,7 @@ from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.cli.declared import make_command, option
 from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, open_engine
-from filterkit.cli.shell.printing import Heading, align_rows, print_document, shorten
+from filterkit.cli.shell.printing import Heading, align_rows, find_terminal_width, print_document, shorten
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
@@ -218,7 +216,7 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
 
 def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
     """Yield a line for each of the first attributes, with its score; on a terminal not longer than that is wide."""
-    width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
+    width = find_terminal_width()
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
     scored = [] if metric is None else [metric]
     rows = []

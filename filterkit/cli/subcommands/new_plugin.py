@@ -22,46 +22,37 @@ class PluginKind(NamedTuple):
 
     Attributes
     ----------
-    what : what messages call it.
-    group : the end of the name of the group of its entry points.
     about : what it does, for the help.
     use : the rest of a command that uses it.
+    what : what messages call it.
+    group : the end of the name of the group of its entry points.
     """
 
-    what: str
-    group: str
     about: str
     use: str
+    what: str = "stage"
+    group: str = "stages"
 
 
 KINDS = {
-    "row": PluginKind("stage", "stages", "a stage that maps rows", "in.arff {name} --by 10 > out.arff"),
-    "column": PluginKind(
-        "stage", "stages", "a stage that learns from each column", "in.arff {name} --to 100 > out.arff"
-    ),
-    "training": PluginKind(
-        "stage", "stages", "a stage that chooses or orders training rows", "in.arff {name} --every 10 > out.arff"
-    ),
-    "stage": PluginKind(
-        "stage", "stages", "any other stage, which reads the training rows", "in.arff {name} --to 100 > out.arff"
-    ),
-    "learner": PluginKind("learner", "stages", "a stage that predicts the class", "evaluate in.arff --chain {name}"),
+    "row": PluginKind("a stage that maps rows", "in.arff {name} --by 10 > out.arff"),
+    "column": PluginKind("a stage that learns from each column", "in.arff {name} --to 100 > out.arff"),
+    "training": PluginKind("a stage that chooses or orders training rows", "in.arff {name} --every 10 > out.arff"),
+    "stage": PluginKind("any other stage, which reads the training rows", "in.arff {name} --to 100 > out.arff"),
+    "learner": PluginKind("a stage that predicts the class", "evaluate in.arff --chain {name}", "learner"),
     "metric": PluginKind(
-        "metric",
-        "metrics",
-        "a metric, for select --by and scores",
-        "in.arff select --by {name} --top 10 > out.arff",
+        "a metric, for select --by and scores", "in.arff select --by {name} --top 10 > out.arff", "metric", "metrics"
     ),
-    "format": PluginKind("file format", "formats", "a file format of two functions", "-o out.{name} in.arff"),
+    "format": PluginKind("a file format of two functions", "-o out.{name} in.arff", "file format", "formats"),
     "text-format": PluginKind(
-        "file format",
-        "formats",
         "a file format in lines, with an option",
         "--to {name}:separator=semicolon in.arff > out.{name}",
+        "file format",
+        "formats",
     ),
-    "subcommand": PluginKind("subcommand", "subcommands", "a subcommand", "{name} in.arff"),
+    "subcommand": PluginKind("a subcommand", "{name} in.arff", "subcommand", "subcommands"),
     "engine": PluginKind(
-        "engine", "engines", "an engine, which runs the work", "--engine {name}:times in.arff STAGE > out.arff"
+        "an engine, which runs the work", "--engine {name}:times in.arff STAGE > out.arff", "engine", "engines"
     ),
 }
 
@@ -136,7 +127,7 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
     points: dict[str, list[str]] = {}
     modules, uses, called = [], [], []
     for kind, plugin in plugins.items():
-        what, group, _, use = KINDS[kind]
+        _, use, what, group = KINDS[kind]
         values = _make_template_values(plugin) | {"what": what}
         module = f"filterkit_{values['module']}"
         yield f"{module}.py", _fill_template(f"{kind}.py", values)

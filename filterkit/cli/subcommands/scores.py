@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +18,7 @@ from filterkit.cli.options import (
     declare_seed,
     open_engine,
 )
-from filterkit.cli.shell.printing import align_rows, print_document, shorten
+from filterkit.cli.shell.printing import align_rows, find_terminal_width, print_document, shorten
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.counts.scoring import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
@@ -109,9 +107,8 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
     if options.output == "-" and not options.csv:
-        name_width = _NAME_WIDTH
-        if sys.stdout is not None and sys.stdout.isatty():  # a third for names leaves room for about eight numbers
-            name_width = max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
+        width = find_terminal_width()  # a third for names leaves room for about eight numbers
+        name_width = _NAME_WIDTH if width is None else max(12, min(_NAME_WIDTH, width // 3))
         print_document(options.as_json, {"scores": table.to_pylist()}, lambda _: tabulate_scores(table, name_width))
         return
     with open_output(options.output) as out:
