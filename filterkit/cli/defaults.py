@@ -130,20 +130,17 @@ class Defaults:
                 )
             if option.multiple and not isinstance(value, list):
                 raise self._make_value_error(table, key, value, "must be a list")
+            type_, title = _find_toml_type(option)
             for each in value if option.multiple else [value]:
-                self._check_value(table, key, each, option, command)
+                if not isinstance(each, type_) or (isinstance(each, bool) and type_ is not bool):
+                    raise self._make_value_error(table, key, each, f"must be {title}")
+                try:
+                    option.type.convert(each, option, click.Context(command))
+                except click.BadParameter as error:
+                    why = f"is refused: {error.message.rstrip('.')}"
+                    raise self._make_value_error(table, key, each, why) from None
             found[str(option.name)] = value
         return found
-
-    def _check_value(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> None:
-        """Refuse a value that the option does not take."""
-        type_, title = _find_toml_type(option)
-        if not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool):
-            raise self._make_value_error(table, key, value, f"must be {title}")
-        try:
-            option.type.convert(value, option, click.Context(command))
-        except click.BadParameter as error:
-            raise self._make_value_error(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
 
     def _make_value_error(self, table: str, key: str, value: Any, why: str) -> UsageError:
         """Return the error about a value, which it shows as in TOML; `why` is the rest of the sentence."""

@@ -82,12 +82,6 @@ class MeasuredRows:
                     say(line)
 
 
-def make_measured_rows(rows: Rows) -> MeasuredRows | None:
-    """Make rows whose predictions are counted; None if the last stage that they pass is not a learner."""
-    last = rows.stages[-1] if rows.stages else None
-    return MeasuredRows(rows, last) if isinstance(last, FittedLearner) else None
-
-
 def _count_outcomes(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
     """Return the confusion in a batch that comes out of a learner or, of numbers, the sums of errors; [] without
     rows."""

@@ -109,9 +109,11 @@ def write_output(
     if alignment is not None:
         rows = transform_later_rows(reader, alignment, fitted, job.engine, options, options.writes_predictions)
         if options.writes_predictions or transfer.option == "--test":
-            from filterkit.cli.measured import make_measured_rows  # which imports what learners need
+            from filterkit.cli.measured import MeasuredRows  # which imports what learners need
+            from filterkit.stages.learner import FittedLearner
 
-            measured = make_measured_rows(rows)
+            if rows.stages and isinstance(rows.stages[-1], FittedLearner):
+                measured = MeasuredRows(rows, rows.stages[-1])
     assert rows is not None
     source = measured or rows
     mapped = partial(source.map, last=True)

@@ -130,10 +130,6 @@ class Claims:
                     for late in owners[1:]:
                         late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
 
-    def find_rivals(self, plugin: Plugin) -> set[Plugin]:
-        """Return the other plugins that claim names of a plugin."""
-        return {each for owners in self.owners.values() if plugin in owners for each in owners} - {plugin}
-
 
 class Registry:
     """All plugins, and what they offer by name.
@@ -289,7 +285,9 @@ class Registry:
             self._collect_offers(plugin, module)
         self._claims = Claims(self._list_loaded())
         if plugin.problem:
-            hint, rivals = "", self._claims.find_rivals(plugin)
+            hint = ""
+            # The other plugins that claim names of this one.
+            rivals = {each for owners in self._claims.owners.values() if plugin in owners for each in owners} - {plugin}
             if rivals:
                 hint = "; load only one of these files"
             if rivals & {*self._installed.values()}:

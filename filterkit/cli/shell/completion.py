@@ -166,7 +166,7 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
             case "METRIC":
                 words += (word for word in _make_stage_words(known) if word.text in known.metrics)
             case "STAGES":
-                words += _complete_chain(known, begun, line)
+                words += _complete_chain(begun, line)
             case "ENGINE":
                 words += map(Word, known.engines)
             case "PLUGIN":
@@ -187,7 +187,7 @@ def _make_stage_words(known: Registry) -> list[Word]:
     return [Word(name, _take_first_sentence(stage.summary())) for name, stage in known.stages.items()]
 
 
-def _complete_chain(known: Registry, begun: str, line: click.Context) -> Iterator[Word]:
+def _complete_chain(begun: str, line: click.Context) -> Iterator[Word]:
     """Complete a chain that is one value, perhaps with a name before it."""
     name = re.match(r"\s*[^\s:]*:\s*|", begun)
     before, word = re.split(r"(?=\S*\Z)", begun[name.end() if name else 0 :], maxsplit=1)
