@@ -248,16 +248,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:  # just before the end
         end_process_on_signal()
         status = 130
-    if sys.stdout is not None and find_signal_status() is None:
-        with suppress(OSError, FilterkitError):  # an error has been reported already
-            sys.stdout.flush()
-    gc.freeze()
     status_of_signal = find_signal_status()
     if status_of_signal is not None:
         from filterkit.temporary import remove_all
 
         remove_all()  # the signal may have interrupted cleaning up
-    sys.exit(status if status_of_signal is None else status_of_signal)
+        status = status_of_signal
+    elif sys.stdout is not None:
+        with suppress(OSError, FilterkitError):  # an error has been reported already
+            sys.stdout.flush()
+    gc.freeze()
+    sys.exit(status)
 
 
 def run_command_line(arguments: list[str]) -> int:

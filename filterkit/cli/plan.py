@@ -20,7 +20,7 @@ from filterkit.files.part_names import parse_part_names
 from filterkit.files.rejects import RejectWriter
 from filterkit.formats.reader import Reader
 from filterkit.messages import say
-from filterkit.plugin.formats import Formats
+from filterkit.plugin.formats import Formats, check_output_ending
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, need_row_numbers
@@ -184,8 +184,8 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
             )
     for each in job.transfers[len(transfers) :]:
         is_main = each.option == "-o"
-        like = open_input(each.source, options, job.formats, rejects, job.part_size, incoming, is_main)
-        reader = opened.enter_context(like)
+        reader = open_input(each.source, options, job.formats, rejects, job.part_size, incoming, is_main)
+        opened.enter_context(reader)
         transfers.append(OpenTransfer(each, reader, align_columns(reader, incoming, options.unseen == "missing")))
     return Plan(transfers, training, loaded, rejects)
 
@@ -253,8 +253,8 @@ def check_job(job: Job) -> None:
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
-    for each in written:
-        job.formats.check_output_name(each.output, each.option, job.has_chosen_format(each))
+    for each, kind in zip(written, kinds):
+        check_output_ending(each.output, kind, job.formats.known, each.option, options.to is not None)
     if options.save is not None:
         check_chain_ending(options.save, "--save")
 

@@ -147,11 +147,11 @@ def _make_measure_title(measure: str) -> str:
 
 def _explain_means(results: Results, has_bars: bool) -> str:
     """Return the note below a figure that says what its points and bars are."""
-    units = len(results.tasks) if results.has_several_tasks else results.folds
-    if units == 1:
+    count, units = results.units
+    if count == 1:
         return "Values on the test set."
     bars = "; bars show one standard error to either side" if has_bars else ""
-    return f"Means over {units} {'tasks' if results.has_several_tasks else 'folds'}{bars}."
+    return f"Means over {count} {units}{bars}."
 
 
 def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:

@@ -61,7 +61,7 @@ def make_report_page(
         "chains": results.chains,
         "shares": results.shares,
         "rows": rows[:_MOST_ROWS],
-        "over": "tasks" if results.has_several_tasks else "folds",
+        "over": results.units[1],
         "units": len(rows),
         "shown": list(shown),
         "measures": [{"name": name, "title": TITLES[name], "loss": name in LOSSES} for name in measures],

@@ -177,6 +177,11 @@ class Results:
         """Whether there are several tasks, which then are the units; otherwise the folds of the only task are."""
         return len(self.tasks) > 1
 
+    @property
+    def units(self) -> tuple[int, str]:
+        """The number of units by which chains are compared, and what the units are: "tasks" or "folds"."""
+        return (len(self.tasks), "tasks") if self.has_several_tasks else (self.folds, "folds")
+
     def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
         """Compare two chains at a share; return the mean of `one` minus `other` over the units, and the p-value of a
         test.

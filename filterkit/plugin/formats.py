@@ -102,15 +102,6 @@ class Formats:
         hint = f"; say -o {name}" if other is not None and other.is_written() else ""
         return f"standard output is ARFF, though it goes to {name}, whose ending is that of {title}{hint}"
 
-    def check_output_name(self, path: str, by: str, is_main: bool = True) -> None:
-        """Check that an output may be written: its format can be written, and its ending is one of the format.
-
-        Raises
-        ------
-        UsageError : says what to do.
-        """
-        check_output_ending(path, self.find_output_format(path, is_main), self.known, by, self._out is not None)
-
 
 def check_output_ending(
     path: str, kind: FileFormat, known: Mapping[str, Any], by: str = "", is_said: bool = False

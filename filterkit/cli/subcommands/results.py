@@ -166,7 +166,7 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
     summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
-        "over": "tasks" if results.has_several_tasks else "folds",
+        "over": results.units[1],
         "means": [
             {"chain": chain, "train": share}
             | {measure: dict(zip(("mean", "error"), summary[c][n])) for measure, summary in summaries.items()}
@@ -207,7 +207,7 @@ def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
 
 
 def _format_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
-    over, folds = _name_averaged_units(results), f"{results.folds} folds"
+    over, folds = "{} {}".format(*results.units), f"{results.folds} folds"
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
     yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
@@ -309,12 +309,13 @@ def _compute_differences(results: Results, measures: list[str], pairs: list[tupl
 
 
 def _format_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
-    over, chains, pairs = _name_averaged_units(results), len(results.chains), list_pairs_of_methods(len(results.chains))
+    chains, (count, units) = len(results.chains), results.units
+    pairs = list_pairs_of_methods(chains)
     test = "Wilcoxon's signed-rank test" if results.has_several_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
     yield ""
-    yield f"Second chain minus first, with p of {test} over {over}{against}{adjusted}"
+    yield f"Second chain minus first, with p of {test} over {count} {units}{against}{adjusted}"
     if results.has_several_tasks and len(results.tasks) < _LEAST_TASKS:
         yield f"(with fewer than {_LEAST_TASKS} tasks p is never below 0.05)"
     if len({data for data, _ in results.tasks}) < len(results.tasks):
@@ -365,11 +366,6 @@ def _format_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[
         limits = (_format_number(each["critical_difference"], ".2f") for each in columns)
         rows.append(["critical difference", share, *limits])
     yield from align_rows([["chain", "train", *measures], *rows], range(1))
-
-
-def _name_averaged_units(results: Results) -> str:
-    """Name what means and tests are over, such as "3 tasks" or, with a single task, "10 folds"."""
-    return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else f"{results.folds} folds"
 
 
 def _format_number(value: float, form: str) -> str:
