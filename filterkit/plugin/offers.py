@@ -69,10 +69,12 @@ class Plugin:
     def iterate_offers(self) -> Iterator[tuple[str, str, Any]]:
         """Yield the kind, name and object of all that the plugin offers.
 
-        A format comes once by its name in lower case, and again by each of its endings.
+        A format comes once by its name as ``--from`` and ``--to`` take it, and again by each of its endings.
         """
         yield from (("stage", stage.name, stage) for stage in self.stages)
-        yield from (("format", name, form) for form in self.formats for name in _list_format_names(form))
+        for form in self.formats:
+            word = "-".join(str(form.name).lower().split())
+            yield from (("format", name, form) for name in (word, *form.endings) if name)
         yield from (("engine", engine.name, engine) for engine in self.engines)
         yield from (("subcommand", str(command.name), command) for command in self.subcommands)
 
@@ -220,12 +222,6 @@ def _find_similar_hook(name: str) -> str | None:
 
     close = get_close_matches(name.removeprefix(_PREFIX), [hook.removeprefix(_PREFIX) for hook in _HOOKS], n=1)
     return _PREFIX + close[0] if close else None
-
-
-def _list_format_names(form: Any) -> list[str]:
-    """List the names under which a format is found: its name as ``--from`` and ``--to`` take it, and its endings."""
-    name = "-".join(str(form.name).lower().split())
-    return [*([name] if name else []), *form.endings]
 
 
 def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
