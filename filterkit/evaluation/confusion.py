@@ -80,7 +80,7 @@ class PredictionCounts:
 
     @property
     def matrix(self) -> np.ndarray:
-        """float64 (values, values): the weight of each true and predicted value, as `true_or_predicted_values` lists them."""
+        """float64 (values, values): the weight of each true and predicted one of `true_or_predicted_values`."""
         count = len(self.true_or_predicted_values)
         found = np.zeros((count, count))
         for true, predicted, weight in self.cells:
