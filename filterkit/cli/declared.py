@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import click
 
+BEFORE = "filterkit.before"  # the key under which a context has the names of the options before that of the subcommand
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.declared import format_option, list_declared_options, make_command
+from filterkit.cli.declared import BEFORE, format_option, list_declared_options, make_command
 from filterkit.cli.options import RunOptions
 from filterkit.cli.shell.signals import end_process_on_signal, find_signal_status, interrupt_on_signal
 from filterkit.errors import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from filterkit.cli.defaults import Defaults
 
 _DEFAULTS = "filterkit.defaults"  # the key under which a context has the defaults file
-BEFORE = "filterkit.before"  # the key under which a context has the names of the options before that of the subcommand
 _EVERYWHERE = ("plugins", "debug", "defaults", "no_defaults")  # serve every subcommand, whether it declares them or not
 
 # filterkit's own subcommands and what each is for, so that the help imports none of them.

@@ -10,10 +10,9 @@ import click
 
 from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain
-from filterkit.cli.declared import make_command, option
+from filterkit.cli.declared import BEFORE, make_command, option
 from filterkit.cli.destinations import PAGES, check_destinations, list_destinations
 from filterkit.cli.inputs import check_options_apply, open_input
-from filterkit.cli.main import BEFORE
 from filterkit.cli.options import (
     InputOptions,
     WorkOptions,

@@ -11,8 +11,7 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from filterkit.cli.declared import format_option, join_for_shell, option
-from filterkit.cli.main import BEFORE
+from filterkit.cli.declared import BEFORE, format_option, join_for_shell, option
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import align_rows, print_document
 from filterkit.errors import UsageError, quoted
