@@ -30,7 +30,7 @@ class FastFormatter:
         self._format = form
 
     def format_rows(self, batch: Batch) -> list[memoryview]:
-        """Return the rows of `batch` as pieces of text; X is sparse if the schema of `form` is, dense if not."""
+        """Return the rows of `batch` as pieces of ARFF text. X is sparse or dense, as the form says."""
         values = batch.stored_values.size
         count = min(values // _AT_ONCE + 1, len(batch))
         if batch.sparse:

@@ -136,7 +136,7 @@ class Ragged:
 
     @cached_property
     def _keys(self) -> np.ndarray:
-        """The sort keys of all entries."""
+        """A key of each entry that ascends by row and then by value, by which all rows are searched at once."""
         return make_sort_keys(list_row_numbers(self.lengths), self.values)
 
     @cached_property

@@ -106,7 +106,7 @@ class Sink(io.FileIO):
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
-        """Write some bytes of `data`, and return how many.
+        """Write some bytes of `data`, and return how many; while an interrupt ends the run, write nothing.
 
         Raises
         ------

@@ -102,7 +102,7 @@ def _check_bound(metric: Metric) -> None:
             for at in np.flatnonzero(~(metric.score(tp, fp, pos, neg) <= found))[:1].tolist():
                 raise AssertionError(
                     f"{metric.name}: the score of tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g} and neg={neg:g} is larger "
-                    f"than the bound of ranges with these counts, which is {found[at]:g}"
+                    f"than the bound of ranges with these counts, which is {found[at]:g}; return at least that"
                 )
 
 

@@ -278,11 +278,11 @@ _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long
 def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Function:
     """Make a function of a date; `take_part` computes its value from milliseconds since 1970-01-01, int64 (n,)."""
 
-    def compute(moments: np.ndarray) -> np.ndarray:
-        is_known = ~np.isnan(moments)
-        return np.where(is_known, take_part(np.where(is_known, moments, 0).astype(np.int64)), np.nan)
+    def compute_part(milliseconds: np.ndarray) -> np.ndarray:
+        is_known = ~np.isnan(milliseconds)
+        return np.where(is_known, take_part(np.where(is_known, milliseconds, 0).astype(np.int64)), np.nan)
 
-    return _make_array_function(compute, 1, 1, (DATE,))
+    return _make_array_function(compute_part, 1, 1, (DATE,))
 
 
 def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -374,14 +374,14 @@ def _make_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Fun
 
 
 def _make_text_search(test: Callable[[str, str], bool]) -> Function:
-    def compute(tree: Tree, parts: list[Value]) -> Value:
+    def search_text(tree: Tree, parts: list[Value]) -> Value:
         _check_kind(tree, 0, parts[0], TEXT)
         searched = tree.parts[1]
         if searched.what != "text":
             raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", searched.at)
         return _make_text_function(lambda text: test(text, searched.value), TRUTH).compute(tree, parts)
 
-    return Function(compute, 2, 2)
+    return Function(search_text, 2, 2)
 
 
 def _concatenate_texts(tree: Tree, parts: list[Value]) -> Value:

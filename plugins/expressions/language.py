@@ -77,7 +77,9 @@ def _make_call(name: str, at: int, *parts: Tree) -> Tree:
     """Make the tree of a call; raise an `ExpressionError` if it is too deep."""
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > DEEPEST:
-        raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", at)
+        raise ExpressionError(
+            f"the expression is more than {DEEPEST} levels deep; give a part of it an attribute of its own", at
+        )
     return Tree("call", name, at, parts, depth)
 
 

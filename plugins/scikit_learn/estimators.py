@@ -278,7 +278,7 @@ def _check_unpacked_size(data: bytes) -> None:
     with ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         if any(member.file_size != member.compress_size for member in members):
-            raise FilterkitError("the estimator in it is compressed")
+            raise FilterkitError("the saved estimator is compressed, which filterkit does not read")
         objects: set[tuple[str, Any]] = set()  # file and number of each; objects of one number are read once
 
         def add_object(node: dict[str, Any]) -> None:

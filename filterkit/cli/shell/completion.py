@@ -200,7 +200,7 @@ def _complete_chain(begun: str, line: click.Context) -> Iterator[Word]:
 
 
 def _complete_format(known: Registry, begun: str) -> Iterator[Word]:
-    """List the names of formats or, after a colon, the options of one."""
+    """List the names of all formats or, after a colon, the options of one; whoever calls it compares with `begun`."""
     from filterkit.stages.options import describe_options
 
     kinds: dict[str, Any] = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
@@ -267,11 +267,11 @@ def _read_attributes_in_time(kind: FileFormat, opening: Opening) -> list[Attribu
         return []
     found: list[list[Attribute]] = []
 
-    def look() -> None:
+    def read_attributes() -> None:
         with suppress(Exception), closing(kind.open(opening)) as table:  # what cannot be read has no names to complete
             found.append(list(table.attributes))
 
-    thread = Thread(target=look, daemon=True)  # the process ends without waiting for it
+    thread = Thread(target=read_attributes, daemon=True)  # the process ends without waiting for it
     thread.start()
     thread.join(_PATIENCE)
     return found[0] if found else []
