@@ -162,7 +162,7 @@ def further(results: Results, more: Results, group: Further) -> str:
         for one, other in group.pairs:
             cells = []
             for measure in FURTHER_MEASURES:
-                units = np.nanmean(both.values(measure)[..., number], axis=1)
+                units = np.nanmean(both.get_values(measure)[..., number], axis=1)
                 pair = units[:, [both.chains.index(name) for name in (one, other)]].T
                 gaps = np.round(pair[0] - pair[1], 3)
                 cells += [

@@ -2,10 +2,11 @@
 rows that the SVM has seen."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from filterkit_plugins.svm.calibration import fit_sigmoid
-from filterkit_plugins.svm.learner import Svm, Trial
+from filterkit_plugins.svm.learner import Svm
 
 from filterkit import Stage, hookimpl
 from filterkit.plugin import LinearModel, Model, Training
@@ -23,7 +24,7 @@ class Halved(Svm):
     def learn(self, training: Training) -> Model:
         return self._halved(super().learn(training), training, self.c)
 
-    def _calibrate(self, model: LinearModel, training: Training, trials: list[Trial], best: int) -> LinearModel:
+    def _calibrate(self, model: LinearModel, training: Training, trials: list[Any], best: int) -> LinearModel:
         return self._halved(model, training, self.c.split(",")[best])
 
     def _halved(self, model: Model, training: Training, c: str) -> LinearModel:
