@@ -155,19 +155,25 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
 
 
 def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
-    """Warn if the names of the columns look like a row: numbers with decimals, or values of their own columns."""
+    """Warn if the names of the columns look like a row.
+
+    Then each column of numbers has a number as its name, and a name has decimals or is a value of its own column.
+    """
+    about = ""
     for attribute, column in zip(attributes, table.columns):
         name = attribute.name
-        about = ""
         if not pa.types.is_dictionary(column.type):
-            about = "a number" if form.point in name and is_number(name, form.point) else ""
-        elif column.null_count < len(column):
-            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-            about = "among its values" if name in map(str.strip, words) else ""
-        if about:
-            text = f"{source}: the name of column {quoted(name)} is {about}; if the first line is a row, say"
-            warnings.warn(ConversionWarning(f"{text} --from {form.name}:header=no"), stacklevel=2)
-            return
+            if not is_number(name, form.point):
+                return
+            found = "a number" if form.point in name else ""
+        else:
+            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist() if len(column) else []
+            found = "among its values" if name in map(str.strip, words) else ""
+        if found:
+            about = about or f"the name of column {quoted(name)} is {found}"
+    if about:
+        text = f"{source}: {about}; if the first line is a row, say --from {form.name}:header=no"
+        warnings.warn(ConversionWarning(text), stacklevel=2)
 
 
 def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:

@@ -429,6 +429,7 @@ def test_spaces_around_texts_are_noticed_and_dropped_if_asked(read):
         ("5.1,x", "'5.1' is a number"),
         ("-0.5,Iris", "'-0.5' is a number"),
         ("5,Iris", "'Iris' is among its values"),
+        ("n,Iris", ""),
         ("2019,2020", ""),
         ("n,kind", ""),
     ],
