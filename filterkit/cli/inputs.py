@@ -173,7 +173,7 @@ def check_options_apply(
     """
     for each in list_declared_options(type(options)):
         value, need = getattr(options, each.name), each.metadata["needs"]
-        is_given = value not in (each.default, "missing")  # every format can be read with --unseen missing
+        is_given = value != each.default and (each.name, value) != ("unseen", "missing")  # which every format allows
         if is_given and need in needs and not any(getattr(kind, need) for kind in kinds):
             words = " ".join(format_option(make_click_option(each), value))
             raise UsageError(

@@ -179,16 +179,17 @@ def run_subcommand(
     FilterkitError : the subcommand fails, or raises a `click.ClickException`.
     click.exceptions.Exit : the subcommand ends with an exit status of its own, or has answered ``--help``.
     """
-    own = {flag: str(param.name) for param in command.params for flag in (*param.opts, *param.secondary_opts)}
+    own = {flag: param for param in command.params for flag in (*param.opts, *param.secondary_opts)}
     before: list[str] = []
     names = []
     for option, value in list_given_options(whole):
         flag, *values = format_option(option, value)
         if flag in own:
-            if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):  # --test IN OUT
+            is_pair = isinstance(value, tuple) and any(isinstance(each, tuple) for each in value)  # --test IN OUT
+            if is_pair or getattr(own[flag], "is_flag", False) != option.is_flag:
                 raise UsageError(f"{flag} of '{name}' takes other values; put it after '{name}'")
             before += [flag, *values]
-            names.append(own[flag])
+            names.append(str(own[flag].name))
         elif option.name not in _EVERYWHERE:
             raise UsageError(f"{flag} is not an option of '{name}'; leave it out")
     words = before + words

@@ -258,6 +258,8 @@ class Schema(Targets):
         attributes = join_attributes(self.attributes[:count], features, self.attributes[count:])
         return self.replace(attributes=attributes, **self.map_target_positions(position))
 
+    with_more = with_added_features  # its name in older plugins
+
 
 def _interleave(features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
     """Interleave two lists of attributes: `others` come to stand at int `positions`, and `features` fill the rest."""

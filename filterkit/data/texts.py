@@ -58,6 +58,8 @@ class Texts(Sequence[str]):
         step[ends] -= 1
         return Texts(characters[np.cumsum(step[:-1], dtype=np.int8).view(bool)], _compute_bounds(ends - begins))
 
+    of_pieces = cut_out  # its name in older plugins
+
     @staticmethod
     def join_elements(*parts: tuple[Texts, np.ndarray]) -> Texts:
         """Join texts element by element: each of the n results is one text of every part, one after the other.
@@ -70,6 +72,8 @@ class Texts(Sequence[str]):
 
         array = arrow.join_texts(*(arrow.take(texts.array, positions.astype(np.int64)) for texts, positions in parts))
         return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.string_offsets(array))
+
+    joined = join_elements  # its name in older plugins
 
     @staticmethod
     def concatenate(parts: Sequence[Texts]) -> Texts:

@@ -70,6 +70,8 @@ class TypedFormat(FileFormat):
                         raise UsageError(f"{self.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}")
         return kinds
 
+    choose_kinds = get_chosen_kinds  # its name in older plugins
+
     def may_round(self, name: str) -> bool:
         """Return whether the options say that a column is numeric, so that its numbers may be rounded."""
         return any(pattern == name or fnmatch.fnmatchcase(name, pattern) for pattern in self.numeric)
@@ -149,6 +151,8 @@ class TypedFormat(FileFormat):
             else a
             for a in attributes
         ]
+
+    add_labels, read_truth_values = complete_labels, unify_truth_values  # their names in older plugins
 
     def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
         """Warn once of columns of a file that are read as text because they have a code, such as 007, among numbers.

@@ -145,13 +145,15 @@ class HookCaller:
                 if not _is_wanted(item, hook):
                     raise PluginError(f"{hook} gives {to_one_line(repr(item))}, which is not {wanted}; {repair}")
         _check_endings(given.get("filterkit_formats", ()))
-        plugin.empty = [hook for hook, items in given.items() if not items]
-        for hook, items in given.items():
-            setattr(plugin, hook.removeprefix(_PREFIX), items)
-        if plugin.metrics:
+        empty = [hook for hook, items in given.items() if not items]
+        if metrics := given.get("filterkit_metrics"):
             from filterkit.stages.metric_scaling import make_metric_stage
 
-            plugin.stages = [*plugin.stages, *map(make_metric_stage, plugin.metrics)]
+            given["filterkit_stages"] = [*given.get("filterkit_stages", ()), *map(make_metric_stage, metrics)]
+        # Nothing fails from here on, so that a broken plugin offers nothing.
+        plugin.empty = empty
+        for hook, items in given.items():
+            setattr(plugin, hook.removeprefix(_PREFIX), items)
 
     def unregister(self, module: ModuleType) -> None:
         """Forget the hooks and wrappers of a module, if it is registered."""

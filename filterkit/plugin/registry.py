@@ -279,10 +279,14 @@ class Registry:
         plugin = Plugin(name, path)
         record_module(module_name, plugin.describe_origin())
         self._others[place] = plugin
-        with _note_failure(plugin):
-            spec.loader.exec_module(module)
-            self._hooks.register(name, module)
-            self._collect_offers(plugin, module)
+        try:
+            with _note_failure(plugin):
+                spec.loader.exec_module(module)
+                self._hooks.register(name, module)
+                self._collect_offers(plugin, module)
+        except BaseException:  # an interrupt; the file can be loaded again
+            self._forget_file(place, module)
+            raise
         self._claims = Claims(self._list_loaded())
         if plugin.problem:
             hint = ""
@@ -292,13 +296,17 @@ class Registry:
                 hint = "; load only one of these files"
             if rivals & {*self._installed.values()}:
                 hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
-            del self._others[place]
-            sys.modules.pop(module_name, None)
-            self._hooks.unregister(module)
-            self._claims = Claims(self._list_loaded())
+            self._forget_file(place, module)
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         self.files.append(path)
         return plugin
+
+    def _forget_file(self, place: str, module: ModuleType) -> None:
+        """Forget the plugin file at a real path, whose module could not be loaded or is refused."""
+        del self._others[place]
+        sys.modules.pop(module.__name__, None)
+        self._hooks.unregister(module)
+        self._claims = Claims(self._list_loaded())
 
     def add_stage(self, stage: type[Stage]) -> None:
         """Add a stage class that is not part of a plugin, under its name."""

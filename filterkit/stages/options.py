@@ -114,12 +114,10 @@ class Configured:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
         for field in dataclasses.fields(self):
             check_value(type(self), field, getattr(self, field.name))
-        for kind in reversed(type(self).__mro__):
-            if "__post_init__" in vars(kind):
-                vars(kind)["__post_init__"](self)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Check the options together, once each is within its own bounds; that of a base class is called before."""
+        """Check the options together, once each is within its own bounds; an override calls that of its base first."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **get_option_values(self)), ()

@@ -37,6 +37,7 @@ class Delimited(TypedFormat):
     weights: str | None = option(None, "The column with the weights of rows, which is read and written.")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.separator = _parse_character(self, "delimiter", self.delimiter)
         self.quoting = "" if self.quote in ("", "none") else _parse_character(self, "quote", self.quote)
         self.point = "." if self.decimal == "point" else ","

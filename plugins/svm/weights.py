@@ -52,6 +52,7 @@ class Normal(Scaling):
     seed: int = option(0, "Seed for drawing the subset and for perceptron.", minimum=0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._share = parse_share(self.name, "--subset", self.subset)
         if not self._share:
             raise UsageError(

@@ -59,20 +59,6 @@ def test_a_class_that_declares_an_option_in_another_way_is_refused(members, said
         type("Mine", (RowStage,), members)
 
 
-def test_the_checks_of_a_base_class_are_made_first():
-    class Base(RowStage):
-        name = "base"
-
-        def __post_init__(self):
-            self.order = ["base"]
-
-    class Derived(Base):
-        def __post_init__(self):
-            self.order.append("derived")
-
-    assert Derived().order == ["base", "derived"]
-
-
 def test_limits_hold_for_a_stage_that_does_not_call_its_base():
     class Mine(RowStage):
         name = "mine"
