@@ -196,9 +196,9 @@ def _deal_multilabel_rows(truth: np.ndarray, folds: int, seed: int) -> np.ndarra
         chosen = np.ones(len(truth), bool) if label is None else truth[:, label]
         rows = order[(chosen & (fold < 0))[order]]
         have = np.bincount(fold[chosen & (fold >= 0)], minlength=folds)
-        join_all_rows = np.bincount(fold[fold >= 0], minlength=folds)
+        in_fold = np.bincount(fold[fold >= 0], minlength=folds)
         # A fold that has h of the rows takes turns from h on, so that folds with fewer come first.
         turns = (have[:, None] + np.arange(-(-len(rows) // folds) + int(have.max()) + 1)).ravel()
         owner = np.repeat(np.arange(folds), len(turns) // folds)
-        fold[rows] = owner[np.lexsort((rng.permutation(folds)[owner], join_all_rows[owner], turns))[: len(rows)]]
+        fold[rows] = owner[np.lexsort((rng.permutation(folds)[owner], in_fold[owner], turns))[: len(rows)]]
     return fold

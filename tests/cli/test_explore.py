@@ -33,6 +33,13 @@ def test_options_stand_before_the_stages_and_the_output_also_last(words):
     assert data["made"]["command"] == "filterkit explore ../iris.arff shape bns -o page.html"
 
 
+def test_the_page_says_what_the_defaults_file_gave():
+    Path("my.toml").write_text("[stages.shape]\nneighbors = 3\n")
+    output("--defaults my.toml explore ../iris.arff shape -o page.html")
+    made = page_of("page.html")[1]["made"]
+    assert made["command"] == "filterkit --no-defaults explore ../iris.arff shape --neighbors 3 -o page.html"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -59,7 +59,7 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
     """
     formats = Formats(known.formats, options.from_)
     kind = formats.find_input_format(path)
-    stages = parse_stages(list(words), known, options.seed)
+    stages = parse_stages(list(words), known, options.seed, known.defaults)
     check_page_name("explore", options.output)
     check_destinations([Destination("-o", options.output)], [path], known.files)
     check_options_apply(options, [path], [kind])
@@ -83,17 +83,21 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
     if options.seed is not None:
         chosen += ["--seed", str(options.seed)]
     ranked = [word for name in options.by for word in ("--by", name)]
+    chain = [word for stage in stages for word in stage.words()]
     head = [word for stage in stages[: found.pop("head")] for word in stage.words()]
+    without = ["--no-defaults"] if known.defaults else []  # the words of the stages say what the defaults file gave
     data = {
         "made": {
             "program": f"filterkit {__version__}",
-            "command": shlex.join(["filterkit", "explore", *chosen, *ranked, path, *words, "-o", options.output]),
-            "input": shlex.join([*chosen, path, *head]),
+            "command": shlex.join(
+                ["filterkit", *without, "explore", *chosen, *ranked, path, *chain, "-o", options.output]
+            ),
+            "input": shlex.join([*without, *chosen, path, *head]),
         },
         "file": path,
         "relation": relation,
         "format": kind.title,
-        "chain": shlex.join(words),
+        "chain": shlex.join(chain),
         **found,
     }
     with open_output(options.output) as out:

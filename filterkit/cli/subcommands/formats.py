@@ -11,7 +11,8 @@ import click
 from filterkit.cli.declared import make_command
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import align_rows, print_document
-from filterkit.errors import UsageError, add_plugin_hint, quoted, suggestion
+from filterkit.errors import UsageError, quoted, suggestion
+from filterkit.plugin.lookup import hint_at_plugin_files
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import describe_options
 
@@ -28,7 +29,7 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
     for name in names:
         if name not in kinds:
             hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
-            raise UsageError(f"formats: no format {quoted(name)}{add_plugin_hint(hint, False)}")
+            raise UsageError(f"formats: no format {quoted(name)}{hint_at_plugin_files(known, hint)}")
     described = [
         {
             "name": name,
