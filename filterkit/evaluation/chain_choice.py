@@ -11,7 +11,7 @@ import numpy as np
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, quoted
-from filterkit.evaluation.folds import Splits
+from filterkit.evaluation.folds import DrawnFolds
 from filterkit.evaluation.measure_names import OF_PROBABILITIES, OF_SCORES
 from filterkit.evaluation.measures import find_best, measures
 from filterkit.evaluation.trial import fit_and_predict_chains
@@ -23,7 +23,7 @@ def choose_chain(
     chains: list[tuple[str, Chain]],
     measure: str,
     rows: Batch,
-    splits: Splits | None,
+    folds: DrawnFolds | None,
     prefix: str,
     costs: np.ndarray | None = None,
 ) -> int:
@@ -38,7 +38,7 @@ def choose_chain(
     chains : the names and the chains.
     measure : one of `filterkit.evaluation.measure_names.MEASURES`.
     rows : the training rows.
-    splits : of these rows; None if they cannot be split.
+    folds : of these rows; None if they cannot be split.
     prefix : the beginning of messages: data, task and fold.
     costs : of predictions, or None.
 
@@ -46,12 +46,12 @@ def choose_chain(
     ------
     FilterkitError : a chain fails on an inner fold, or has no scores or probabilities where the measure needs them.
     """
-    if splits is None:
+    if folds is None:
         return 0
     values: list[list[float]] = []
-    for number in range(splits.count):
-        training = rows.take(splits.choose_training_rows(number)).replace(start=0)
-        held_out = rows.take(splits.list_test_rows(number))
+    for number in range(folds.count):
+        fold = folds.make_fold(number)
+        training, held_out = rows.take(fold.training[0]).replace(start=0), rows.take(fold.test)
         if not _has_classes_to_learn(training) or not held_out.row_weights.any():
             continue
         within = f"{prefix}, inner fold {number + 1}"

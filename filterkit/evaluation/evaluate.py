@@ -15,11 +15,11 @@ from filterkit.data.batch import Batch
 from filterkit.data.user_rows import Table, convert_to_batch
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.costs import make_cost_matrix
-from filterkit.evaluation.folds import Design
+from filterkit.evaluation.folds import Design, Fold
 from filterkit.evaluation.journal import evaluate_all_parts
 from filterkit.evaluation.measure_names import MEASURES
 from filterkit.evaluation.measures import check_measure
-from filterkit.evaluation.predefined_folds import PredefinedFold, PredefinedFolds
+from filterkit.evaluation.predefined_folds import PredefinedFolds
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
@@ -162,7 +162,7 @@ def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> Pre
         training, test = np.sort(training), np.sort(test)
         if len(both := np.intersect1d(training, test)):
             raise UsageError(f"folds: fold {number} trains and tests on row {both[0]}")
-        folds.append(PredefinedFold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
+        folds.append(Fold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
     if not folds:
         raise UsageError("folds is empty; give at least one pair of row numbers")
     return PredefinedFolds(folds, n_rows)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.chains.crossfit import draw_folds
 from filterkit.errors import UsageError, quoted
+from filterkit.stages.strata import choose_rows
 
 _INNER = 1  # part of the seed of inner folds, so that it differs from that of subsamples
 CHOSEN = "chosen"  # the name, in results, of the chain that each training part chooses
@@ -79,20 +81,37 @@ class Design:
         return (self.folds - 1) / self.folds
 
 
-class Splits:
-    """The folds of one data set for cross-validation, drawn at random: the rows to train and to test on.
+class Fold(NamedTuple):
+    """A fold of a data set: which rows to train and to test on.
+
+    Attributes
+    ----------
+    name : for the results file, such as ``repeat 0, fold 3``; "" if the fold was drawn.
+    test : int64 (n,), the numbers of the rows to test on, ascending.
+    training : for each share of a learning curve int64 (n,), the numbers of the rows to train on, ascending; one entry
+        if there is no curve.
+    """
+
+    name: str
+    test: np.ndarray
+    training: list[np.ndarray]
+
+
+class DrawnFolds:
+    """The folds of a data set for cross-validation, drawn at random.
 
     Parameters
     ----------
     y : int (rows,), the codes that are spread evenly over the folds; or bool (rows, labels), for each row whether it
         has each label, which all are spread evenly.
-    design : how the rows are split.
+    design : how the rows are dealt into folds.
     groups : int (rows,): rows of the same number stay in one fold. None if there are no groups.
 
     Attributes
     ----------
     count : the number of folds of all repeats.
     shares : the shares of all rows to train on, ascending.
+    has_empty_fold : whether a fold has no rows to test on.
     """
 
     def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None) -> None:
@@ -101,46 +120,38 @@ class Splits:
         self.count = design.folds * design.repeats
         self.shares = design.shares or (design.largest_share,)
         seeds = [design.seed, *(_derive_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
-        self._folds = [_deal_rows(y, groups, design.folds, seed) for seed in seeds]
+        self._fold_of_row = [_deal_rows(y, groups, design.folds, seed) for seed in seeds]
+        sizes = [np.bincount(fold, minlength=design.folds)[: design.folds] for fold in self._fold_of_row]
+        self.has_empty_fold = not np.all(sizes)
 
-    def _mark_fold(self, fold: int) -> np.ndarray:
-        """Mark the rows of a fold, which are those to test on: bool (rows,)."""
-        repeat, number = divmod(fold, self._design.folds)
-        return np.asarray(self._folds[repeat] == number)
+    def make_fold(self, number: int) -> Fold:
+        """Return the fold of a number from 0 to `count` - 1.
 
-    def get_fold_name(self, fold: int) -> str:
-        """Return the name of a fold for the results file; "" because folds that are drawn have none."""
-        return ""
-
-    def list_test_rows(self, fold: int) -> np.ndarray:
-        """Return the indices of the rows to test on in a fold: int64 (n,), ascending."""
-        return np.flatnonzero(self._mark_fold(fold))
-
-    def choose_training_rows(self, fold: int, share: float = 1.0) -> np.ndarray:
-        """Return the indices of the rows to train on in a fold: int64 (n,), ascending.
-
-        Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
-        largest share, or a larger one, is all rows outside the fold.
+        Each class has a share of all its rows to train on, but at least one. A larger share contains all rows of a
+        smaller one. The largest share is all rows outside the fold.
         """
-        rows = np.flatnonzero(~self._mark_fold(fold))
-        if share > self._design.largest_share - 1e-9:  # rounding could leave out rows of a class
-            return rows
-        drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
-        drawn = drawn[np.argsort(self._y[drawn], kind="stable")]
-        count = np.bincount(self._y[drawn])
-        whole = np.bincount(self._y)
-        rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
-        return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
+        repeat, own = divmod(number, self._design.folds)
+        is_test = self._fold_of_row[repeat] == own
+        outside = np.flatnonzero(~is_test)
+        order = np.random.default_rng([self._design.seed, number]).permutation(len(outside))
+        training = []
+        for share in self.shares:
+            rows = outside
+            if share < self._design.largest_share - 1e-9:  # rounding could leave out rows of a class
+                most = np.maximum(np.rint(share * np.bincount(self._y)), 1)
+                rows = outside[choose_rows(self._y[outside], most, order)]
+            training.append(rows)
+        return Fold("", np.flatnonzero(is_test), training)
 
 
 def split_into_inner_folds(
     strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold: int, folds: int
-) -> Splits | None:
+) -> DrawnFolds | None:
     """Split the training rows of a fold into inner folds, stratified, and with each group in one inner fold.
 
     Parameters
     ----------
-    strata, groups : of all rows, as `y` and `groups` of `Splits`.
+    strata, groups : of all rows, as `y` and `groups` of `DrawnFolds`.
     design : how all rows are split.
     rows : int (n,), the numbers of the training rows.
     fold : the number of the fold; the seed of the inner folds depends on it.
@@ -155,7 +166,7 @@ def split_into_inner_folds(
     if most < 2:
         return None
     seed = _derive_seed(design.seed, fold, _INNER)
-    return Splits(strata[rows], replace(design, folds=most, repeats=1, shares=(), seed=seed), groups)
+    return DrawnFolds(strata[rows], replace(design, folds=most, repeats=1, shares=(), seed=seed), groups)
 
 
 def _derive_seed(*numbers: int) -> int:
@@ -164,7 +175,7 @@ def _derive_seed(*numbers: int) -> int:
 
 
 def _deal_rows(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
-    """Deal rows into folds: int32 (rows,), the fold of each row; parameters are as for `Splits`."""
+    """Deal rows into folds: int32 (rows,), the fold of each row; parameters are as for `DrawnFolds`."""
     if groups is None:
         return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_multilabel_rows(y, folds, seed)
     from sklearn.model_selection import StratifiedGroupKFold

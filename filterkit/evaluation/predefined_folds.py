@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,30 +11,15 @@ from filterkit.data.attributes import find_attribute
 from filterkit.data.batch import Batch
 from filterkit.data.rearrangement import attribute_values
 from filterkit.errors import FilterkitError, quoted, suggestion
+from filterkit.evaluation.folds import Fold
 from filterkit.stages.edit import Edit
 
 _COLUMNS = ("type", "rowid", "repeat", "fold")
 _SAMPLE = "sample"
 
 
-class PredefinedFold(NamedTuple):
-    """A fold that the user gives: which rows to train and to test on.
-
-    Attributes
-    ----------
-    name : for the results file, such as ``repeat 0, fold 3``.
-    test : int64 (n,), the numbers of the rows to test on, ascending.
-    training : for each sample of a learning curve int64 (n,), the numbers of the rows to train on, ascending; one entry
-        if there are no samples.
-    """
-
-    name: str
-    test: np.ndarray
-    training: list[np.ndarray]
-
-
 class PredefinedFolds:
-    """The folds that the user gives for a data set; it has the methods of `Splits`.
+    """The folds that the user gives for a data set; it has the attributes and methods of `DrawnFolds`.
 
     Parameters
     ----------
@@ -48,22 +32,14 @@ class PredefinedFolds:
     shares : the mean size of each sample as a share of the largest one.
     """
 
-    def __init__(self, folds: list[PredefinedFold], n_rows: int) -> None:
+    def __init__(self, folds: list[Fold], n_rows: int) -> None:
         self.folds, self.n_rows, self.count = folds, n_rows, len(folds)
         sizes = np.array([[len(rows) for rows in fold.training] for fold in folds], float).mean(axis=0)
         self.shares = tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
 
-    def get_fold_name(self, fold: int) -> str:
-        """Return the name of a fold for the results file."""
-        return self.folds[fold].name
-
-    def list_test_rows(self, fold: int) -> np.ndarray:
-        """Return the indices of the rows to test on in a fold: int64 (n,), ascending."""
-        return self.folds[fold].test
-
-    def choose_training_rows(self, fold: int, share: float) -> np.ndarray:
-        """Return the indices of the rows to train on in a fold, at one of the `shares`: int64 (n,), ascending."""
-        return self.folds[fold].training[self.shares.index(share)]
+    def make_fold(self, number: int) -> Fold:
+        """Return the fold of a number from 0 to `count` - 1."""
+        return self.folds[number]
 
     @property
     def digest(self) -> str:
@@ -88,7 +64,7 @@ class PredefinedFolds:
             if not len(test) or not all(map(len, training)):
                 use = "train" if len(test) else "test"
                 raise FilterkitError(f"{fold.name}: no row to {use} on has a known class; leave the fold out")
-            folds.append(PredefinedFold(fold.name, test, training))
+            folds.append(Fold(fold.name, test, training))
         own = PredefinedFolds(folds, int(np.count_nonzero(chosen)))
         if len(set(own.shares)) < len(own.shares):
             raise FilterkitError(
@@ -159,8 +135,7 @@ def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, 
         raise FilterkitError(f"{option} {quoted(name)}: all rows have one value, {need}")
     numbers = np.arange(len(codes))
     folds = [
-        PredefinedFold(f"{name} {value}", numbers[codes == code], [numbers[codes != code]])
-        for code, value in enumerate(values)
+        Fold(f"{name} {value}", numbers[codes == code], [numbers[codes != code]]) for code, value in enumerate(values)
     ]
     return PredefinedFolds(folds, len(codes)), rest
 
@@ -218,7 +193,7 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
             training.append(to_train)
             test = to_test
         assert test is not None
-        folds.append(PredefinedFold(name, test, training))
+        folds.append(Fold(name, test, training))
     return PredefinedFolds(folds, n_rows)
 
 

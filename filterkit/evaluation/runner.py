@@ -24,15 +24,10 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_class_first, quoted
 from filterkit.evaluation.chain_choice import INNER_FOLDS, choose_chain
 from filterkit.evaluation.confusion import list_confusion_matrices
-from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_into_inner_folds
+from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, split_into_inner_folds
 from filterkit.evaluation.measure_names import OF_NUMBERS
 from filterkit.evaluation.measures import measures
-from filterkit.evaluation.predefined_folds import (
-    PredefinedFold,
-    PredefinedFolds,
-    make_folds_from_attribute,
-    split_off_attribute,
-)
+from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_attribute, split_off_attribute
 from filterkit.evaluation.properties import measure_training_rows
 from filterkit.evaluation.regression import list_number_predictions
 from filterkit.evaluation.trial import fit_and_predict_chains
@@ -231,14 +226,14 @@ class _Task(NamedTuple):
     ----------
     name : of the task.
     rows : with a known class.
-    splits : their folds.
-    strata, groups : as for `Splits`.
+    folds : their folds.
+    strata, groups : of the rows, as `y` and `groups` of `DrawnFolds`.
     size : about how many bytes the rows take, and a constant that stands for the overhead of a part.
     """
 
     name: str
     rows: Batch
-    splits: Splits | PredefinedFolds
+    folds: DrawnFolds | PredefinedFolds
     strata: np.ndarray
     groups: np.ndarray | None
     size: int
@@ -285,7 +280,7 @@ class Evaluator:
             raise FilterkitError(
                 f"the class is numeric in {kinds[True]}, but not in {kinds[False]}; evaluate them separately"
             )
-        self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.splits.count)]
+        self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
 
     def _prepare_tasks(self, data: Batch) -> Iterator[_Task]:
         """Yield the tasks of a data set with their folds, after checks that there are rows enough.
@@ -305,7 +300,7 @@ class Evaluator:
             if not len(test):
                 raise FilterkitError("no row to test on has a known class; name other rows")
             numbers = np.arange(len(rows) + len(test))
-            own = PredefinedFolds([PredefinedFold("", numbers[len(rows) :], [numbers[: len(rows)]])], len(numbers))
+            own = PredefinedFolds([Fold("", numbers[len(rows) :], [numbers[: len(rows)]])], len(numbers))
         elif design.group is not None:
             groups, values, rows = split_off_attribute(rows, design.group, "group")
             if len(values) < design.folds:
@@ -324,14 +319,12 @@ class Evaluator:
             if not rows.schema.has_numeric_target:
                 y = rows.y if rows.y.ndim == 1 else batch.y
                 strata = y if y.ndim == 1 else choose_label_tasks(batch).truth(batch)
-            splits = None
-            if own is not None or design.folds <= len(batch):
-                splits = own or Splits(strata, design, groups)
-            if splits is None or not all(len(splits.list_test_rows(fold)) for fold in range(splits.count)):
+            folds = own or (DrawnFolds(strata, design, groups) if design.folds <= len(batch) else None)
+            if folds is None or (isinstance(folds, DrawnFolds) and folds.has_empty_fold):
                 rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                 raise FilterkitError(f"{rows_are} too few for {design.folds} folds; choose fewer folds")
             size = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
-            yield _Task(name, batch, splits, strata, groups, size)
+            yield _Task(name, batch, folds, strata, groups, size)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The tasks, which hold the rows again, are not pickled, but made again.
@@ -349,16 +342,15 @@ class Evaluator:
         FilterkitError : a chain fails, or predicts classes instead of numbers because it has changed the class; the
             message names data, task, fold and chain.
         """
-        data, task, fold = part
-        _, batch, splits, strata, groups, _ = self._tasks[data, task]
-        numbers = splits.list_test_rows(fold)
-        test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
-        prefix = f"{data}, {task}, {splits.get_fold_name(fold) or f'fold {fold + 1}'}"  # of messages
+        data, task, number = part
+        _, batch, folds, strata, groups, _ = self._tasks[data, task]
+        fold = folds.make_fold(number)
+        test, split = batch.take(fold.test), hashlib.sha256(fold.test.astype("<i8").tobytes()).hexdigest()[:8]
+        prefix = f"{data}, {task}, {fold.name or f'fold {number + 1}'}"  # of messages
         is_numeric = batch.schema.has_numeric_target
         results: list[Result] = []
         costs = None if self.design.costs is None else np.array(self.design.costs)
-        for share in splits.shares:
-            chosen = splits.choose_training_rows(fold, share)
+        for share, chosen in zip(folds.shares, fold.training):
             training = batch.take(chosen).replace(start=0)
             properties = measure_training_rows(training)
             trials = fit_and_predict_chains(self._chains, training, test, prefix, costs)
@@ -374,7 +366,7 @@ class Evaluator:
                 predicted = outcome.predicted if is_numeric else np.packbits(outcome.predicted)
                 of_chains.append(
                     Result(
-                        *(data, task, fold, share, name, len(training), len(test), trial.seconds),
+                        *(data, task, number, share, name, len(training), len(test), trial.seconds),
                         *(measures(outcome), split, batch.schema.positive or ""),
                         confusion=None if is_numeric else list_confusion_matrices(trial.learner, outcome, batch.schema),
                         train_positives=properties.positives,
@@ -382,14 +374,14 @@ class Evaluator:
                         nonzeros=properties.nonzeros,
                         predictions=hashlib.sha256(predicted.tobytes()).hexdigest()[:16],
                         warnings=trial.warnings,
-                        fold_name=splits.get_fold_name(fold),
+                        fold_name=fold.name,
                         points=list_number_predictions(trial.learner.tasks.names, outcome) if is_numeric else None,
                     )
                 )
             results += of_chains
             if self.design.choose is not None:
                 began = time.perf_counter()
-                inner = split_into_inner_folds(strata, self.design, groups, chosen, fold, INNER_FOLDS)
+                inner = split_into_inner_folds(strata, self.design, groups, chosen, number, INNER_FOLDS)
                 best = of_chains[choose_chain(self._chains, self.design.choose, training, inner, prefix, costs)]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))

@@ -56,78 +56,66 @@ def fit_and_predict_chains(
     ------
     FilterkitError : a chain fails; the message names it, the first of those that share the stage that failed.
     """
-    stages = [chain.stages for _, chain in chains]
-    has_trials = any(stage.inner_folds() for several in stages for stage in several)
-    trials: dict[int, Trial] = {}
+    beginnings = [tuple(tuple(stage.words()) for stage in chain.stages[:-1]) for _, chain in chains]
+    has_trials = any(stage.inner_folds() for _, chain in chains for stage in chain.stages)
+    trials: list[Trial] = []
     with open_training_rows(training, LocalEngine.name, 1, DEFAULT_MEMORY) as rows:
-        waiting = [_Branch(range(len(chains)), 0, Fitting(rows, DEFAULT_MEMORY, has_trials), test, [], 0.0)]
-        while waiting:
-            branch = waiting.pop()
-            # Chains with the same next stage go on together; one that has only its learner left goes on alone.
-            groups: dict[object, list[int]] = {}
-            for number in branch.numbers:
-                left = stages[number][branch.depth :]
-                groups.setdefault(tuple(left[0].words()) if len(left) > 1 else number, []).append(number)
-            for numbers in groups.values():
-                try:
-                    grown = branch.fit_next_stages(stages, numbers)
-                    if len(numbers) == 1:
-                        trials[numbers[0]] = grown.predict_test_rows(stages[numbers[0]][-1].name, costs)
-                    else:
-                        waiting.append(grown)
-                except (MemoryError, OSError):
-                    raise
-                except Exception as error:
-                    if isinstance(error, StageError):
-                        error.row = None  # a number within the part, which means nothing to the user
-                    text = str(error) if isinstance(error, FilterkitError) else explain_unexpected(error)
-                    raise FilterkitError(f"{prefix}, chain {quoted(chains[numbers[0]][0])}: {text}") from error
-    return [trials[number] for number in range(len(chains))]
+        nothing = _FittedBeginning(Fitting(rows, DEFAULT_MEMORY, has_trials), test, [], 0.0)
+        fitted: dict[tuple[tuple[str, ...], ...], _FittedBeginning] = {}
+        for number, (name, chain) in enumerate(chains):
+            own, later = beginnings[number], beginnings[number + 1 :]
+            others = (*beginnings[:number], *later)
+            shared = {len(list(takewhile(lambda two: two[0] == two[1], zip(own, other)))) for other in others}
+            try:
+                reached = nothing
+                for end in sorted(shared - {0}):
+                    if own[:end] not in fitted:
+                        fitted[own[:end]] = reached.fit_next_stages(chain.stages[:end], end)
+                    reached = fitted[own[:end]]
+                whole = reached.fit_next_stages(chain.stages, len(own))
+                trials.append(whole.predict_test_rows(chain.stages[-1].name, costs))
+            except (MemoryError, OSError):
+                raise
+            except Exception as error:
+                if isinstance(error, StageError):
+                    error.row = None  # a number within the part, which means nothing to the user
+                text = str(error) if isinstance(error, FilterkitError) else explain_unexpected(error)
+                raise FilterkitError(f"{prefix}, chain {quoted(name)}: {text}") from error
+            needed = {other[:end] for other in later for end in range(len(other) + 1)}
+            fitted = {words: each for words, each in fitted.items() if words in needed}  # frees the rows of the others
+    return trials
 
 
-class _Branch(NamedTuple):
-    """Several chains that begin with the same stages, of which these are fitted so far.
+class _FittedBeginning(NamedTuple):
+    """The fitted stages with which one or several chains begin.
 
     Attributes
     ----------
-    numbers : the indices of the chains.
-    depth : how many stages of each are fitted.
     fitting : has fitted these stages.
-    test : the test rows that come to the next stage; to the learner, if that is fitted.
+    test : the test rows that come to the next stage; to the learner at the end, if that is fitted.
     warnings, seconds : as of `Trial`, so far.
     """
 
-    numbers: Sequence[int]
-    depth: int
     fitting: Fitting
     test: Batch
     warnings: list[str]
     seconds: float
 
-    def fit_next_stages(self, stages: Sequence[Sequence[Stage]], numbers: Sequence[int]) -> _Branch:
-        """Fit the next stages that some of the chains share, or all that a single chain has left, and return the new
-        branch of these chains.
+    def fit_next_stages(self, stages: Sequence[Stage], n_passed: int) -> _FittedBeginning:
+        """Fit further stages, and return all that are fitted then.
 
-        `stages` are those of every chain, and `numbers` the indices of some chains of this branch.
+        `stages` begin with those that are fitted already. The test rows pass the first `n_passed` of them.
         """
-        began = time.perf_counter()
-        own = [stages[number][self.depth :] for number in numbers]
-        following = own[0]
-        if len(own) > 1:  # without the learner at the end of any
-            level = zip(*(several[:-1] for several in own))
-            shared = takewhile(lambda each: all(stage.words() == each[0].words() for stage in each), level)
-            following = [each[0] for each in shared]
+        began, n_fitted = time.perf_counter(), len(self.fitting.steps)
         with collect_warnings() as messages, add_remedies():
             fitting = self.fitting.fork()
-            fitting.fit(following)
-            fitted = [step.fitted for step in fitting.steps[self.depth :]]
-            test = transform(fitted[:-1] if len(own) == 1 else fitted, self.test)
-        seconds = self.seconds + time.perf_counter() - began
+            fitting.fit(stages[n_fitted:])
+            test = transform(fitting.fitted[n_fitted:n_passed], self.test)
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
-        return _Branch(numbers, self.depth + len(following), fitting, test, warnings, seconds)
+        return _FittedBeginning(fitting, test, warnings, self.seconds + time.perf_counter() - began)
 
     def predict_test_rows(self, name: str, costs: np.ndarray | None) -> Trial:
-        """Predict the test rows by the fitted learner at the end of the only chain, and return the trial.
+        """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial.
 
         Parameters
         ----------

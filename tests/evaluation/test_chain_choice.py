@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 import filterkit
 from filterkit import FilterkitError
 from filterkit.evaluation import chain_choice
-from filterkit.evaluation.folds import CHOSEN, Splits, split_into_inner_folds
+from filterkit.evaluation.folds import CHOSEN, DrawnFolds, split_into_inner_folds
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator
 
@@ -36,9 +36,9 @@ def test_the_choice_is_that_of_a_plain_loop():
     schema = batch.schema.with_features(batch.schema.features[:4], np.arange(4))
     batch = batch.replace(schema=schema, X=X, weights=(np.arange(len(batch)) % 4).astype(float))
     plan = design(*CHAINS, folds=2, choose="f1")
-    results, splits = evaluated(batch, plan), Splits(batch.y, plan)
+    results, folds = evaluated(batch, plan), DrawnFolds(batch.y, plan)
     for one in of_chain(results, CHOSEN):
-        rows = splits.choose_training_rows(one.fold)
+        (rows,) = folds.make_fold(one.fold).training
         part, inner = batch.take(rows), split_into_inner_folds(batch.y, plan, None, rows, one.fold, 5)
         means = [np.mean([plain(text, part, inner, n) for n in range(5)]) for _, text in plan.chains]
         assert one.choice == plan.chains[int(np.argmax(np.round(means, 12)))][0]
@@ -54,8 +54,9 @@ def test_the_choice_is_that_of_a_plain_loop():
 def plain(text, rows, inner, number):
     """F1 of a chain on one inner fold, by scikit-learn."""
     rows = rows.replace(schema=rows.schema.replace(positive="malignant"))
-    fitted = filterkit.chain(text).fit(rows.take(inner.choose_training_rows(number)))
-    held_out = rows.take(inner.list_test_rows(number))
+    fold = inner.make_fold(number)
+    fitted = filterkit.chain(text).fit(rows.take(fold.training[0]))
+    held_out = rows.take(fold.test)
     out = fitted.transform(held_out)
     score = out.X[:, feature_names(out).index("score@malignant")]
     truth = held_out.y == rows.schema.class_attribute.values.index("malignant")
@@ -70,7 +71,7 @@ def test_the_choice_never_sees_a_test_row(spy):
     plan = design("svm", "standardize svm", choose="f1", shares=(0.4,))
     evaluated(batch, plan)
     for fold in range(3):
-        rows = Splits(batch.y, plan).choose_training_rows(fold, 0.4).tolist()
+        rows = DrawnFolds(batch.y, plan).make_fold(fold).training[0].tolist()
         parts = [[part.X[:, 0].tolist() for part in call[1:3]] for call in tried[5 * fold : 5 * fold + 5]]
         assert all(sorted(training + test) == rows for training, test in parts)
         assert sorted(row for _, test in parts for row in test) == rows
@@ -80,9 +81,10 @@ def test_the_choice_never_sees_a_test_row(spy):
 def test_groups_stay_together_in_inner_folds_too():
     y, groups = np.repeat(np.arange(24) % 2, 5), np.repeat(np.arange(24), 5)
     plan = design()
-    rows = Splits(y, plan, groups).choose_training_rows(0)
+    (rows,) = DrawnFolds(y, plan, groups).make_fold(0).training
     own, inner = groups[rows], split_into_inner_folds(y, plan, groups, rows, 0, 5)
-    assert not any(set(own[inner.choose_training_rows(n)]) & set(own[inner.list_test_rows(n)]) for n in range(5))
+    inner_folds = map(inner.make_fold, range(5))
+    assert not any(set(own[fold.training[0]]) & set(own[fold.test]) for fold in inner_folds)
 
 
 # ---- what cannot be told ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from weka import weka
 import filterkit
 from filterkit import FilterkitError
 from filterkit.evaluation.costs import read_costs
-from filterkit.evaluation.folds import Splits
+from filterkit.evaluation.folds import DrawnFolds
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 NEW = "% Rows Columns\n3 3\n% Matrix elements\n0 1 5\n2 0 1\n\n10 -1 0 % gains count, too\n"
@@ -43,10 +43,11 @@ def test_the_mean_cost_is_that_of_the_confusion_of_each_fold():
     costs = np.array([[0.0, 1, 5], [2, 0, 1], [10, 3, 0]])
     chain = "predict GaussianNB --set var_smoothing=9"
     plan = design(chain, costs=tuple(map(tuple, costs.tolist())))
-    results, splits = evaluated(batch, plan), Splits(batch.y, plan)
+    results, folds = evaluated(batch, plan), DrawnFolds(batch.y, plan)
     assert max(row.values["cost"] for row in results) > 0
     for row in results:
-        training, test = batch.take(splits.choose_training_rows(row.fold)), batch.take(splits.list_test_rows(row.fold))
+        fold = folds.make_fold(row.fold)
+        training, test = batch.take(fold.training[0]), batch.take(fold.test)
         codes = filterkit.chain(chain).fit(training).transform(test).X[:, 4].astype(int)  # behind four columns
         assert row.values["cost"] == pytest.approx(np.average(costs[test.y, codes], weights=test.weights), rel=1e-12)
 

@@ -18,7 +18,7 @@ from filterkit import Attribute, Chain, FilterkitError, UsageError
 from filterkit.chains.crossfit import draw_folds
 from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import runner as evaluation
-from filterkit.evaluation.folds import Splits
+from filterkit.evaluation.folds import DrawnFolds
 from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
 from filterkit.stages.learner import FittedLearner
 
@@ -157,23 +157,23 @@ CODES = st.lists(st.integers(0, 3), min_size=6, max_size=60).map(np.array)
 @given(CODES, st.integers(2, 5), st.integers(0, 2))
 def test_every_row_is_tested_once_and_more_training_rows_have_all_of_fewer(y, folds, seed):
     """Except the only row of a class, which is always in the training part."""
-    splits = Splits(y, design(folds=folds, seed=seed))
-    parts = [splits.list_test_rows(fold) for fold in range(folds)]
+    shares = [share for share in (0.05, 0.2, 0.4) if share < (folds - 1) / folds] + [(folds - 1) / folds]
+    drawn = DrawnFolds(y, design(folds=folds, seed=seed, shares=tuple(shares)))
+    parts = [drawn.make_fold(fold).test for fold in range(folds)]
     alone = np.flatnonzero(np.bincount(y)[y] == 1)
     assert sorted([*np.concatenate(parts), *alone]) == list(range(len(y)))
     counts = np.array([np.bincount(y[part], minlength=4) for part in parts])
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1 + len(alone)
     whole = np.bincount(y, minlength=4)
     for fold, part in enumerate(parts):
-        training = splits.choose_training_rows(fold)
+        training = drawn.make_fold(fold).training[-1]
         assert sorted([*part, *training]) == list(range(len(y)))
         before = set()
-        for share in (0.05, 0.2, 0.4, (folds - 1) / folds):
-            rows = splits.choose_training_rows(fold, share)
+        for share, rows in zip(shares, drawn.make_fold(fold).training, strict=True):
             assert (np.diff(rows) > 0).all()
             assert before <= set(rows) <= set(training)
             before = set(rows)
-            if share <= 0.4 and share < (folds - 1) / folds:
+            if share < (folds - 1) / folds:
                 asked = np.minimum(np.maximum(np.rint(share * whole), whole > 0), whole - counts[fold])
                 assert (np.bincount(y[rows], minlength=4) == asked).all()
         assert before == set(training)
@@ -181,18 +181,18 @@ def test_every_row_is_tested_once_and_more_training_rows_have_all_of_fewer(y, fo
 
 def test_subsamples_are_drawn_anew_for_each_fold_and_seed():
     y = np.zeros(60, int)
-    one, other = (Splits(y, design(folds=2, seed=seed)) for seed in (0, 1))
-    assert len({tuple(splits.choose_training_rows(fold, 0.25)) for splits in (one, other) for fold in (0, 1)}) == 4
-    assert (one.list_test_rows(0) != other.list_test_rows(0)).any()
+    one, other = (DrawnFolds(y, design(folds=2, seed=seed, shares=(0.25,))) for seed in (0, 1))
+    assert len({tuple(drawn.make_fold(fold).training[0]) for drawn in (one, other) for fold in (0, 1)}) == 4
+    assert (one.make_fold(0).test != other.make_fold(0).test).any()
 
 
 def folds_of(y, groups=None, **options):
     """The fold of each row in each repeat, (repeats, rows)."""
     plan = design(seed=5, **options)
-    splits = Splits(y, plan, groups)
+    drawn = DrawnFolds(y, plan, groups)
     fold = np.full((plan.repeats, len(y)), -1)
-    for number in range(splits.count):
-        fold[number // 3, splits.list_test_rows(number)] = number % 3
+    for number in range(drawn.count):
+        fold[number // 3, drawn.make_fold(number).test] = number % 3
     return fold
 
 
@@ -274,10 +274,10 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
     plan = design(text, seed=4)
     evaluator = Evaluator([("d", batch)], plan)
     y = np.zeros(len(batch), int) if batch.schema.has_numeric_target else batch.y
-    splits = Splits(y if y.ndim == 1 else y.astype(bool), plan)
+    drawn = DrawnFolds(y if y.ndim == 1 else y.astype(bool), plan)
     for part in evaluator.parts:
         (result,) = evaluator.evaluate_part(part)
-        expected = reference(batch, text, splits.list_test_rows(part[2]))
+        expected = reference(batch, text, drawn.make_fold(part[2]).test)
         assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
         assert result[:5] == (*part, 2 / 3, text) and result.seconds > 0
 
