@@ -190,18 +190,20 @@ def add_plugin_hint(hint: str, in_python: bool) -> str:
     return f"{hint}; if a plugin file offers it, {how}"
 
 
-def make_class(name: str) -> str:
+def format_class_stages(name: str) -> str:
     """Return the stages that make a numeric or string attribute of this name the class."""
     return f"nominal --only {name} class {name}"
 
 
-def make_class_first(name: str) -> str:
+def explain_making_class(name: str) -> str:
     """Say how to make a numeric or string attribute the class of a file, where the stages of a chain come too late."""
-    return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {make_class(name)}"
+    return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {format_class_stages(name)}"
 
 
 # What to do where there is no class, in a chain and before chains.
-NAME_A_CLASS = f"name a nominal one with --class (in Python class_=), or begin the chain with: {make_class('NAME')}"
+NAME_A_CLASS = (
+    f"name a nominal one with --class (in Python class_=), or begin the chain with: {format_class_stages('NAME')}"
+)
 
 # What to do where there is nothing to predict.
 NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with --labels"
@@ -212,15 +214,15 @@ def explain_not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
     name = quoted(name)
     if kind not in ("numeric", "string"):
         return f"{name} is {kind}; name a nominal one with --class"
-    how = f"make it nominal first, by the stage: nominal --only {name}" if in_chain else make_class_first(name)
+    how = f"make it nominal first, by the stage: nominal --only {name}" if in_chain else explain_making_class(name)
     return f"{name} is {kind}; {'if its numbers stand for classes, ' * (kind == 'numeric')}{how}"
 
 
 _modules: dict[str, str] = {}  # the plugins by the names of their modules or packages
 
 
-def record_module(module: str, plugin: str) -> None:
-    """Note which plugin a module or package belongs to, for `find_culprit`; the first counts.
+def record_plugin_module(module: str, plugin: str) -> None:
+    """Note which plugin a module or package belongs to, for `find_plugin_of_error`; the first counts.
 
     Parameters
     ----------
@@ -251,7 +253,7 @@ def find_plugin(thing: Any) -> str:
     return _plugins.get(id(thing), (None, ""))[1]
 
 
-def find_culprit(error: BaseException) -> str:
+def find_plugin_of_error(error: BaseException) -> str:
     """Return the plugin in whose code an error came up, and the line, for a message; "" if it came up elsewhere."""
     found, trace = "", error.__traceback__
     while trace is not None:
@@ -276,7 +278,7 @@ def explain_unexpected(error: BaseException) -> str:
         except OSError:
             return "the current folder has been deleted"
     where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
-    plugin = "" if where else find_culprit(error)
+    plugin = "" if where else find_plugin_of_error(error)
     where = f" in the plugin {plugin}" if plugin else where
     return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)"
 

@@ -21,7 +21,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.errors import PATH, FilterkitError, PluginError, find_culprit, find_plugin, quoted
+from filterkit.errors import PATH, FilterkitError, PluginError, find_plugin, find_plugin_of_error, quoted
 from filterkit.messages import running_stage
 
 _CHECKED = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
@@ -50,7 +50,7 @@ def make_contract_error(name: str, fault: str, offer: Any, error: BaseException 
 
 def _name_plugin(offer: Any, error: BaseException | None) -> str:
     """Return the end of a message, such as `` (plugin x)``: who raised `error`, or offers `offer`; "" if unknown."""
-    plugin = (find_culprit(error) if error is not None else "") or find_plugin(offer)
+    plugin = (find_plugin_of_error(error) if error is not None else "") or find_plugin(offer)
     return f" (plugin {plugin})" if plugin else ""
 
 

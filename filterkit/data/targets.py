@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.data.attributes import Attribute, ManyOrFew, find_attribute, list_names
-from filterkit.errors import NAME_A_CLASS, FilterkitError, make_class, quoted, suggestion, to_one_line
+from filterkit.errors import NAME_A_CLASS, FilterkitError, format_class_stages, quoted, suggestion, to_one_line
 
 
 class LabelValues(NamedTuple):
@@ -110,7 +110,7 @@ class Targets:
         """Raise a `FilterkitError` if the class, a label or the positive class value is not allowed."""
         target, positive = self.class_attribute, self.positive
         if target is not None and target.kind not in ("nominal", "numeric"):
-            advice = f"; leave --class out, and begin the chain with: {make_class(target.name)}"
+            advice = f"; leave --class out, and begin the chain with: {format_class_stages(target.name)}"
             raise FilterkitError(
                 f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
                 + (advice if target.kind == "string" else "; choose another")

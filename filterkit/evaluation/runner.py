@@ -21,7 +21,7 @@ from filterkit.chains.batch_sizes import estimate_row_bytes
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
-from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_class_first, quoted
+from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, explain_making_class, quoted
 from filterkit.evaluation.chain_choice import INNER_FOLDS, choose_chain
 from filterkit.evaluation.confusion import list_confusion_matrices
 from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, split_into_inner_folds
@@ -359,7 +359,7 @@ class Evaluator:
                 outcome = trial.outcome
                 if outcome.is_numeric != is_numeric:
                     kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
-                    first = make_class_first(quoted(task)) if is_numeric else "change the class in a run of its own"
+                    first = explain_making_class(quoted(task)) if is_numeric else "change the class in a run of its own"
                     raise FilterkitError(
                         f"{prefix}, chain {quoted(name)}: it predicts {other}, but the class is {kind}; {first}"
                     )

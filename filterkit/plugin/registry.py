@@ -29,8 +29,8 @@ from filterkit.errors import (
     PluginError,
     make_file_error,
     quoted,
-    record_module,
     record_plugin,
+    record_plugin_module,
 )
 from filterkit.plugin.discovery import Installed, list_installed
 from filterkit.plugin.hookspecs import PROJECT
@@ -230,7 +230,7 @@ class Registry:
             plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _note_failure(plugin):
                 module = _import_value(point.value)
-                record_module(point.value.partition(":")[0], plugin.describe_origin())
+                record_plugin_module(point.value.partition(":")[0], plugin.describe_origin())
                 self._hooks.register(plugin.name, module, may_wrap=point.is_open)
                 loaded.append((point, plugin, module))
         for point, plugin, module in loaded:  # all these plugins, with their wrappers, are registered by now
@@ -277,7 +277,7 @@ class Registry:
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
-        record_module(module_name, plugin.describe_origin())
+        record_plugin_module(module_name, plugin.describe_origin())
         self._others[place] = plugin
         try:
             with _note_failure(plugin):
