@@ -7,6 +7,9 @@ first invert them: tp' = pos − tp and fp' = neg − fp (footnotes of Table 1).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+
 import numpy as np
 
 from filterkit import Metric
@@ -21,11 +24,18 @@ from filterkit.plugin import (
     times_log2,
 )
 
+Score = Callable[[np.ndarray, np.ndarray, float, float], np.ndarray]
 
-def _invert_negative_features(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return tp and fp, of features of the negative class those of their absence, so that tpr ≥ fpr."""
-    negative = fp * pos > tp * neg
-    return np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp)
+
+def _invert_negative_features(score: Score) -> Score:
+    """Let a metric get the counts of their absence, of features of the negative class, so that tpr ≥ fpr."""
+
+    @wraps(score)
+    def score_inverted(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+        negative = fp * pos > tp * neg
+        return score(np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp), pos, neg)
+
+    return score_inverted
 
 
 def _compute_entropy(counts: np.ndarray) -> np.ndarray:
@@ -40,12 +50,12 @@ def _compute_entropy(counts: np.ndarray) -> np.ndarray:
     return bits
 
 
+@_invert_negative_features
 def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Accuracy, tp − fp.
 
     Features of the negative class are inverted first; the score may be negative.
     """
-    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return np.asarray(tp - fp)
 
 
@@ -149,12 +159,12 @@ def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     return np.asarray(tp + fp)
 
 
+@_invert_negative_features
 def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """F1 measure of the feature as a classifier, 2 tp / (pos + tp + fp).
 
     It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return np.asarray(2 * tp / (pos + tp + fp))
 
 
@@ -201,40 +211,40 @@ def _compute_ig_from_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray
     return np.asarray(np.maximum(bits / total, 0.0))
 
 
+@_invert_negative_features
 def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Odds ratio numerator, tpr (1 − fpr).
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return tp / pos * (1 - fp / neg)
 
 
+@_invert_negative_features
 def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Odds ratio, tp · tn / (fn · fp).
 
     A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     fn, tn = pos - tp, neg - fp
     return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
 
+@_invert_negative_features
 def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Power, (1 − fpr)⁵ − (1 − tpr)⁵.
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
 
 
+@_invert_negative_features
 def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Probability ratio, tpr / fpr.
 
     An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
     """
-    tp, fp = _invert_negative_features(tp, fp, pos, neg)
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
 

@@ -50,8 +50,7 @@ class Ordinal(ColumnStage):
         if self.levels == "all":
             counts = np.zeros(len(table), np.int64)
             np.maximum.at(counts, column[numeric], np.clip(values[numeric], 0, _ALL).astype(np.int64))
-        limit = _ALL if self.max_levels is None else min(self.max_levels, _ALL)
-        counts = np.where(table.nominal, 1, np.minimum(counts, limit))
+        counts = np.where(table.nominal, 1, np.minimum(counts, min(self.max_levels or _ALL, _ALL)))
         if self.levels == "all":
             if counts.sum(dtype=np.float64) > _MOST:
                 most = counts.argmax()

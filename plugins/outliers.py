@@ -16,7 +16,17 @@ from filterkit import (
     UsageError,
     option,
 )
-from filterkit.plugin import Batches, ContingencyTable, Edit, SelectiveStage, SortedValues, State, offer, quantiles
+from filterkit.plugin import (
+    Batches,
+    ContingencyTable,
+    Edit,
+    RecordMerger,
+    SelectiveStage,
+    SortedValues,
+    State,
+    offer,
+    quantiles,
+)
 
 
 class Limit(ColumnStage):
@@ -94,25 +104,21 @@ class Outliers(SelectiveStage):
 
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
         columns = np.flatnonzero(~schema.nominal)
-        waiting: list[ContingencyTable] = []
+        tables = RecordMerger(lambda batch: ContingencyTable.of(batch, columns, False, self.name), schema)
         for batch in rows():
-            waiting.append(ContingencyTable.of(batch, columns, False, self.name))
-            # Merged when the others have grown as large as the first, so that no cell is merged often.
-            if len(waiting) > _TOGETHER and sum(each.nbytes for each in waiting[1:]) > waiting[0].nbytes:
-                waiting = [ContingencyTable.merge(waiting)]
+            tables.add(tables.compute(batch))
+        values = SortedValues(tables.merge())
+        half = np.floor(values.count / 2)
+        quarter, even = np.floor(half / 2), half % 2 == 0
+        # The quartiles, as Weka's InterquartileRange computes them.
+        first, third = (
+            (values.find_at_rank(rank) + values.find_at_rank(rank + even)) / 2
+            for rank in (quarter, values.count - quarter - 1)
+        )
         limits = np.full((4, schema.width), np.nan)
-        if waiting:
-            values = SortedValues(ContingencyTable.merge(waiting))
-            half = np.floor(values.count / 2)
-            quarter, even = np.floor(half / 2), half % 2 == 0
-            # The quartiles, as Weka's InterquartileRange computes them.
-            first, third = (
-                (values.find_at_rank(rank) + values.find_at_rank(rank + even)) / 2
-                for rank in (quarter, values.count - quarter - 1)
-            )
-            for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
-                beyond = factor * (third - first)
-                limits[2 * number : 2 * number + 2, columns] = first - beyond, third + beyond
+        for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
+            beyond = factor * (third - first)
+            limits[2 * number : 2 * number + 2, columns] = first - beyond, third + beyond
         return dict(zip(_LIMITS, limits))
 
     def build(self, schema: Schema, state: State) -> Built:
@@ -124,9 +130,6 @@ class Outliers(SelectiveStage):
         edit.append(Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows, limits, True))
         columns = np.append(np.arange(schema.width), np.full(2, max(schema.width - 1, 0)))
         return edit.build()._replace(columns=columns)
-
-
-_TOGETHER = 16  # tables that are merged at once
 
 
 def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray:

@@ -102,10 +102,8 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
         if isinstance(values, np.ndarray):
             bits = _get_number_bits(values)
         elif batch.schema.attributes[position].kind == "date":
-            from filterkit.plugin import read_dates
-
-            milliseconds, missing = read_dates(values)
-            bits = np.where(missing, -(1 << 63), milliseconds).view(np.uint64)
+            milliseconds, codes = encode_attribute(batch, position)
+            bits = np.array([*milliseconds, -(1 << 63)]).view(np.uint64)[codes]
         else:
             from hashlib import blake2b
 

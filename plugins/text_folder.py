@@ -8,6 +8,7 @@ import fnmatch
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from filterkit import Attribute, ConversionWarning, FilterkitError, Schema, option
@@ -100,7 +101,10 @@ class FolderTable(Table):
             yield part
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return TextFileParser(schema, self._opening, self._form.filename)
+        opening = self._opening
+        codecs.lookup(opening.encoding)  # refuses an unknown one
+        with_names = self._form.filename
+        return partial(_parse_text_files, schema, opening.path, with_names, opening.encoding, opening.rejects)
 
 
 def _list_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
@@ -108,48 +112,46 @@ def _list_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
     return sorted(n for n in os.listdir(folder) if n[:1] != "." and is_wanted(os.path.join(folder, n)))
 
 
-class TextFileParser:
-    """Reads text files to a batch with a row for each.
+def _parse_text_files(
+    schema: Schema, folder: str, with_names: bool, encoding: str, rejects: bool, part: list[_TextFile]
+) -> Parsed:
+    """Read text files to a batch with a row for each.
 
     Parameters
     ----------
-    schema : of the batches.
-    opening : says the encoding, and whether texts that are not in it are rejected.
+    schema : of the batch.
+    folder : the folder that has one for each class.
     with_names : whether there is an attribute of file names.
+    encoding : of the texts.
+    rejects : whether texts that are not in it are rejected.
+    part : the files.
     """
+    import pyarrow as pa
 
-    def __init__(self, schema: Schema, opening: Opening, with_names: bool) -> None:
-        self.schema, self.encoding, self.rejects = schema, opening.encoding, opening.rejects
-        self.folder, self.with_names = opening.path, with_names
-        codecs.lookup(opening.encoding)
+    from filterkit.plugin import Rejected, from_table
 
-    def __call__(self, part: list[_TextFile]) -> Parsed:
-        import pyarrow as pa
-
-        from filterkit.plugin import Rejected, from_table
-
-        texts, readable, rejected = [], [], []
-        for file in part:
-            with open(file.path, "rb") as stream:
-                content = stream.read()
-            try:
-                texts.append(content.decode(self.encoding).removeprefix("\ufeff"))
-                readable.append(file)
-            except UnicodeDecodeError as error:
-                fault = RowError(
-                    f"this is not {error.encoding} text; name its encoding, such as --encoding latin-1",
-                    source=file.path,
-                )
-                if not self.rejects:
-                    raise fault from None
-                rejected.append(Rejected(content, file.path, 1, fault))
-        columns: list[Any] = [pa.array(texts, pa.string())]
-        if self.with_names:
-            names = [os.path.relpath(file.path, self.folder) for file in readable]
-            columns.append(pa.array(names, pa.string()))
-        columns.append(pa.array([file.label for file in readable], pa.string()).dictionary_encode())
-        table = pa.table(columns, names=[str(i) for i in range(len(columns))])
-        return Parsed(from_table(table, self.schema), tuple(rejected))
+    texts, readable, rejected = [], [], []
+    for file in part:
+        with open(file.path, "rb") as stream:
+            content = stream.read()
+        try:
+            texts.append(content.decode(encoding).removeprefix("\ufeff"))
+            readable.append(file)
+        except UnicodeDecodeError as error:
+            fault = RowError(
+                f"this is not {error.encoding} text; name its encoding, such as --encoding latin-1",
+                source=file.path,
+            )
+            if not rejects:
+                raise fault from None
+            rejected.append(Rejected(content, file.path, 1, fault))
+    columns: list[Any] = [pa.array(texts, pa.string())]
+    if with_names:
+        names = [os.path.relpath(file.path, folder) for file in readable]
+        columns.append(pa.array(names, pa.string()))
+    columns.append(pa.array([file.label for file in readable], pa.string()).dictionary_encode())
+    table = pa.table(columns, names=[str(i) for i in range(len(columns))])
+    return Parsed(from_table(table, schema), tuple(rejected))
 
 
 filterkit_formats = offer(TextFolder)

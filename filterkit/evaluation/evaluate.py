@@ -36,7 +36,7 @@ class Evaluation(Results):
     """The results of `evaluate`, which a notebook shows as a page."""
 
     def __repr__(self) -> str:
-        return f"<Evaluation of {len(self.chains)} chains on {len(self.tasks)} tasks, {self.folds} folds>"
+        return f"<Evaluation of {len(self.chains)} chains on {len(self.tasks)} tasks, {self.n_folds} folds>"
 
     def _repr_html_(self) -> str:
         text = make_report_page(self, ("accuracy", "f1", "auc", "mae", "rmse", "r2"), "filterkit.evaluate").decode()

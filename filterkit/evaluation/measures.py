@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from math import fsum
 from typing import Any
@@ -131,22 +132,25 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     found, names = {}, names or OF_CLASSES
     for group, measure in _GROUPS.items():
         if any(name in group for name in names):
-            found.update(zip(group, map(float, measure(outcome)), strict=True))
+            found.update(zip(group, map(average_without_nan, map(np.asarray, measure(outcome))), strict=True))
     return {name: found[name] for name in names}
 
 
-def _measure_accuracy(outcome: Outcome) -> tuple[float, float, float]:
+# Each of these functions returns several measures: one number each, or that of each task, which are then averaged.
+
+
+def _measure_accuracy(outcome: Outcome) -> Iterable[Any]:
     right = outcome.truth == outcome.predicted
     whole = np.logical_and.reduceat(right, find_group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
-    subset = float(np.average(whole.all(axis=1), weights=outcome.weights))
+    subset = np.average(whole.all(axis=1), weights=outcome.weights)
     if outcome.weights is None:  # a product would copy all cells as numbers
         return whole.mean(), (~whole).mean(), subset
     total = outcome.weights.sum() * whole.shape[1]
-    accuracy, loss = (float((outcome.weights @ cells).sum() / total) for cells in (whole, ~whole))
+    accuracy, loss = ((outcome.weights @ cells).sum() / total for cells in (whole, ~whole))
     return accuracy, loss, subset
 
 
-def _measure_label_ranking(outcome: Outcome) -> tuple[float, ...]:
+def _measure_label_ranking(outcome: Outcome) -> Iterable[Any]:
     truth = outcome.truth
     if outcome.scores is None or outcome.exclusive is not False or truth.shape[1] < 2:
         return (np.nan,) * 4
@@ -162,37 +166,36 @@ def _measure_label_ranking(outcome: Outcome) -> tuple[float, ...]:
         np.where(truth, labels - rights, 0).sum(axis=1) / np.maximum(right * wrong, 1),
         np.where(right > 0, np.where(truth, rights / labels, 0).sum(axis=1) / np.maximum(right, 1), 1),
     )
-    return tuple(float(np.average(each, weights=outcome.weights)) for each in found)
+    return (np.average(each, weights=outcome.weights) for each in found)
 
 
-def _measure_cost(outcome: Outcome) -> tuple[float]:
-    return (np.nan if outcome.costs is None else float(np.average(outcome.costs, weights=outcome.weights)),)
+def _measure_cost(outcome: Outcome) -> Iterable[Any]:
+    return [np.nan if outcome.costs is None else np.average(outcome.costs, weights=outcome.weights)]
 
 
-def _measure_counts(outcome: Outcome) -> tuple[float, ...]:
+def _measure_counts(outcome: Outcome) -> Iterable[Any]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
     counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
-    precision, recall, f1, specificity = map(average_without_nan, _compute_rates(*counts))
-    micro_precision, micro_recall, micro_f1, _ = map(float, _compute_rates(*counts.sum(axis=1)))
-    return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
+    *rates, specificity = _compute_rates(*counts)
+    *micro_rates, _ = _compute_rates(*counts.sum(axis=1))
+    return *rates, *micro_rates, rates[1], specificity
 
 
-def _measure_ranking(outcome: Outcome) -> tuple[float, ...]:
+def _measure_ranking(outcome: Outcome) -> Iterable[Any]:
     if outcome.scores is None:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
-    found = [_measure_ranking_of_task(*task, outcome.row_weights, outcome.probabilities) for task in zip(truth, scores)]
-    return tuple(map(average_without_nan, np.array(found).T))
+    weights, are_probabilities = outcome.row_weights, outcome.probabilities
+    return np.transpose([_compute_auc_and_precisions(*task, weights, are_probabilities) for task in zip(truth, scores)])
 
 
-def _measure_kappa_and_mcc(outcome: Outcome) -> tuple[float, float]:
-    found = np.array([_compute_kappa_and_mcc(each) for each in count_confusion_matrices(outcome)])
-    return average_without_nan(found[:, 0]), average_without_nan(found[:, 1])
+def _measure_kappa_and_mcc(outcome: Outcome) -> Iterable[Any]:
+    return np.transpose([_compute_kappa_and_mcc(matrix) for matrix in count_confusion_matrices(outcome)])
 
 
-def _measure_probabilities(outcome: Outcome) -> tuple[float, float]:
+def _measure_probabilities(outcome: Outcome) -> Iterable[Any]:
     truth, scores = outcome.truth, outcome.scores
     if scores is None or not outcome.probabilities or scores.min() < 0 or scores.max() > 1:
         return np.nan, np.nan
@@ -205,7 +208,7 @@ def _measure_probabilities(outcome: Outcome) -> tuple[float, float]:
         # A class that no training row has got the probability 0.
         error = ((p - true) ** 2).sum(axis=1) + (~true.any(axis=1) if stop - first > 1 else 0)
         errors.append(np.average(error, weights=outcome.weights))
-    return float(np.mean(losses)), float(np.mean(errors))
+    return losses, errors
 
 
 # The functions, and the measures that each computes, in the order in which it returns them.
@@ -252,7 +255,7 @@ def _compute_kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
     right, chance = np.trace(matrix) * rows, true @ guess
     kappa = (right - chance) / (rows * rows - chance)
     spread = (rows * rows - true @ true) * (rows * rows - guess @ guess)
-    return float(kappa), float((right - chance) / np.sqrt(spread)) if np.count_nonzero(guess) > 1 else 0.0
+    return kappa, (right - chance) / np.sqrt(spread) if np.count_nonzero(guess) > 1 else 0.0
 
 
 def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -263,17 +266,17 @@ def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarra
     return precision, recall, f1, np.where(negative > 0, divide_or_zero(tn, negative), np.nan)
 
 
-def _measure_ranking_of_task(
-    truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, probabilities: bool
+def _compute_auc_and_precisions(
+    truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, are_probabilities: bool
 ) -> tuple[float, float, float, float]:
-    """Compute auc, p20, bep and pr_auc of one task; all are NaN if no row is positive.
+    """Compute auc, p20, bep and pr_auc of one task from its scores; all are NaN if no row is positive.
 
     `truth` is bool (rows,), `scores` and `weights` are float64 (rows,).
     """
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
     typical = 0.0  # of scores that are not probabilities, the median size of those that are finite and not 0
-    if not probabilities and len(sizes := np.abs(scores[np.isfinite(scores) & (scores != 0)])):
+    if not are_probabilities and len(sizes := np.abs(scores[np.isfinite(scores) & (scores != 0)])):
         typical = float(np.median(sizes))
     group = _rank_scores_descending(scores, typical)
     # The numbers of rows and of positive rows retrieved after each group of equal scores. Within a group, the expected
@@ -285,7 +288,7 @@ def _measure_ranking_of_task(
     top = min(_TOP, rows[-1])
     p20, bep = np.interp([top, positive], rows, found) / [top, positive]
     precision = found[1:] / rows[1:]
-    return float(auc), float(p20), float(bep), float(np.diff(found) @ precision / positive)
+    return auc, p20, bep, np.diff(found) @ precision / positive
 
 
 def _rank_scores_descending(scores: np.ndarray, typical: float) -> np.ndarray:

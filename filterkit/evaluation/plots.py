@@ -31,7 +31,7 @@ from filterkit.evaluation.measure_names import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
     from filterkit.evaluation.comparison import MethodRanks
-    from filterkit.evaluation.results import PooledPredictions, Results
+    from filterkit.evaluation.results import Results
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
@@ -269,14 +269,10 @@ def _draw_confusion(results: Results, _: list[str]) -> Any:
     """Draw a confusion matrix for each task and chain, at the largest share, shaded by the share of each class."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    from filterkit.evaluation.results import pool_over_folds
-
     lack = "the results do not have the classes; evaluate with --by-class"
     if results.rows[0].is_numeric:
         lack = "these results are of predicted numbers; choose --figure predicted or residuals"
-    pooled = pool_over_folds(results, "confusion")
-    classes = max((len(each.found.true_or_predicted_values) for each in pooled), default=0)
-    figure, panels = _make_task_panels(results, pooled, "confusion", lack, classes)
+    figure, panels = _make_task_panels(results, "confusion", "confusion", lack)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
         _draw_matrix(panel, counts.true_or_predicted_values, counts.matrix, shades)
@@ -284,27 +280,29 @@ def _draw_confusion(results: Results, _: list[str]) -> Any:
     return figure
 
 
-def _make_task_panels(
-    results: Results, pooled: list[PooledPredictions], name: str, lack: str, classes: int = 0
-) -> tuple[Any, Iterator[tuple[Any, Any]]]:
+def _make_task_panels(results: Results, field: str, name: str, lack: str) -> tuple[Any, Iterator[tuple[Any, Any]]]:
     """Make a figure with a panel for each task and chain, at the largest share of rows to train on.
 
     The title of a panel names data, task, label and chain, as far as they are not the same for all panels.
 
     Parameters
     ----------
-    results, pooled : the results, and what `pool_over_folds` makes of them.
+    results : of evaluations.
+    field : ``confusion`` or ``points``, the field of `Result` that is drawn.
     name, lack : the name of the figure and, for the error, why there may be nothing to draw.
-    classes : how many classes a panel must have room for.
 
     Returns
     -------
     The figure; and pairs of a panel and the `PooledPredictions.found` to draw in it.
     """
-    pooled = [each for each in pooled if each.share == results.shares[-1]]
+    from filterkit.evaluation.results import pool_over_folds
+
+    every = pool_over_folds(results, field)
+    sizes = [len(each.found.true_or_predicted_values) if field == "confusion" else 0 for each in every]
+    pooled = [each for each in every if each.share == results.shares[-1]]
     if not pooled:
         raise UsageError(f"--figure {name}: {lack}")
-    most, columns, height = next(limits[1:] for limits in _MATRICES if classes <= limits[0])
+    most, columns, height = next(limits[1:] for limits in _MATRICES if max(sizes) <= limits[0])
     if len(pooled) > most:
         raise UsageError(
             f"--figure {name}: {len(pooled)} panels do not fit on one page (at most {most}); "
@@ -340,13 +338,10 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
 
 def _draw_predicted_numbers(results: Results, _: list[str], of_residuals: bool) -> Any:
     """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
-    from filterkit.evaluation.results import pool_over_folds
-
     lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
     name = "residuals" if of_residuals else "predicted"
-    figure, panels = _make_task_panels(results, pool_over_folds(results, "points"), name, lack)
-    for panel, points in panels:
-        true, predicted = np.array(points.true), np.array(points.predicted)
+    figure, panels = _make_task_panels(results, "points", name, lack)
+    for panel, (true, predicted) in panels:
         x, y = (predicted, true - predicted) if of_residuals else (true, predicted)
         panel.plot(x, y, ".", color=COLOURS[0], ms=2, alpha=0.6, markeredgewidth=0, rasterized=True)
         panel.axline((x[0], 0 if of_residuals else x[0]), slope=int(not of_residuals), color="0.5", lw=0.5)

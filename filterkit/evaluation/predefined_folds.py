@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from itertools import pairwise
 
 import numpy as np
 
@@ -168,8 +167,8 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
         raise FilterkitError(f"{path}: the file has no rows, so it has no folds; name another file")
     order = np.lexsort((row, is_test, sample, fold, repeat))
     keys, row = np.column_stack([repeat, fold, sample, is_test])[order], row[order]
-    cuts = [0, *(np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1).tolist(), len(row)]
-    rows_of = {tuple(keys[begin].tolist()): row[begin:end] for begin, end in pairwise(cuts)}
+    cuts = np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1
+    rows_of = dict(zip(map(tuple, keys[[0, *cuts]].tolist()), np.split(row, cuts)))
     samples = np.unique(sample).tolist()
     folds = []
     for r, f in dict.fromkeys(key[:2] for key in rows_of):

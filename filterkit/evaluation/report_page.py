@@ -49,7 +49,7 @@ def make_report_page(
     if results.has_several_tasks:
         rows = [[data, task] for data, task in results.tasks]
     else:
-        rows = [[f"fold {fold + 1}", ""] for fold in range(results.folds)]
+        rows = [[f"fold {fold + 1}", ""] for fold in range(results.n_folds)]
     if len(results.tasks) > _MOST_ROWS:
         notes.append(f"The table of tasks has the first {_MOST_ROWS:,} of {len(results.tasks):,} tasks.")
     data_sets = list(dict.fromkeys(visible(data) for data, _ in results.tasks))
@@ -73,8 +73,7 @@ def make_report_page(
         "unpaired": results.has_unpaired_splits(),
         "confusions": matrices,
         "points": [
-            _describe_source(each, results)
-            | {"numbers": np.array(each.found.true), "predicted": np.array(each.found.predicted)}
+            _describe_source(each, results) | dict(zip(("numbers", "predicted"), each.found))
             for each in pool_over_folds(results, "points")[:_MOST_CLOUDS]
         ],
     }
@@ -92,7 +91,7 @@ def _list_facts(results: Results) -> list[tuple[str, str]]:
     return [
         ("data", ", ".join(dict.fromkeys(data for data, _ in results.tasks))),
         ("tasks", f"{len(results.tasks):,}"),
-        ("folds", f"{results.folds:,}"),
+        ("folds", f"{results.n_folds:,}"),
         ("rows trained on", trained),
         ("rows tested on", tested),
         ("time to fit and predict", f"{sum(row.seconds for row in rows):,.1f} s"),

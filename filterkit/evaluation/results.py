@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -125,10 +124,10 @@ class Results:
     @property
     def is_of_test_set(self) -> bool:
         """Whether chains were trained on all rows of the data, and tested on rows of a file of their own."""
-        return self.shares == [1.0] and self.folds == 1
+        return self.shares == [1.0] and self.n_folds == 1
 
     @property
-    def folds(self) -> int:
+    def n_folds(self) -> int:
         """The number of folds of a task; those of all repeats count."""
         return int(self._cells[:, 1].max(initial=0)) + 1
 
@@ -141,7 +140,7 @@ class Results:
 
     def _lay_out(self, values: Any, missing: float) -> np.ndarray:
         """Lay out a value of each row by task, fold, chain and share; `missing` stands where there is no result."""
-        cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), missing)
+        cube = np.full((len(self.tasks), self.n_folds, len(self.chains), len(self.shares)), missing)
         cube[tuple(self._cells.T)] = values
         return cube
 
@@ -150,8 +149,11 @@ class Results:
 
         A unit is a task, averaged over its folds; or a fold, if there is only one task.
         """
-        cube = self.get_values(measure)
-        return average_over_axis(cube, 1) if self.has_several_tasks else cube[0]
+        return self._average_to_units(self.get_values(measure))
+
+    def _average_to_units(self, values: np.ndarray) -> np.ndarray:
+        """Average values by task and fold, float64 (tasks, folds, ...), to those of the units: float64 (units, ...)."""
+        return average_over_axis(values, 1) if self.has_several_tasks else values[0]
 
     def list_methods(self) -> list[str]:
         """Return the names of the methods, those of chains without their variant: ``bns`` of ``bns/500``."""
@@ -180,7 +182,7 @@ class Results:
     @property
     def units(self) -> tuple[int, str]:
         """The number of units by which chains are compared, and what the units are: "tasks" or "folds"."""
-        return (len(self.tasks), "tasks") if self.has_several_tasks else (self.folds, "folds")
+        return (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
 
     def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
         """Compare two chains at a share; return the mean of `one` minus `other` over the units, and the p-value of a
@@ -192,11 +194,12 @@ class Results:
         cube, split = self.get_values(measure)[..., share], self._splits[..., share]
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
+        of_one, of_other = self._average_to_units(both).T
         if self.has_several_tasks:
-            return compute_signed_rank_test(*average_over_axis(both, 1).T)
+            return compute_signed_rank_test(of_one, of_other)
         chosen = np.isin(self._cells[:, 2], (one, other)) & (self._cells[:, 3] == share)
         ratio = np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)])
-        return compute_corrected_t_test(both[0, :, 0], both[0, :, 1], float(ratio))
+        return compute_corrected_t_test(of_one, of_other, float(ratio))
 
     def compare_pairs_of_chains(self, measure: str, share: int) -> list[tuple[int, int, float, float]]:
         """Compare the pairs of `list_pairs_of_methods` at a share; the p-values are adjusted for several tests.
@@ -223,9 +226,7 @@ class Results:
         found = []
         for one in range(len(self.chains)):
             difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
-            found.append(
-                np.round(average_over_axis(difference, 1) if self.has_several_tasks else difference[0], DIGITS)
-            )
+            found.append(np.round(self._average_to_units(difference), DIGITS))
         differences = np.stack(found, axis=1)  # (units, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
@@ -331,7 +332,7 @@ class PooledPredictions(NamedTuple):
     ----------
     data, task, share, chain : as in `Result`.
     group : the name of the label or target; empty for the class.
-    found : `PredictionCounts`, or the `NumberPredictions` of a number.
+    found : `PredictionCounts`; of a number, float64 (2, rows), the true and the predicted numbers of some rows.
     """
 
     data: str
@@ -342,42 +343,27 @@ class PooledPredictions(NamedTuple):
     found: Any
 
 
-class NumberPredictions:
-    """The true and the predicted numbers of some rows, to be drawn as points.
-
-    Attributes
-    ----------
-    true, predicted : the numbers.
-    """
-
-    def __init__(self) -> None:
-        self.true: list[float] = []
-        self.predicted: list[float] = []
-
-    def add(self, true: list[float], predicted: list[float]) -> None:
-        """Add the numbers of further rows."""
-        self.true += true
-        self.predicted += predicted
-
-
 def pool_over_folds(results: Results, field: str) -> list[PooledPredictions]:
-    """Add up the field ``confusion`` or ``points`` of `Result` over the folds of each task, share and chain.
+    """Add up the field ``confusion``, or join ``points``, of `Result` over the folds of each task, share and chain.
 
     Returns an entry for each of their classes, labels or targets, in the order of `results`; none if the results do not
     have the field.
     """
-    kind: Callable[[], Any] = {"confusion": PredictionCounts, "points": NumberPredictions}[field]
     found: dict[tuple[Any, ...], Any] = {}
     for row in results.rows:
         for group, *own in getattr(row, field) or ():
-            found.setdefault((row.data, row.task, row.share, row.chain, group), kind()).add(*own)
+            key = (row.data, row.task, row.share, row.chain, group)
+            if field == "confusion":
+                found.setdefault(key, PredictionCounts()).add(*own)
+            else:
+                found[key] = np.hstack([found.get(key, np.empty((2, 0))), own])
     return [PooledPredictions._make([*key, each]) for key, each in found.items()]
 
 
 def average_over_axis(values: np.ndarray, axis: int) -> np.ndarray:
     """Return the means over an axis, without NaN values; NaN where no value is left."""
-    with warnings.catch_warnings(action="ignore"):  # of means of nothing
-        return np.asarray(np.nanmean(values, axis))
+    count, sums = np.count_nonzero(~np.isnan(values), axis), np.nansum(values, axis)
+    return np.asarray(np.divide(sums, count, out=np.full_like(sums, np.nan), where=count > 0))
 
 
 def read_results_files(paths: Iterable[str]) -> Results:

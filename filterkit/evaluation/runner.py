@@ -408,19 +408,13 @@ def evaluate_parts(
     """
     parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.estimate_work)
     sizes = [evaluator.estimate_work(part) for part in parts]
-    seconds, measured = -_STARTUP, 0  # how long parts took, and their bytes
+    began = time.perf_counter()
     for number, part in enumerate(parts):
-        left = len(parts) - number
-        seconds_left = seconds / max(measured, 1) * sum(sizes[number:])
+        left, seconds = len(parts) - number, time.perf_counter() - began - _STARTUP
+        seconds_left = seconds / sum(sizes[:number]) * sum(sizes[number:]) if number else 0.0
         if engine is not None and engine.jobs > 1 and seconds_left > _WORTH_AN_ENGINE:
             with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:][::-1])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results
             return
-        if number == 1:  # the first part also had to import
-            seconds, measured = 0.0, 0
-        began = time.perf_counter()
-        results = evaluator.evaluate_part(part)
-        seconds += time.perf_counter() - began
-        measured += sizes[number]
-        yield left - 1, results
+        yield left - 1, evaluator.evaluate_part(part)

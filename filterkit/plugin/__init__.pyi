@@ -28,6 +28,7 @@ from filterkit.counts.record import MERGED as MERGED
 from filterkit.counts.record import SUM_FOR_ALL as SUM_FOR_ALL
 from filterkit.counts.record import SUM_OF_PARTS as SUM_OF_PARTS
 from filterkit.counts.record import Field as Field
+from filterkit.counts.record import RecordMerger as RecordMerger
 from filterkit.counts.scoring import COMBINATIONS as COMBINATIONS
 from filterkit.counts.scoring import combine_scores as combine_scores
 from filterkit.counts.scoring import one_against_rest as one_against_rest

@@ -23,7 +23,7 @@ def test_it_gives_what_the_command_does():
     parts = evaluate_parts(Evaluator(data.items(), plan))
     expected = {(row.data, row.fold, row.chain): row.values for _, rows in parts for row in rows}
     assert {(row.data, row.fold, row.chain): row.values for row in found.rows} == expected
-    assert (found.chains, found.folds) == (["plain", "scaled"], 6)
+    assert (found.chains, found.n_folds) == (["plain", "scaled"], 6)
 
 
 def test_the_frame_has_a_row_for_each_result():

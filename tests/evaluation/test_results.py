@@ -176,7 +176,7 @@ def test_results_of_numbers_have_measures_of_their_own(tmp_path):
     joined = pool_over_folds(Results([*rows, of_numbers()._replace(fold=1)]), "points")
     places = [(each.chain, each.group) for each in joined]
     assert places == [("a", "price"), ("a", "n, m"), ("b", "price"), ("b", "n, m")]
-    assert (joined[0].found.true, joined[1].found.predicted) == ([1.5, 0.1] * 2, [-4.0] * 2)
+    assert (joined[0].found[0].tolist(), joined[1].found[1].tolist()) == ([1.5, 0.1] * 2, [-4.0] * 2)
 
 
 def test_the_confusion_of_very_many_classes_is_read(tmp_path):

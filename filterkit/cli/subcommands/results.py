@@ -206,7 +206,7 @@ def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
 
 
 def _format_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
-    over, folds = "{} {}".format(*results.units), f"{results.folds} folds"
+    over, folds = "{} {}".format(*results.units), f"{results.n_folds} folds"
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
     yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
