@@ -122,43 +122,28 @@ def _find_best_features(scores: np.ndarray) -> np.ndarray:
 class _LabelBlock:
     """Holds the boosting weights of all pairs of a row and one of some labels.
 
-    The weights of pairs of a row and a label that it has, which usually are few, are stored apart: `positive` has them
-    by label, then by row; `negative`, (rows, labels), is 0 there. So W of the rows that have a feature is a plain sum,
-    exactly 0 where there are no such rows. W of the rows that lack it is a difference from the sum over all rows.
-    Because all sums run in the order of the rows and rounding is monotone, that difference is never below 0, and
-    exactly 0 where there are no such rows.
+    The weights of pairs of a row and a label that it has are apart from those of the other pairs. So W of the rows that
+    have a feature is a plain sum, exactly 0 where there are no such rows. W of the rows that lack it is a difference
+    from the sum over all rows. Because all sums run in the order of the rows and rounding is monotone, that difference
+    is never below 0, and exactly 0 where there are no such rows.
     """
 
     def __init__(self, table: Any, Y: np.ndarray, begin: np.ndarray) -> None:
-        from scipy import sparse
-
-        self.table, self.width = table, Y.shape[1]
-        self.label, self.row = np.nonzero(Y.T)
-        pairs = len(self.row)
-        self.positive = begin[self.row]
-        self.negative = np.where(Y, 0.0, begin[:, None])
-        self.plus: np.ndarray  # the sum of `positive` for each label
-        self.minus: np.ndarray  # that of `negative`
+        self.table = table
+        self.weights = np.hstack([Y, ~Y]) * begin[:, None]  # of the pairs of each sign and label, by row; 0 of others
+        self.sums: np.ndarray  # (features + 1, 2, labels): of the rows that have each feature, and last of all rows
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
-        # The cells of (features, labels) that have positive pairs, and the pairs in each of them.
-        pair_of_row = sparse.csr_array((np.ones(pairs), (self.row, np.arange(pairs))), shape=(len(Y), pairs))
-        met = (table[:-1] @ pair_of_row).tocoo()
-        cells = met.row.astype(np.int64) * self.width + self.label[met.col]
-        self.cells, cell = np.unique(cells, return_inverse=True)
-        self.pairs = sparse.csr_array((met.data, (cell, met.col)), shape=(len(self.cells), pairs))
 
     def compute_criterion(self) -> np.ndarray:
         """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
-        sums = self.table @ self.negative
-        z, self.minus = sums[:-1], sums[-1].copy()
-        plus, minus = self.pairs @ self.positive, z.ravel()[self.cells]
-        self.plus, label = np.bincount(self.label, self.positive, self.width), self.cells % self.width
-        np.subtract(self.minus, z, out=z)
-        z *= self.plus
-        z.ravel()[self.cells] = (self.plus[label] - plus) * (self.minus[label] - minus)
-        np.sqrt(z, out=z)
-        z.ravel()[self.cells] += np.sqrt(plus * minus)
-        return np.asarray(z)
+        self.sums = (self.table @ self.weights).reshape(-1, 2, self.present.shape[1])
+        present, whole = self.sums[:-1], self.sums[-1]
+        plus, minus = whole[0] - present[:, 0], whole[1] - present[:, 1]
+        plus *= minus
+        np.sqrt(plus, out=plus)
+        np.multiply(present[:, 0], present[:, 1], out=minus)
+        plus += np.sqrt(minus, out=minus)
+        return np.asarray(plus)
 
     def sum_weights(self, taken: np.ndarray) -> np.ndarray:
         """Add up the weights of rows by their sign (+, −) and their value (0, 1) of one feature for each label.
@@ -168,16 +153,13 @@ class _LabelBlock:
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
-        plus = np.bincount(self.label, self.positive * self.present[self.row, self.label], self.width)
-        minus = (self.table[taken] @ self.negative).diagonal()
-        return np.array([[self.plus - plus, plus], [self.minus - minus, minus]])
+        present = self.sums[taken, :, np.arange(len(taken))].T
+        return np.stack([self.sums[-1] - present, present], axis=1)
 
     def multiply_weights(self, factors: np.ndarray) -> None:
         """Multiply each weight by the factor of its sign, value and label; `factors` have the form of `sum_weights`."""
-        (plus_absent, plus_present), (minus_absent, minus_present) = factors
-        present, label = self.present[self.row, self.label], self.label
-        self.positive *= np.where(present, plus_present[label], plus_absent[label])
-        self.negative *= np.where(self.present, minus_present, minus_absent)
+        for weights, (absent, present) in zip(np.split(self.weights, 2, axis=1), factors):
+            weights *= np.where(self.present, present, absent)
 
 
 class Boosting(Learner):
