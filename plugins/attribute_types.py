@@ -15,6 +15,7 @@ from filterkit.plugin import (
     Edit,
     State,
     attribute_values,
+    empty,
     encode_attribute,
     format_number,
     offer,
@@ -132,7 +133,7 @@ def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
 
 
 class Retyping(ChoosingStage):
-    """Changes the type of attributes, each value by itself.
+    """Changes the type of attributes, each value by itself; the name of the stage is the new type.
 
     Attributes
     ----------
@@ -149,16 +150,20 @@ class Retyping(ChoosingStage):
         edit = Edit(schema)
         kinds, targets = (self.kinds, self.changes_targets) if self.only else (self.default_kinds, False)
         for position in self.chosen(schema, kinds, targets):
-            new = self.retype(schema.attributes[position])
-            edit.change(position, new, partial(self.convert_values, schema.attributes[position], position))
+            old = schema.attributes[position]
+            new = Attribute(old.name, self.name, format=getattr(self, "format", ""), weight=old.weight)
+            convert = partial(self.convert_values, old, position)
+            convert(empty(schema))  # refuses labels before any row is read
+            edit.change(position, new, convert)
         return edit.build()
 
-    def retype(self, attribute: Attribute) -> Attribute:
-        """Return the attribute with its new type; raise a `StageError` if its values cannot have that."""
-        raise NotImplementedError
-
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
-        """Return the values of the attribute at `position` in the new type, in the form of `attribute_values`."""
+        """Return the values of the attribute at `position` in the new type, in the form of `attribute_values`.
+
+        Raises
+        ------
+        StageError : a label of the attribute, or a value of a row, cannot be converted.
+        """
         raise NotImplementedError
 
     def make_invalid_error(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
@@ -189,41 +194,27 @@ class Numeric(Retyping):
     codes: bool = option(False, "Take the position of a label for the number.")
     invalid: str = option("error", "What becomes of a text that is not a number.", choices=("error", "missing"))
 
-    def retype(self, attribute: Attribute) -> Attribute:
-        if attribute.kind == "nominal":
-            self._parse_labels(attribute)
-        return Attribute(attribute.name, weight=attribute.weight)
-
-    def _parse_labels(self, attribute: Attribute) -> list[float | None]:
-        """Return the number that each label becomes, None for missing; raise a `StageError` if a label is refused."""
-        if self.codes:
-            return list(range(len(attribute.values)))
-        numbers = [parse_number(label) for label in attribute.values]
-        if None in numbers and self.invalid == "error":
-            label = attribute.values[numbers.index(None)]
-            raise StageError(
-                self.name,
-                f"attribute '{attribute.name}': the label '{label}' is not a number; --codes takes its position "
-                "among the labels, and --invalid missing takes it for missing",
-            )
-        return numbers
-
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         if attribute.kind == "date":
             from filterkit.plugin import read_dates
 
             milliseconds, missing = read_dates(attribute_values(batch, position))
             return np.where(missing, np.nan, milliseconds)
-        texts, codes = encode_attribute(batch, position)
-        if attribute.kind == "nominal":
-            found = self._parse_labels(attribute)
-        else:
-            found = [parse_number(text.strip()) for text in texts]
-            if self.invalid == "error" and None in found:
-                code = found.index(None)
-                raise self.make_invalid_error(
-                    attribute, texts[code], "number", batch.start + int((codes == code).argmax())
-                )
+        texts, codes = encode_attribute(batch, position)  # of a nominal attribute all labels
+        is_nominal = attribute.kind == "nominal"
+        if is_nominal and self.codes:
+            return np.where(codes < 0, np.nan, codes)
+        found = [parse_number(text if is_nominal else text.strip()) for text in texts]
+        if self.invalid == "error" and None in found:
+            code = found.index(None)
+            if not is_nominal:
+                row = batch.start + int((codes == code).argmax())
+                raise self.make_invalid_error(attribute, texts[code], "number", row)
+            raise StageError(
+                self.name,
+                f"attribute '{attribute.name}': the label '{texts[code]}' is not a number; --codes takes its position "
+                "among the labels, and --invalid missing takes it for missing",
+            )
         return np.array([*found, None], np.float64)[codes]
 
 
@@ -239,9 +230,6 @@ class String(Retyping):
 
     name = "string"
     kinds = ("nominal", "numeric", "date")
-
-    def retype(self, attribute: Attribute) -> Attribute:
-        return Attribute(attribute.name, "string", weight=attribute.weight)
 
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         from filterkit.plugin import pick_texts
@@ -272,9 +260,6 @@ class Date(Retyping):
             self._form = DateFormat(self.format)
         except FilterkitError as error:
             raise UsageError(f"{self.name}: --format: {error}") from None
-
-    def retype(self, attribute: Attribute) -> Attribute:
-        return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)
 
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         from filterkit.plugin import make_dates

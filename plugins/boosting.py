@@ -136,7 +136,7 @@ class _LabelBlock:
 
     def compute_criterion(self) -> np.ndarray:
         """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
-        self.sums = (self.table @ self.weights).reshape(-1, 2, self.present.shape[1])
+        self.sums = (self.table @ self.weights).reshape(len(self.table.indptr) - 1, 2, -1)
         present, whole = self.sums[:-1], self.sums[-1]
         plus, minus = whole[0] - present[:, 0], whole[1] - present[:, 1]
         plus *= minus

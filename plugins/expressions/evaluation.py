@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -45,6 +45,7 @@ class Value(NamedTuple):
     labels : distinct texts.
     is_closed : whether `labels` are all texts that there can be, whatever the rows are.
     format : of a date.
+    tree : the part of the expression whose value it is; None while it is computed.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Value(NamedTuple):
     labels: tuple[str, ...] = ()
     is_closed: bool = True
     format: str = ""
+    tree: Any = None
 
 
 class Function(NamedTuple):
@@ -59,12 +61,12 @@ class Function(NamedTuple):
 
     Attributes
     ----------
-    compute : returns the value of a call, from the tree of the call and the values of its operands.
+    compute : returns the value of a call, from the name of the function and the values of its operands.
     least, most : how many operands it takes.
     kinds : the kinds that operands may have; empty if `compute` checks them.
     """
 
-    compute: Callable[[Tree, list[Value]], Value]
+    compute: Callable[..., Value]
     least: int
     most: int
     kinds: tuple[str, ...] = ()
@@ -88,7 +90,7 @@ def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
         shown = sorted(name for name in _FUNCTIONS if name.isidentifier())
         raise ExpressionError(f"there is no function {quoted(tree.value)}{suggestion(tree.value, shown)}", tree.at)
     compute, least, most, kinds = _FUNCTIONS[tree.value]
-    parts = [evaluate(part, read) for part in tree.parts]
+    parts = [evaluate(part, read)._replace(tree=part) for part in tree.parts]
     if not least <= len(parts) <= most:
         wanted = f"{least} to {most}"
         if least == most:
@@ -96,10 +98,10 @@ def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
         elif most == _MANY and len(parts) < least:
             wanted = f"at least {least}"
         raise ExpressionError(f"{tree.value} takes {wanted} values, not {len(parts)}", tree.at)
-    for number, part in enumerate(parts if kinds else ()):
-        _check_kind(tree, number, part, *kinds)
+    if kinds:
+        _check_kinds(tree.value, parts, *kinds)
     with np.errstate(all="ignore"):
-        return compute(tree, parts)
+        return compute(tree.value, *parts)
 
 
 def make_infinite_missing(values: np.ndarray) -> np.ndarray:
@@ -165,25 +167,24 @@ _WORDS = {"missing": ("", math.nan), "true": (TRUTH, 1.0), "false": (TRUTH, 0.0)
 # Types
 
 
-def _check_kind(tree: Tree, number: int, part: Value, *kinds: str) -> None:
-    """Raise an `ExpressionError` if the operand `part` of a call, with this number from 0, has none of the `kinds`."""
-    if part.kind and part.kind not in kinds:
-        name = tree.value.removeprefix("sign")
-        raise ExpressionError(
-            f"{name} needs {_NAMES[kinds[0]]}, but this is {_NAMES[part.kind]}", tree.parts[number].at
-        )
+def _check_kinds(function: str, operands: Iterable[Value], *kinds: str) -> None:
+    """Raise an `ExpressionError` if an operand of a function has none of the `kinds`."""
+    for each in operands:
+        if each.kind and each.kind not in kinds:
+            name = function.removeprefix("sign")
+            raise ExpressionError(f"{name} needs {_NAMES[kinds[0]]}, but this is {_NAMES[each.kind]}", each.tree.at)
 
 
-def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
+def _read_as_dates(*operands: Value) -> list[Value]:
     """Return two operands; if one is a date and the other a text in quotes, read that as a date of the same format."""
     dates = []
-    for part, this, that in zip(tree.parts, parts, parts[::-1]):
-        if that.kind == DATE and part.what == "text":
-            moment = DateFormat(that.format).parse(part.value)
+    for each, other in zip(operands, operands[::-1]):
+        if other.kind == DATE and each.tree.what == "text":
+            moment = DateFormat(other.format).parse(each.tree.value)
             if moment is None:
-                raise ExpressionError(f"this is not a date of the form {that.format}", part.at)
-            this = Value(DATE, np.array(float(moment)))
-        dates.append(this)
+                raise ExpressionError(f"this is not a date of the form {other.format}", each.tree.at)
+            each = Value(DATE, np.array(float(moment)), tree=each.tree)
+        dates.append(each)
     return dates
 
 
@@ -207,17 +208,17 @@ def _make_array_function(
     `kind` is that of its value; the rest is as of `Function`.
     """
 
-    def compute(tree: Tree, parts: list[Value]) -> Value:
-        return Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
+    def compute(name: str, *operands: Value) -> Value:
+        return Value(kind, np.asarray(function(*(each.data for each in operands)), np.float64))
 
     return Function(compute, least, most, kinds)
 
 
-def _round_numbers(tree: Tree, parts: list[Value]) -> Value:
-    """Round the first operand to the digits that the second says, 0 without it; missing where that is not whole."""
-    values, digits = parts[0].data, parts[1].data if len(parts) > 1 else np.array(0.0)
+def _round_numbers(name: str, number: Value, *places: Value) -> Value:
+    """Round numbers to as many digits after the point as `places` says, by default 0; missing if that is not whole."""
+    values, digits = number.data, places[0].data if places else np.array(0.0)
     if not digits.ndim and digits % 1 > 0:  # the same digits in all rows
-        raise ExpressionError("the number of digits must be a whole number", tree.parts[1].at)
+        raise ExpressionError("the number of digits must be a whole number", places[0].tree.at)
     scale = 10.0 ** np.minimum(np.abs(digits), 300)
     scaled = np.where(np.less(digits, 0), values / scale, values * scale)
     whole = np.rint(scaled)
@@ -244,28 +245,23 @@ _COMPARISONS = {  # functions of numpy
 }
 
 
-def _compare(tree: Tree, parts: list[Value]) -> Value:
-    one, other = _read_as_dates(tree, parts)
+def _compare(operator: str, *operands: Value) -> Value:
+    one, other = _read_as_dates(*operands)
     kinds = {one.kind, other.kind}
     if "" not in kinds and len(kinds) > 1 and TEXT in kinds:
         hint = "; a text is written in single quotes, and number(x) makes a number of one" if NUMBER in kinds else ""
-        raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", tree.parts[1].at)
+        raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", other.tree.at)
     left, right = one.data, other.data
     if TEXT in kinds:
         texts = _convert_to_texts(one), _convert_to_texts(other)
         ranks = {label: float(rank) for rank, label in enumerate(sorted({*texts[0].labels, *texts[1].labels}))}
         left, right = (np.array([*(ranks[label] for label in each.labels), np.nan])[each.data] for each in texts)
-    truth = getattr(np, _COMPARISONS[tree.value])(left, right).astype(np.float64)
+    truth = getattr(np, _COMPARISONS[operator])(left, right).astype(np.float64)
     return Value(TRUTH, np.where(np.isnan(left) | np.isnan(right), np.nan, truth))
 
 
-def _compute_in(tree: Tree, parts: list[Value]) -> Value:
-    first, *others = tree.parts
-    equals = [
-        _compare(Tree("call", "=", tree.at, (first, other)), [parts[0], part]).data
-        for other, part in zip(others, parts[1:])
-    ]
-    return Value(TRUTH, np.asarray(reduce(_compute_or, equals)))
+def _compute_in(name: str, sought: Value, *others: Value) -> Value:
+    return Value(TRUTH, np.asarray(reduce(_compute_or, [_compare("=", sought, other).data for other in others])))
 
 
 # Dates
@@ -301,49 +297,45 @@ def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return year + np.where(is_julian, 4 * cycle + 50, 1970), month + 1, (dates - months).astype(np.int64) + 1
 
 
-def _count_days_between(tree: Tree, parts: list[Value]) -> Value:
-    first, last = dates = _read_as_dates(tree, parts)
-    for number, date in enumerate(dates):
-        _check_kind(tree, number, date, DATE)
+def _count_days_between(name: str, *operands: Value) -> Value:
+    first, last = dates = _read_as_dates(*operands)
+    _check_kinds(name, dates, DATE)
     return Value(NUMBER, np.asarray((last.data - first.data) / _DAY))
 
 
 # Choices
 
 
-def _compute_if(tree: Tree, parts: list[Value]) -> Value:
-    _check_kind(tree, 0, parts[0], TRUTH)
-    truth, (one, other) = parts[0].data, _unify_kinds(tree, 1, parts[1:])
+def _compute_if(name: str, condition: Value, *choices: Value) -> Value:
+    _check_kinds(name, [condition], TRUTH)
+    truth, (one, other) = condition.data, _unify_kinds(name, choices)
     missing = -1 if one.kind == TEXT else np.nan
     return one._replace(data=np.where(np.isnan(truth), missing, np.where(truth == 1, one.data, other.data)))
 
 
-def _compute_coalesce(tree: Tree, parts: list[Value]) -> Value:
-    *earlier, value = _unify_kinds(tree, 0, parts)
-    for part in earlier[::-1]:
-        value = value._replace(data=np.where(_find_missing(part), value.data, part.data))
+def _compute_coalesce(name: str, *choices: Value) -> Value:
+    *earlier, value = _unify_kinds(name, choices)
+    for each in earlier[::-1]:
+        value = value._replace(data=np.where(_find_missing(each), value.data, each.data))
     return value
 
 
-def _unify_kinds(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
-    """Bring values to one kind and format and, of texts, the same labels; raise an `ExpressionError` if kinds differ.
+def _unify_kinds(function: str, operands: Sequence[Value]) -> list[Value]:
+    """Bring operands of a function to one kind and format and, of texts, the same labels.
 
-    Parameters
-    ----------
-    tree : the part of the expression.
-    first : the number of the first of the values among its operands.
-    parts : the values.
+    Raises
+    ------
+    ExpressionError : they are of different kinds.
     """
-    kind = next((part.kind for part in parts if part.kind), "")
-    for number, part in enumerate(parts):
-        _check_kind(tree, first + number, part, kind)
+    kind = next((each.kind for each in operands if each.kind), "")
+    _check_kinds(function, operands, kind)
     if kind != TEXT:
-        form = next((part.format for part in parts if part.kind == DATE), "")
-        return [Value(kind, part.data, format=form) for part in parts]
-    parts = [_convert_to_texts(part) for part in parts]
-    labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-    is_closed = all(part.is_closed for part in parts)
-    return [Value(TEXT, _number_texts(part.labels, labels)[part.data], labels, is_closed) for part in parts]
+        form = next((each.format for each in operands if each.kind == DATE), "")
+        return [Value(kind, each.data, format=form) for each in operands]
+    texts = [_convert_to_texts(each) for each in operands]
+    labels = tuple(dict.fromkeys(label for each in texts for label in each.labels))
+    is_closed = all(each.is_closed for each in texts)
+    return [Value(TEXT, _number_texts(each.labels, labels)[each.data], labels, is_closed) for each in texts]
 
 
 # Texts
@@ -361,12 +353,12 @@ def _make_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Fun
     `kind` is that of its value.
     """
 
-    def compute(tree: Tree, parts: list[Value]) -> Value:
-        text = _convert_to_texts(parts[0])
+    def compute(name: str, operand: Value) -> Value:
+        text = _convert_to_texts(operand)
         images = list(map(function, text.labels))
         if kind != TEXT:
             return Value(kind, np.array([*images, None], np.float64)[text.data])
-        is_closed = text.is_closed and parts[0].kind == TEXT  # of the word ``missing``, the texts are not known
+        is_closed = text.is_closed and operand.kind == TEXT  # of the word ``missing``, the texts are not known
         labels = tuple(dict.fromkeys(images))
         return Value(TEXT, _number_texts(images, labels)[text.data], labels, is_closed)
 
@@ -374,19 +366,18 @@ def _make_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Fun
 
 
 def _make_text_search(test: Callable[[str, str], bool]) -> Function:
-    def search_text(tree: Tree, parts: list[Value]) -> Value:
-        _check_kind(tree, 0, parts[0], TEXT)
-        searched = tree.parts[1]
-        if searched.what != "text":
-            raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", searched.at)
-        return _make_text_function(lambda text: test(text, searched.value), TRUTH).compute(tree, parts)
+    def search_text(name: str, text: Value, searched: Value) -> Value:
+        _check_kinds(name, [text], TEXT)
+        if searched.tree.what != "text":
+            raise ExpressionError(f"the second value of {name} must be a text in quotes", searched.tree.at)
+        return _make_text_function(lambda label: test(label, searched.labels[0]), TRUTH).compute(name, text)
 
     return Function(search_text, 2, 2)
 
 
-def _concatenate_texts(tree: Tree, parts: list[Value]) -> Value:
+def _concatenate_texts(name: str, *operands: Value) -> Value:
     """Join texts; each distinct pair is joined once."""
-    found, *others = map(_convert_to_texts, parts)
+    found, *others = map(_convert_to_texts, operands)
     for other in others:
         one, two = np.broadcast_arrays(found.data, other.data)
         pairs, codes = np.unique(
@@ -403,9 +394,8 @@ def _concatenate_texts(tree: Tree, parts: list[Value]) -> Value:
     return found._replace(is_closed=False)
 
 
-def _format_as_text(tree: Tree, parts: list[Value]) -> Value:
+def _format_as_text(name: str, value: Value) -> Value:
     """Convert numbers or dates to the texts that files have for them."""
-    value = parts[0]
     form = DateFormat(value.format).format if value.kind == DATE else None
     numbers, codes = np.unique(value.data, return_inverse=True)
     known = numbers[~np.isnan(numbers)].tolist()
@@ -445,7 +435,7 @@ _FUNCTIONS: dict[str, Function] = {
     "days_between": Function(_count_days_between, 2, 2),
     "if": Function(_compute_if, 3, 3),
     **dict.fromkeys(  # the second as in Weka
-        ("is_missing", "ismissing"), Function(lambda tree, parts: Value(TRUTH, _find_missing(parts[0]) * 1.0), 1, 1)
+        ("is_missing", "ismissing"), Function(lambda name, value: Value(TRUTH, _find_missing(value) * 1.0), 1, 1)
     ),
     "coalesce": Function(_compute_coalesce, 1, _MANY),
     "length": _make_text_function(len, NUMBER),

@@ -49,13 +49,9 @@ def _interpolate(
         low = images[at[between] - tasks]
         inside, left, right = values[between], knots.values[above[between] - 1], upper[between]
         with np.errstate(over="ignore"):
-            step = right - left
-        huge = np.isinf(step)
-        if huge.any():  # the difference of the largest numbers overflows
-            unit = np.where(huge, 0.5, 1.0)
-            inside, left = inside * unit, left * unit
-            step = right * unit - left
-        image[between] = low + (inside - left) / step * (image[between] - low)
+            unit = np.where(np.isinf(right - left), 0.5, 1.0)  # the difference of the largest numbers overflows
+        share = (inside * unit - left * unit) / (right * unit - left * unit)
+        image[between] = low + share * (image[between] - low)
     if log_odds:
         image = compute_log_odds(image) - state["base"][column, task]
     is_unseen, has_none = np.zeros(len(values), bool), knots.lengths == 0

@@ -7,6 +7,7 @@ codes of the classes that count as positive, one after the other.
 from __future__ import annotations
 
 import math
+import re
 from math import ceil, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +41,7 @@ def parse_neighbors(neighbors: int | str, rows: float) -> Fraction:
 
     text = str(neighbors)
     number = text.removesuffix("%")
-    plain = number.isascii() and number.replace(".", "", number != text).isdigit() and len(number) <= _LONGEST
+    plain = re.fullmatch(r"[0-9]+|(?=.*[0-9])[0-9]*[.]?[0-9]*%", text) and len(number) <= _LONGEST
     if not plain or (number != text and Fraction(number) > 100):
         raise UsageError(
             "shape: --neighbors must be a number of rows such as 15, or a share of all rows such as 5%, "

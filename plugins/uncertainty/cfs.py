@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 import numpy as np
 
@@ -185,14 +185,11 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
         stored: list[tuple[np.ndarray, np.ndarray | None]] = []
         size = 0
         for batch in read_counted(Cfs.name, self._rows()):
-            step = max(self._counted // max(len(self._columns), 1), 1)
+            step = max(self._counted // len(self._bins.columns), 1)
             for first in range(0, len(batch), step):
-                some = batch.rows(first, min(first + step, len(batch)))
-                X: Any = some.X[:, self._columns]
-                values, count = (X.toarray() if some.sparse else X).T.ravel(), len(some)
-                code = self._bins.stage.apply(values, np.repeat(self._columns, count), self._bins.state)
-                code = np.where(np.isnan(code), np.repeat(self._sizes - 1, count), code)
-                codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self._columns), -1).T)
+                some = self._bins.transform(batch.rows(first, first + step))
+                X = some.X[:, self._columns]
+                codes = np.where(np.isnan(X), self._sizes - 1, X).astype(np.uint16, order="C")
                 weights = None if some.weights is None else exact_parts(some.weights)
                 yield codes, weights
                 size += codes.nbytes
