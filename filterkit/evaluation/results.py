@@ -131,6 +131,8 @@ class Results:
         """The number of folds of a task; those of all repeats count."""
         return int(self._cells[:, 1].max(initial=0)) + 1
 
+    folds = n_folds  # its name in older programs
+
     def get_values(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
