@@ -49,6 +49,18 @@ from filterkit.stages.learner import FittedLearner, Learner
 from filterkit.stages.options import get_option_values
 
 
+@contextmanager
+def _raise_value_errors() -> Iterator[None]:
+    """Turn each `FilterkitError` of a context, or of a decorated method, into a `ValueError`, as scikit-learn expects.
+
+    Its message says NaN for what is missing.
+    """
+    try:
+        yield
+    except FilterkitError as error:
+        raise ValueError(str(error).replace("' is missing;", "' is missing (NaN);")) from error
+
+
 class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     """The base of estimators of scikit-learn that are chains; `ChainTransformer` has the parameters."""
 
@@ -57,6 +69,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         self.positive = positive
         self.unseen = unseen
 
+    @_raise_value_errors()
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the chain on X, (rows, features), the classes or numbers y, (rows,), and the weights of rows, (rows,).
 
@@ -66,8 +79,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         TypeError : X has objects that are neither numbers nor texts, or columns whose names are of several types.
         """
         chain, batch = self._prepare_training(X, y, sample_weight)
-        with _raise_value_errors():
-            self.fitted_ = chain.fit(_drop_weightless(batch), progress=False)
+        self.fitted_ = chain.fit(_drop_weightless(batch), progress=False)
         return self
 
     def _check_stages(self, stages: list[Stage]) -> None:
@@ -90,9 +102,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the chain, and the training rows as a batch."""
         if not isinstance(self.chain, (str, Chain)):
             raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
-        with _raise_value_errors():
-            chain = Chain.parse(str(self.chain))
-            check_unseen(self.unseen)
+        chain = Chain.parse(str(self.chain))
+        check_unseen(self.unseen)
         self._check_stages(chain.stages)
         needed_by = [stage for stage in chain.stages if _needs_y(stage)]
         if needed_by and y is None:
@@ -100,8 +111,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} requires y to be passed, but the target y is None: "
                 f"{needed_by[0].name} needs the class"
             )
-        with _raise_value_errors():
-            batch = self._convert_rows(X, reset=True)
+        batch = self._convert_rows(X, reset=True)
         if not len(batch):
             raise ValueError("X has no rows; a chain is fitted on at least one")
         self.classes_: Any = None
@@ -112,8 +122,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"y has the length {len(y)}, but X has the length {len(batch)}; pass one y for each row"
                 )
-            with _raise_value_errors():
-                batch = self._attach_class(batch, y, needed_by)
+            batch = self._attach_class(batch, y, needed_by)
         if sample_weight is not None:
             _refuse_mask(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
@@ -160,14 +169,15 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             if reset:
                 self._has_numbers = False
             return mixed
-        original, X = X, validate_data(self, X, reset=reset, **_FORM)
+        original = X
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
         is_sparse = scipy.sparse.issparse(X)
         check_integers(original, X.data if is_sparse else X)
         if reset:
             self._has_numbers = True
         names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(X.shape[1])])
         schema = Schema("X", [Attribute(str(name)) for name in names], sparse=is_sparse)
-        return Batch(schema, _make_csr(X) if is_sparse else np.ascontiguousarray(X))
+        return Batch(schema, Csr.from_scipy(X.copy()) if is_sparse else np.ascontiguousarray(X))
 
     def _attach_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
         """Return the training rows with y as their class, nominal or numeric; without a class if y is numbers that
@@ -199,6 +209,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 params |= {f"{prefix}__{option}": value for option, value in get_option_values(stage).items()}
         return params
 
+    @_raise_value_errors()
     def set_params(self, **params: Any) -> Self:
         """Set parameters, including options of stages.
 
@@ -210,13 +221,12 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
         options = {key: value for key, value in params.items() if key not in own}
         if options:
-            with _raise_value_errors():
-                stages = list(_name_stages(Chain.parse(str(self.chain)).stages))
-                known = {f"{name}__{option}" for name, stage in stages for option in get_option_values(stage)}
-                unknown = next((key for key in options if key not in known), None)
-                if unknown is not None:
-                    raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
-                self.chain = str(Chain(_change_options(name, stage, options) for name, stage in stages))
+            stages = list(_name_stages(Chain.parse(str(self.chain)).stages))
+            known = {f"{name}__{option}" for name, stage in stages for option in get_option_values(stage)}
+            unknown = next((key for key in options if key not in known), None)
+            if unknown is not None:
+                raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
+            self.chain = str(Chain(_change_options(name, stage, options) for name, stage in stages))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -288,20 +298,21 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
             check_classification_targets(y)
         return is_numeric and bool(needed_by)
 
+    @_raise_value_errors()
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
         chain, batch = self._prepare_training(X, y, sample_weight)
-        with _raise_value_errors():
-            counted = _drop_weightless(batch)
-            self.fitted_, out = chain.fit_transform(counted, progress=False)
-            if len(counted) < len(batch):  # rows without weight are transformed, too
-                every = self.fitted_.transform(batch, progress=False)
-                order = np.arange(len(batch))
-                assert batch.weights is not None
-                order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
-                out = concatenate([every, out], every.schema).take(order)
-            return self._make_output(out, X)
+        counted = _drop_weightless(batch)
+        self.fitted_, out = chain.fit_transform(counted, progress=False)
+        if len(counted) < len(batch):  # rows without weight are transformed, too
+            every = self.fitted_.transform(batch, progress=False)
+            order = np.arange(len(batch))
+            assert batch.weights is not None
+            order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
+            out = concatenate([every, out], every.schema).take(order)
+        return self._make_output(out, X)
 
+    @_raise_value_errors()
     def transform(self, X: Any) -> Any:
         """Transform X, (rows, features), to (rows, columns).
 
@@ -311,8 +322,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         ------
         ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
         """
-        with _raise_value_errors():
-            return self._make_output(self._transform(X), X)
+        return self._make_output(self._transform(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that `transform` returns: object (columns,).
@@ -374,11 +384,11 @@ class _ChainPredictor(_ChainEstimator):
         assert isinstance(learner, FittedLearner)
         return learner
 
+    @_raise_value_errors()
     def _predict_tasks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Predict the rows X, and return what `FittedLearner.read_predictions` does: predictions and scores."""
-        with _raise_value_errors():
-            out = self._transform(X)
-            return self._get_learner().read_predictions(out)
+        out = self._transform(X)
+        return self._get_learner().read_predictions(out)
 
     def __sklearn_tags__(self) -> Any:
         tags, stages = super().__sklearn_tags__(), self._parse_stages()
@@ -418,13 +428,13 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         codes, _ = self._predict_tasks(X)
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
 
+    @_raise_value_errors()
     def _find_threshold(self) -> float | None:
         """Return the model's threshold between two classes; before `fit`, the one that the learner expects."""
         if hasattr(self, "fitted_"):
             return self._get_learner().model.threshold
         last = next(iter(self._parse_stages()[-1:]), None)
-        with _raise_value_errors():
-            return last.expect_threshold() if isinstance(last, Learner) else None
+        return last.expect_threshold() if isinstance(last, Learner) else None
 
     @available_if(lambda self: self._find_threshold())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -494,17 +504,6 @@ class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
 
 _PLUGIN_FILES = "plugin_files"  # of the state of an estimator: the paths of the files that `load_plugin` has loaded
 
-_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
-
-
-@contextmanager
-def _raise_value_errors() -> Iterator[None]:
-    """Raise the `FilterkitError`s of a context as `ValueError`s, as scikit-learn expects; NaN is what is missing."""
-    try:
-        yield
-    except FilterkitError as error:
-        raise ValueError(str(error).replace("' is missing;", "' is missing (NaN);")) from error
-
 
 @lru_cache(maxsize=256)
 def _parse_chain(chain: str, plugins: Registry) -> list[Stage]:
@@ -550,14 +549,6 @@ def _change_options(name: str, stage: Stage, params: dict[str, Any]) -> Stage:
     options = get_option_values(stage)
     changes = {option: params[f"{name}__{option}"] for option in options if f"{name}__{option}" in params}
     return type(stage)(**(options | changes)) if changes else stage
-
-
-def _make_csr(X: Any) -> Csr:
-    """Make a `Csr` of sparse rows of scipy, without stored zeros and duplicates."""
-    X = scipy.sparse.csr_array(X, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    return Csr(X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1])
 
 
 def _drop_weightless(batch: Batch) -> Batch:
