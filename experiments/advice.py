@@ -15,9 +15,9 @@ from safeguards import FOLDS, FURTHER, MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains
 
 from filterkit.evaluation.comparison import (
     DIGITS,
-    compute_mean_and_error,
+    compute_mean_and_standard_error,
     compute_signed_rank_test,
-    rank_methods_by_task,
+    rank_methods_on_each_task,
 )
 from filterkit.evaluation.measure_names import LOSSES
 from filterkit.evaluation.properties import Properties
@@ -139,7 +139,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
     if not values.size:
         return []
     gains = np.round(-values if measure in LOSSES else values, DIGITS)
-    of_chains = rank_methods_by_task(gains).mean(axis=0)
+    of_chains = rank_methods_on_each_task(gains).mean(axis=0)
     order = np.lexsort([-gains.mean(axis=0), of_chains])
     first = order[0]
     found = []
@@ -148,7 +148,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
         differences = gains[:, place] - gains[:, first]
         signs = [int(np.count_nonzero(each)) for each in (differences > 0, differences == 0, differences < 0)]
         name, rank = results.chains[there[place]], float(of_chains[place])
-        found.append(Rated(name, rank, *compute_mean_and_error(values[:, place]), gap, p, *signs))
+        found.append(Rated(name, rank, *compute_mean_and_standard_error(values[:, place]), gap, p, *signs))
     return found
 
 
@@ -186,7 +186,7 @@ def worth(results: Results, measure: str) -> list[str]:
     """
     cube, cases, found = average_over_axis(results.get_values(measure), 1), cases_of(results), []
     values = {case: cube[case.task, :, case.share] for case in cases}
-    of_chains = dict(zip(cases, rank_methods_by_task(np.array([*values.values()])), strict=True))
+    of_chains = dict(zip(cases, rank_methods_on_each_task(np.array([*values.values()])), strict=True))
     for case in cases:
         others = [each for each in cases if results.tasks[each.task][0] != results.tasks[case.task][0]]
         taken = np.argmin(np.mean([of_chains[each] for each in others], axis=0))

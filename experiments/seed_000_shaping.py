@@ -18,7 +18,7 @@ from lab import (
     write,
 )
 
-from filterkit.evaluation.comparison import compute_mean_and_error
+from filterkit.evaluation.comparison import compute_mean_and_standard_error
 from filterkit.evaluation.plots import write_figure
 from filterkit.evaluation.results import Results
 
@@ -89,12 +89,12 @@ def curves(results: Results) -> str:
 
 def per_task(results: Results) -> str:
     """AUC of each task at the largest share: how many gain and lose, and all of them, the largest gain first."""
-    auc = results.list_unit_values("auc")[:, :, -1]
+    auc = results.list_values_of_tasks_or_folds("auc")[:, :, -1]
     baseline, shaping = (auc[:, results.chains.index(name)] for name in ("baseline", "shaping"))
     gain = shaping - baseline
     of_folds = results.get_values("auc")[:, :, :, -1]
     errors = [
-        compute_mean_and_error(
+        compute_mean_and_standard_error(
             of_folds[t, :, results.chains.index("shaping")] - of_folds[t, :, results.chains.index("baseline")]
         )
         for t in range(len(results.tasks))

@@ -5,7 +5,7 @@ from lab import arguments, compare, difference, markdown, store, text_sets, with
 from sklearn.neighbors import NearestNeighbors
 
 import filterkit
-from filterkit.evaluation.comparison import compute_mean_and_error
+from filterkit.evaluation.comparison import compute_mean_and_standard_error
 from filterkit.evaluation.results import Results
 
 REPRESENTATIONS = {"tf-idf, rows of length 1": "tfidf l2", "tf-idf": "tfidf", "counts": "", "presence": "binary"}
@@ -87,7 +87,7 @@ def confusion_tables(results: Results, nearest: dict[tuple[str, str], np.ndarray
             [
                 name,
                 *(
-                    with_error(compute_mean_and_error(cells[:, i] / (cells[:, i] + cells[:, j])))
+                    with_error(compute_mean_and_standard_error(cells[:, i] / (cells[:, i] + cells[:, j])))
                     for i, j in ((0, 1), (3, 2))
                 ),
             ]
@@ -104,7 +104,7 @@ def main() -> None:
         text.append(f"\n## {title.capitalize()}\n")
         rows = []
         for number, chain in enumerate(results.chains):
-            lowest = results.list_unit_values("specificity")[:, number, 0].min()
+            lowest = results.list_values_of_tasks_or_folds("specificity")[:, number, 0].min()
             cells = [with_error(results.compute_means_and_errors(measure)[number, 0]) for measure in MEASURES]
             rows.append([chain, *cells, lowest])
         text.append(markdown(["learner / default C from", *MEASURES, "least specificity of a task"], rows))

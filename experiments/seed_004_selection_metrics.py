@@ -3,7 +3,7 @@
 import numpy as np
 from lab import arguments, compare, difference, markdown, store, text_sets, with_error, write
 
-from filterkit.evaluation.comparison import compute_mean_and_error, find_best_pair, find_methods_near_best
+from filterkit.evaluation.comparison import compute_mean_and_standard_error, find_best_pair, find_methods_near_best
 from filterkit.evaluation.plots import write_figure
 from filterkit.evaluation.results import Results
 
@@ -24,7 +24,13 @@ def chains() -> list[str]:
 def curves(results: Results, measure: str, chosen: np.ndarray) -> str:
     """Means over the chosen tasks by metric and number of features, the metric with the best of them first."""
     of_chain = dict(
-        zip(results.chains, (compute_mean_and_error(v) for v in results.list_unit_values(measure)[chosen, :, 0].T))
+        zip(
+            results.chains,
+            (
+                compute_mean_and_standard_error(v)
+                for v in results.list_values_of_tasks_or_folds(measure)[chosen, :, 0].T
+            ),
+        )
     )
     found = [[of_chain[f"{metric}/{size}"] for size in SIZES] for metric in METRICS]
     order = sorted(range(len(METRICS)), key=lambda i: -max(found[i])[0])

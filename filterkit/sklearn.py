@@ -79,7 +79,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         TypeError : X has objects that are neither numbers nor texts, or columns whose names are of several types.
         """
         chain, batch = self._prepare_training(X, y, sample_weight)
-        self.fitted_ = chain.fit(_drop_weightless(batch), progress=False)
+        self.fitted_ = chain.fit(_drop_rows_without_weight(batch), progress=False)
         return self
 
     def _check_stages(self, stages: list[Stage]) -> None:
@@ -92,7 +92,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
-    def _transform(self, X: Any) -> Batch:
+    def _transform_rows(self, X: Any) -> Batch:
         """Return the rows X, (rows, features), as they come out of the fitted chain."""
         check_is_fitted(self)
         rows = self._convert_rows(X, reset=False)
@@ -147,7 +147,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         elif isinstance(X, Iterator):
             raise ValueError("X is an iterator, which can be read only once; pass a list")
         incoming = None if reset else self.fitted_.incoming
-        features = [] if incoming is None else _drop_class(incoming)
+        features = [] if incoming is None else _list_attributes_without_class(incoming)
         texts = read_text_rows(X, may_lack_texts=[a.kind for a in features] == ["string"])
         if texts is not None:
             name, values = texts
@@ -205,7 +205,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the parameters; with `deep`, including the options of the stages."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for prefix, stage in _name_stages(self._parse_stages()):
+            for prefix, stage in _give_stages_distinct_names(self._parse_stages()):
                 params |= {f"{prefix}__{option}": value for option, value in get_option_values(stage).items()}
         return params
 
@@ -221,7 +221,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
         options = {key: value for key, value in params.items() if key not in own}
         if options:
-            stages = list(_name_stages(Chain.parse(str(self.chain)).stages))
+            stages = list(_give_stages_distinct_names(Chain.parse(str(self.chain)).stages))
             known = {f"{name}__{option}" for name, stage in stages for option in get_option_values(stage)}
             unknown = next((key for key in options if key not in known), None)
             if unknown is not None:
@@ -302,7 +302,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
         chain, batch = self._prepare_training(X, y, sample_weight)
-        counted = _drop_weightless(batch)
+        counted = _drop_rows_without_weight(batch)
         self.fitted_, out = chain.fit_transform(counted, progress=False)
         if len(counted) < len(batch):  # rows without weight are transformed, too
             every = self.fitted_.transform(batch, progress=False)
@@ -322,7 +322,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         ------
         ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
         """
-        return self._make_output(self._transform(X), X)
+        return self._make_output(self._transform_rows(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that `transform` returns: object (columns,).
@@ -334,26 +334,31 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         schema = self.fitted_.schema
-        names = [a.name for a in (_drop_class(schema) if self._keeps_kinds() else schema.features)]
+        names = [
+            a.name
+            for a in (
+                _list_attributes_without_class(schema) if self._returns_columns_of_several_kinds() else schema.features
+            )
+        ]
         if hasattr(self, "n_features_in_"):
             features = _check_feature_names_in(self, input_features)
             if input_features is not None and not hasattr(self, "feature_names_in_"):
-                names = [_rename_column(name, features) for name in names]
+                names = [_rename_derived_column(name, features) for name in names]
         return np.array(names, dtype=object)
 
-    def _keeps_kinds(self) -> bool:
+    def _returns_columns_of_several_kinds(self) -> bool:
         """Return whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
         is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
-        return is_mixed and self._get_container() != "default"
+        return is_mixed and self._get_output_container() != "default"
 
-    def _get_container(self) -> str:
+    def _get_output_container(self) -> str:
         """Return what `transform` is to return: ``default``, ``pandas`` or ``polars``."""
         return str(_get_output_config("transform", self)["dense"])
 
     def _make_output(self, out: Batch, X: Any) -> Any:
         """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
-        container = self._get_container()
-        if self._keeps_kinds() or (out.sparse and container != "default"):
+        container = self._get_output_container()
+        if self._returns_columns_of_several_kinds() or (out.sparse and container != "default"):
             return _make_frame(out, container, getattr(X, "index", None))
         left = out.schema.passthrough
         if left:
@@ -387,7 +392,7 @@ class _ChainPredictor(_ChainEstimator):
     @_raise_value_errors()
     def _predict_tasks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Predict the rows X, and return what `FittedLearner.read_predictions` does: predictions and scores."""
-        out = self._transform(X)
+        out = self._transform_rows(X)
         return self._get_learner().read_predictions(out)
 
     def __sklearn_tags__(self) -> Any:
@@ -443,7 +448,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         The method is there if the learner has probabilities.
         """
         _, scores = self._predict_tasks(X)
-        return self._split_by_class(scores, 1 - scores, 0.0)
+        return self._spread_scores_over_classes(scores, 1 - scores, 0.0)
 
     @available_if(lambda self: self._find_threshold() == 0)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
@@ -453,10 +458,10 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         """
         _, scores = self._predict_tasks(X)
         least = scores.min(axis=1, keepdims=True) - 1
-        by_class = self._split_by_class(scores, -scores, least)
+        by_class = self._spread_scores_over_classes(scores, -scores, least)
         return by_class[:, 1] if by_class.shape[1] == 2 else by_class
 
-    def _split_by_class(self, scores: np.ndarray, opposite: np.ndarray, unseen: Any) -> np.ndarray:
+    def _spread_scores_over_classes(self, scores: np.ndarray, opposite: np.ndarray, unseen: Any) -> np.ndarray:
         """Return scores as float64 (rows, classes).
 
         Parameters
@@ -533,7 +538,7 @@ def _needs_y(stage: Stage) -> bool:
     return stage.needs_class or isinstance(stage, Learner)
 
 
-def _name_stages(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
+def _give_stages_distinct_names(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
     """Return the stages with distinct names: a second stage `shape` is `shape_2`."""
     seen: dict[str, int] = {}
     for stage in stages:
@@ -551,14 +556,14 @@ def _change_options(name: str, stage: Stage, params: dict[str, Any]) -> Stage:
     return type(stage)(**(options | changes)) if changes else stage
 
 
-def _drop_weightless(batch: Batch) -> Batch:
+def _drop_rows_without_weight(batch: Batch) -> Batch:
     """Return the rows that have weight; all of them, if none has."""
     if batch.weights is None or batch.weights.all() or not batch.weights.any():
         return batch
     return batch.take(np.flatnonzero(batch.weights))
 
 
-def _drop_class(schema: Schema) -> list[Attribute]:
+def _list_attributes_without_class(schema: Schema) -> list[Attribute]:
     return [a for i, a in enumerate(schema.attributes) if i not in schema.targets]
 
 
@@ -567,7 +572,7 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
 
     `index` is that of the rows that came in; None, or a method of a list, if they had none.
     """
-    schema = Schema("X", _drop_class(batch.schema), sparse=batch.sparse)
+    schema = Schema("X", _list_attributes_without_class(batch.schema), sparse=batch.sparse)
     batch = batch.replace(schema=schema, y=None, weights=None)
     if container == "polars":
         import polars
@@ -578,7 +583,7 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
     return frame if index is None or callable(index) else frame.set_axis(index, axis=0)
 
 
-def _rename_column(name: str, features: np.ndarray) -> str:
+def _rename_derived_column(name: str, features: np.ndarray) -> str:
     """Return the name of a column that comes from feature x7, say, with the name that `features` has for it."""
     match = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
     if match is None or int(match[1]) >= len(features):

@@ -85,7 +85,7 @@ class NeighborModel:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(exponents_of_extremes(_find_largest_values(X).max(), _DIGITS))
+        self._exponent = int(exponents_of_extremes(_find_largest_value_of_rows(X).max(), _DIGITS))
         self._near = self._scale_rows(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _compute_square_lengths(self._near)
@@ -96,7 +96,7 @@ class NeighborModel:
         For the cosine each row has a power of its own, for the Euclidean distance all have that of the training rows.
         """
         exponents = (
-            exponents_of_extremes(_find_largest_values(X), _DIGITS)
+            exponents_of_extremes(_find_largest_value_of_rows(X), _DIGITS)
             if self._cosine
             else np.full(X.shape[0], self._exponent)
         )
@@ -122,16 +122,18 @@ class NeighborModel:
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""
         step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
-        parts = [call_interruptibly(self._count_votes, X[first : first + step]) for first in range(0, X.shape[0], step)]
+        parts = [
+            call_interruptibly(self._predict_by_votes, X[first : first + step]) for first in range(0, X.shape[0], step)
+        ]
         return np.concatenate(parts)
 
-    def _count_votes(self, X: Any) -> np.ndarray:
+    def _predict_by_votes(self, X: Any) -> np.ndarray:
         neighbors = np.empty((X.shape[0], self._k), np.int64)
-        left = self._search_tree(X, neighbors) if self._tree else np.arange(len(neighbors))
+        left = self._find_neighbors_by_tree(X, neighbors) if self._tree else np.arange(len(neighbors))
         step = max(_DISTANCES // len(self._truth), 1)
         for first in range(0, len(left), step):
             some = left[first : first + step]
-            neighbors[some] = self._compare_all(X[some])
+            neighbors[some] = self._find_neighbors_by_all_distances(X[some])
         votes = self._weights[neighbors][:, :, None]
         return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
 
@@ -149,14 +151,14 @@ class NeighborModel:
 
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
-    def _search_tree(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+    def _find_neighbors_by_tree(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
         """Write the nearest training rows that the tree finds to `neighbors`; return the rows that it cannot decide.
 
         The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
         row is farther by more than both can be rounded, and never between ties.
         """
         X = self._scale_rows(X)
-        largest = _find_largest_values(X)
+        largest = _find_largest_value_of_rows(X)
         is_open = ~((largest > 0) & (largest < 1e140))
         rows = np.flatnonzero(~is_open)
         points = X[rows]
@@ -168,7 +170,7 @@ class NeighborModel:
         neighbors[rows] = np.sort(found[:, :-1], axis=1)
         return np.flatnonzero(is_open)
 
-    def _compare_all(self, X: Any) -> np.ndarray:
+    def _find_neighbors_by_all_distances(self, X: Any) -> np.ndarray:
         """Return the numbers of the nearest training rows, by the distances from all: int64 (rows, k), ascending."""
         with np.errstate(over="ignore", invalid="ignore"):
             distances = self._compute_distances(X)
@@ -202,7 +204,7 @@ class NeighborModel:
         return 1 - divide_or_zero(products, lengths)
 
 
-def _find_largest_values(X: Any) -> np.ndarray:
+def _find_largest_value_of_rows(X: Any) -> np.ndarray:
     """Return the largest absolute value of each row, 0 where there is none."""
     largest = abs(X).max(axis=1)
     return np.asarray(largest.toarray().ravel() if hasattr(largest, "toarray") else largest)

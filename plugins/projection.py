@@ -78,7 +78,7 @@ class Svd(SelectiveStage):
 
     def build(self, schema: Schema, state: State) -> Built:
         values, axes = state["values"], state["axes"]
-        built = _build_replacement(
+        built = _build_column_replacement(
             self, schema, len(values), lambda batch: rows_times(batch.csr if batch.sparse else batch.X, axes)
         )
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
@@ -191,7 +191,7 @@ class Project(SelectiveStage):
             image /= np.sqrt(self.components)
             return image
 
-        return _build_replacement(self, schema, self.components, add_up_columns)
+        return _build_column_replacement(self, schema, self.components, add_up_columns)
 
 
 _WORD = 64  # signs come from the bits of a number
@@ -215,7 +215,7 @@ def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndar
     return flags[:, : stop - first] * 2.0 - 1.0
 
 
-def _build_replacement(
+def _build_column_replacement(
     stage: Svd | Project, schema: Schema, count: int, compute: Callable[[Batch], np.ndarray]
 ) -> Built:
     """Build what a stage does that replaces all of X by `count` columns; `compute` makes them of a batch.

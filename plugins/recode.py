@@ -54,19 +54,19 @@ class Recode(ChoosingStage):
                 raise UsageError(f"{self.name}: --rename must be like OLD=NEW, not {quoted(pair)}")
             self._renames[old] = new
 
-    def _find_positions(self, schema: Schema) -> list[int]:
+    def _find_recoded_positions(self, schema: Schema) -> list[int]:
         """Return the positions of the attributes to recode."""
         positions = self.chosen(schema, ("nominal",), targets=bool(self.only))
         return [position for position in positions if position not in schema.labels]
 
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
-        positions = self._find_positions(schema)
+        positions = self._find_recoded_positions(schema)
         known = {label for position in positions for label in schema.attributes[position].values}
-        self._check_labels("--missing", self.missing, known)
-        self._check_labels("--rename", self._renames, known)
+        self._check_labels_exist("--missing", self.missing, known)
+        self._check_labels_exist("--rename", self._renames, known)
         names = [self._list_new_labels(schema.attributes[position]) for position in positions]
         renamed = {name for each in names for name in each if name is not None}
-        self._check_labels("--first", self.first, {self.rare_label, *renamed})
+        self._check_labels_exist("--first", self.first, {self.rare_label, *renamed})
         counts = [np.zeros(len(each), np.int64) for each in names]
         for batch in rows() if self.rare is not None else ():
             for position, each in zip(positions, counts):
@@ -75,7 +75,7 @@ class Recode(ChoosingStage):
         return {"labels": [labels for labels, _ in made], "codes": [codes for _, codes in made]}
 
     def build(self, schema: Schema, state: State) -> Built:
-        positions, labels, codes = self._find_positions(schema), state["labels"], state["codes"]
+        positions, labels, codes = self._find_recoded_positions(schema), state["labels"], state["codes"]
         if len(labels) != len(positions) or len(codes) != len(positions):
             raise FilterkitError("recode has saved the labels of another number of attributes than it chooses")
         edit = Edit(schema)
@@ -89,7 +89,7 @@ class Recode(ChoosingStage):
             edit.change(position, attribute._replace(values=tuple(names)), partial(_recode_values, image, position))
         return edit.build()
 
-    def _check_labels(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
+    def _check_labels_exist(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
         """Raise a `StageError` if one of the labels that the option `flag` names is not among the `known` ones."""
         for label in labels:
             if label not in known:

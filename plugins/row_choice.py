@@ -94,7 +94,9 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
     others = positions
     if others is None:
         entries = batch.in_form(True).csr
-        _add_hashes(found, entries.row_of_entry, entries.indices.astype(np.uint64), _get_number_bits(entries.data))
+        _add_value_hashes(
+            found, entries.row_of_entry, entries.indices.astype(np.uint64), _get_number_bits(entries.data)
+        )
         others = [*batch.schema.targets, *batch.schema.passthrough_indices]
     for position in others:
         values = attribute_values(batch, position)
@@ -110,7 +112,7 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
             texts, codes = encode_attribute(batch, position)
             hashes = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
             bits = np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]  # a missing text has 0
-        _add_hashes(found, np.arange(len(batch)), column, bits)
+        _add_value_hashes(found, np.arange(len(batch)), column, bits)
     return found
 
 
@@ -119,7 +121,7 @@ def _get_number_bits(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
 
 
-def _add_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
+def _add_value_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
     """Add the hashes of some values to `found`, the hashes of rows, in place.
 
     `rows`, `columns` and `bits` have the row, the column and the bits of each value.

@@ -80,7 +80,7 @@ class Sample(TrainingStage):
         if self.bias:
             wanted = self._apportion_with_bias(rows, counts, size)
         else:
-            wanted = _apportion_remainders(*np.divmod(counts * size, max(len(strata), 1)), size)
+            wanted = _round_shares_to_sum(*np.divmod(counts * size, max(len(strata), 1)), size)
         if self.replace:
             times = _draw_with_replacement(strata, counts, wanted, self.seed)
             for batch in rows.map(itself, last=True):
@@ -106,7 +106,7 @@ class Sample(TrainingStage):
         shares = (1 - self.bias) * counts / max(counts.sum(), 1) + self.bias * present / max(present.sum(), 1)
         exact = shares / (shares.sum() or 1.0) * size
         whole = np.floor(exact + 1e-9).astype(np.int64)
-        wanted = _apportion_remainders(whole, exact - whole, size)
+        wanted = _round_shares_to_sum(whole, exact - whole, size)
         short = np.flatnonzero(wanted > counts)
         if len(short) and not self.replace:
             name = target.values[int(short[0]) - 1] if short[0] else "?"
@@ -180,7 +180,7 @@ class Shuffle(TrainingStage):
         yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(read_classes(rows))))
 
 
-def _apportion_remainders(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarray:
+def _round_shares_to_sum(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarray:
     """Round shares of `size`: add 1 to the whole numbers with the largest remainders until their sum is `size`."""
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - whole.sum()]] += 1

@@ -107,7 +107,7 @@ class Select(ColumnStage):
 
     def most_columns(self, width: int | None) -> int | None:
         if width is not None:
-            return min(self._limit_count(width) + len(self.keep), width)
+            return min(self._count_allowed_columns(width) + len(self.keep), width)
         return None if self.top is None else self.top + len(self.keep)
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
@@ -118,15 +118,19 @@ class Select(ColumnStage):
         if self.max_fraction is not None:
             candidate &= state["rows"] <= self.max_fraction * total * _NEARLY
         if self._ranked:
-            metric, scores = (self._by.name, state["score"]) if self._by is not None else self._read_scores(schema)
+            metric, scores = (
+                (self._by.name, state["score"]) if self._by is not None else self._read_latest_scores(schema)
+            )
             if self.min_score is not None:
                 candidate &= scores >= self.min_score
             constant = ~state["varied"]
             ranking = np.lexsort((-scores, constant))
             if self.spread and state["classes"].shape[1] > 1:
-                ranking = _take_turns([np.lexsort((-of_class, constant)) for of_class in state["classes"].T])
+                ranking = _merge_rankings_in_turns(
+                    [np.lexsort((-of_class, constant)) for of_class in state["classes"].T]
+                )
             ranking = ranking[candidate[ranking]]
-            order = ranking[: self._limit_count(schema.width)]
+            order = ranking[: self._count_allowed_columns(schema.width)]
             if self.sparsity is not None and total > 0:
                 order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * _NEARLY]
             self._warn_of_ties(ranking, len(order), metric, scores, state)
@@ -151,7 +155,7 @@ class Select(ColumnStage):
             return chosen
         return [a.scored(self._by.name, score) for a, score in zip(chosen, state["score"][columns].tolist())]
 
-    def _limit_count(self, columns: int) -> int:
+    def _count_allowed_columns(self, columns: int) -> int:
         """Return how many of `columns` columns `--top` and `--fraction` allow."""
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
@@ -168,7 +172,7 @@ class Select(ColumnStage):
             )
             warn_nothing_learned(self.name, what)
 
-    def _read_scores(self, schema: Schema) -> tuple[str, np.ndarray]:
+    def _read_latest_scores(self, schema: Schema) -> tuple[str, np.ndarray]:
         """Return the name of the latest score of the columns, and its values, float64 (columns,); −∞ for none."""
         if not schema.features:
             return "", np.empty(0)
@@ -179,7 +183,7 @@ class Select(ColumnStage):
         return latest, np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
 
-def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
+def _merge_rankings_in_turns(rankings: list[np.ndarray]) -> np.ndarray:
     """Merge rankings of all columns into one: in turn, each ranking adds its best column that is not yet there."""
     order: dict[int, None] = {}
     left = [iter(ranking.tolist()) for ranking in rankings]

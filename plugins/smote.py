@@ -40,9 +40,9 @@ class Smote(TrainingStage):
         for batch in rows.map(itself, last=True):
             parts.append(batch.replace(passthrough=None).take(np.flatnonzero(batch.class_known)))
             yield batch
-        yield self._make_rows(join_all_rows(self.name, parts, rows.schema, rows.memory))
+        yield self._make_rows_of_rarer_classes(join_all_rows(self.name, parts, rows.schema, rows.memory))
 
-    def _make_rows(self, known: Batch) -> Batch:
+    def _make_rows_of_rarer_classes(self, known: Batch) -> Batch:
         """Make the rows to add; `known` are the training rows whose class is known."""
         schema, y = known.schema, known.y
         assert y is not None and schema.class_attribute is not None

@@ -57,13 +57,13 @@ class FolderTable(Table):
         folder = opening.path
         if not os.path.isdir(folder):
             raise FilterkitError("this is not a folder; name a folder that has a folder of texts for each class")
-        labels = tuple(_list_names(folder, os.path.isdir))
+        labels = tuple(_list_visible_names(folder, os.path.isdir))
         if not labels:
             what = "Is a directory, but does not contain a folder of texts for each class"
             raise IsADirectoryError(errno.EISDIR, what, folder)
-        skipped = _list_names(folder, os.path.isfile)
+        skipped = _list_visible_names(folder, os.path.isfile)
         for each in labels:
-            skipped += [f"{each}/{name}" for name in _list_names(os.path.join(folder, each), os.path.isdir)]
+            skipped += [f"{each}/{name}" for name in _list_visible_names(os.path.join(folder, each), os.path.isdir)]
         if skipped:
             text = f"{opening.name}: {quoted(skipped[0])} is not read"
             text += f", nor {len(skipped) - 1} more" if skipped[1:] else ""
@@ -91,7 +91,7 @@ class FolderTable(Table):
         n_bytes = 0
         for label in self._labels:
             folder = os.path.join(self._opening.path, label)
-            for name in fnmatch.filter(_list_names(folder, os.path.isfile), self._form.files):
+            for name in fnmatch.filter(_list_visible_names(folder, os.path.isfile), self._form.files):
                 part.append(_TextFile(os.path.join(folder, name), label))
                 n_bytes += os.stat(part[-1].path).st_size
                 if n_bytes >= size or len(part) >= _MOST:
@@ -107,7 +107,7 @@ class FolderTable(Table):
         return partial(_parse_text_files, schema, opening.path, with_names, opening.encoding, opening.rejects)
 
 
-def _list_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
+def _list_visible_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
     """Return the sorted names in a folder that are not hidden, and whose paths `is_wanted` accepts."""
     return sorted(n for n in os.listdir(folder) if n[:1] != "." and is_wanted(os.path.join(folder, n)))
 

@@ -22,7 +22,7 @@ def average_without_nan(values: np.ndarray) -> float:
     return float(known.mean()) if len(known) else np.nan
 
 
-def compute_mean_and_error(values: np.ndarray) -> tuple[float, float]:
+def compute_mean_and_standard_error(values: np.ndarray) -> tuple[float, float]:
     """Return the mean of `values`, float64 (n,), and its standard error; NaN values are left out.
 
     The mean is NaN if no value is left, the standard error if fewer than two are left.
@@ -54,7 +54,7 @@ def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -
     ValueError : a and b differ in shape.
     """
     difference = _subtract_without_nan(a, b)
-    mean, error = compute_mean_and_error(difference)
+    mean, error = compute_mean_and_standard_error(difference)
     if len(difference) < 2:
         return mean, np.nan
     if not difference.any():
@@ -81,7 +81,7 @@ def compute_signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float
 
     Demšar (2006) recommends it for two methods on several data sets: it compares ranks of differences, so data sets
     need not be of one scale. Differences of 0 count half for either method; values are rounded as
-    `rank_methods_by_task` rounds them.
+    `rank_methods_on_each_task` rounds them.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def compute_signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float
     ValueError : a and b differ in shape.
     """
     difference = _subtract_without_nan(a, b)
-    mean, _ = compute_mean_and_error(difference)
+    mean, _ = compute_mean_and_standard_error(difference)
     if len(difference) < 2:
         return mean, np.nan
     rounded = np.round(difference, DIGITS)
@@ -127,7 +127,7 @@ def adjust_p_values_by_holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def rank_methods_by_task(values: np.ndarray) -> np.ndarray:
+def rank_methods_on_each_task(values: np.ndarray) -> np.ndarray:
     """Rank the methods on each task, 1 for the largest value: float64 (tasks, methods), from values of this shape.
 
     Equal values get the mean of their ranks. Values are first rounded to 12 decimal places, because means of folds
@@ -144,9 +144,9 @@ def compute_friedman_p(values: np.ndarray) -> float:
 
     Parameters
     ----------
-    values : float64 (tasks, methods), larger values are better; see `rank_methods_by_task`.
+    values : float64 (tasks, methods), larger values are better; see `rank_methods_on_each_task`.
     """
-    ranked = rank_methods_by_task(values)
+    ranked = rank_methods_on_each_task(values)
     if len(ranked) < 2 or ranked.shape[1] < 3:
         return np.nan
     if (ranked == ranked[:, :1]).all():
@@ -168,7 +168,7 @@ def compute_critical_difference(methods: int, tasks: int, level: float = 0.05) -
     return float(quantile / np.sqrt(2) * np.sqrt(methods * (methods + 1) / (6 * tasks)))
 
 
-def group_equal_methods(mean_ranks: np.ndarray, limit: float) -> list[tuple[int, int]]:
+def group_methods_with_close_ranks(mean_ranks: np.ndarray, limit: float) -> list[tuple[int, int]]:
     """Find the largest groups of methods whose mean ranks differ by less than a limit.
 
     `mean_ranks` is float64 (methods,), ascending. A group is returned as the positions of its first and its last
@@ -188,7 +188,7 @@ class MethodRanks(NamedTuple):
     order : the numbers of the methods by their mean ranks, the best first.
     p : that of `compute_friedman_p`.
     limit : what `compute_critical_difference` returns.
-    groups : the numbers of the methods in each group of `group_equal_methods`, by their mean ranks.
+    groups : the numbers of the methods in each group of `group_methods_with_close_ranks`, by their mean ranks.
     tasks : the number of tasks.
     """
 
@@ -200,7 +200,7 @@ class MethodRanks(NamedTuple):
     tasks: int
 
 
-def rank_methods(values: np.ndarray) -> MethodRanks:
+def rank_and_group_methods(values: np.ndarray) -> MethodRanks:
     """Rank methods by their values on several tasks, and group those that Nemenyi's test does not tell apart.
 
     With fewer than two tasks there are no groups and `limit` is NaN; without tasks, the mean ranks are NaN, too.
@@ -210,10 +210,10 @@ def rank_methods(values: np.ndarray) -> MethodRanks:
     values : float64 (tasks, methods) without NaN, larger values are better.
     """
     tasks, methods = values.shape
-    mean = rank_methods_by_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)
+    mean = rank_methods_on_each_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)
     limit = compute_critical_difference(methods, tasks) if tasks > 1 else np.nan
     order = np.argsort(mean, kind="stable")
-    ends = group_equal_methods(mean[order], limit) if tasks > 1 else []
+    ends = group_methods_with_close_ranks(mean[order], limit) if tasks > 1 else []
     groups = [order[first : last + 1].tolist() for first, last in ends]
     return MethodRanks(mean, order.tolist(), compute_friedman_p(values), limit, groups, tasks)
 

@@ -72,7 +72,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     if not rows:
         raise RowError("the file contains no costs; write a row for each class", source=path)
     if len(rows[0][1]) != 2:
-        return _read_older_format(path, rows, n_classes)
+        return _parse_older_cost_matrix(path, rows, n_classes)
     (number, size), *rows = rows
     if size != [n_classes] * 2:
         sizes = f"the costs are a matrix of {size[0]:g} times {size[1]:g}"
@@ -105,7 +105,7 @@ def _find_class_for_costs(name: str, schema: Schema) -> tuple[str, int]:
     return target.name, n_classes
 
 
-def _read_older_format(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:
+def _parse_older_cost_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:
     """Return the cost matrix of the older format: rows of true class, predicted class and cost, with their lines."""
     matrix = 1.0 - np.eye(n_classes)
     for number, row in rows:

@@ -136,7 +136,7 @@ def evaluate(
     evaluator = Evaluator(batches.items(), design, test, own)
     with make_engine_on("processes", jobs, registry()) as engine:
         evaluation = Evaluation(evaluate_all_parts(evaluator, engine, in_notebook() if progress is None else progress))
-    for message in evaluation.list_doubts():
+    for message in evaluation.list_warning_messages():
         warnings.warn(NothingLearnedWarning(message), stacklevel=2)
     return evaluation
 

@@ -57,7 +57,7 @@ def use_paper_style() -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", _STYLE])
 
 
-def choose_column_count(count: int, most: int) -> int:
+def choose_panel_column_count(count: int, most: int) -> int:
     """Choose the number of columns, at most `most`, of a grid of `count` panels, so that the last row has few gaps."""
     if count == 1 or most == 1:
         return 1
@@ -77,7 +77,7 @@ def make_panels(
     """
     from matplotlib.figure import Figure
 
-    columns = choose_column_count(count, most)
+    columns = choose_panel_column_count(count, most)
     rows = -(-count // columns)
     width = PAGE if columns > 1 or is_wide else COLUMN
     figure = Figure(figsize=(width, height * rows + 0.25), layout="constrained")
@@ -87,7 +87,7 @@ def make_panels(
     return figure, panels[:count]
 
 
-def compute_height_of_names(count: int) -> float:
+def compute_panel_height_for_names(count: int) -> float:
     """Compute the inches that a row of panels needs so that `count` names fit beside it, one above the other."""
     return max(1.9, (count * _SPACE) / 72 + 0.6)
 

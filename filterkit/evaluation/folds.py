@@ -57,8 +57,8 @@ class Design:
             raise UsageError("repeats must be a whole number from 1, and seed one from 0")
         if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
             raise UsageError("the shares to train on must be above 0, each larger than the one before")
-        if self.shares and self.shares[-1] > self.largest_share + 1e-9:
-            most, asked = (f"{share * 100:.3g}%" for share in (self.largest_share, self.shares[-1]))
+        if self.shares and self.shares[-1] > self.largest_training_share + 1e-9:
+            most, asked = (f"{share * 100:.3g}%" for share in (self.largest_training_share, self.shares[-1]))
             raise UsageError(
                 f"{self.folds} folds leave {most} to train on, not {asked}; take more folds or a smaller share"
             )
@@ -76,7 +76,7 @@ class Design:
             )
 
     @property
-    def largest_share(self) -> float:
+    def largest_training_share(self) -> float:
         """The largest share of all rows to train on: those that are outside a fold."""
         return (self.folds - 1) / self.folds
 
@@ -118,9 +118,9 @@ class DrawnFolds:
         self._y = y if y.ndim == 1 else np.zeros(len(y), np.int32)
         self._design = design
         self.count = design.folds * design.repeats
-        self.shares = design.shares or (design.largest_share,)
+        self.shares = design.shares or (design.largest_training_share,)
         seeds = [design.seed, *(_derive_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
-        self._fold_of_row = [_deal_rows(y, groups, design.folds, seed) for seed in seeds]
+        self._fold_of_row = [_deal_rows_into_folds(y, groups, design.folds, seed) for seed in seeds]
         sizes = [np.bincount(fold, minlength=design.folds)[: design.folds] for fold in self._fold_of_row]
         self.has_empty_fold = not np.all(sizes)
 
@@ -137,7 +137,7 @@ class DrawnFolds:
         training = []
         for share in self.shares:
             rows = outside
-            if share < self._design.largest_share - 1e-9:  # rounding could leave out rows of a class
+            if share < self._design.largest_training_share - 1e-9:  # rounding could leave out rows of a class
                 most = np.maximum(np.rint(share * np.bincount(self._y)), 1)
                 rows = outside[choose_rows(self._y[outside], most, order)]
             training.append(rows)
@@ -174,10 +174,10 @@ def _derive_seed(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
-def _deal_rows(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
+def _deal_rows_into_folds(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
     """Deal rows into folds: int32 (rows,), the fold of each row; parameters are as for `DrawnFolds`."""
     if groups is None:
-        return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_multilabel_rows(y, folds, seed)
+        return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_multilabel_rows_into_folds(y, folds, seed)
     from sklearn.model_selection import StratifiedGroupKFold
 
     if y.ndim > 1 or np.bincount(y).max(initial=0) < folds:  # which StratifiedGroupKFold refuses
@@ -190,7 +190,7 @@ def _deal_rows(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) 
     return fold
 
 
-def _deal_multilabel_rows(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
+def _deal_multilabel_rows_into_folds(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """Deal rows into folds so that each label, and all rows, are spread evenly (Sechidis and others 2011).
 
     The rarest label comes first, with all its rows at once. Each row that is in no fold yet goes to the fold that has

@@ -150,7 +150,7 @@ def _measure_accuracy(outcome: Outcome) -> Iterable[Any]:
     return accuracy, loss, subset
 
 
-def _measure_label_ranking(outcome: Outcome) -> Iterable[Any]:
+def _measure_ranking_of_labels(outcome: Outcome) -> Iterable[Any]:
     truth = outcome.truth
     if outcome.scores is None or outcome.exclusive is not False or truth.shape[1] < 2:
         return (np.nan,) * 4
@@ -173,7 +173,7 @@ def _measure_cost(outcome: Outcome) -> Iterable[Any]:
     return [np.nan if outcome.costs is None else np.average(outcome.costs, weights=outcome.weights)]
 
 
-def _measure_counts(outcome: Outcome) -> Iterable[Any]:
+def _measure_precision_and_recall(outcome: Outcome) -> Iterable[Any]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
@@ -183,7 +183,7 @@ def _measure_counts(outcome: Outcome) -> Iterable[Any]:
     return *rates, *micro_rates, rates[1], specificity
 
 
-def _measure_ranking(outcome: Outcome) -> Iterable[Any]:
+def _measure_ranking_of_rows(outcome: Outcome) -> Iterable[Any]:
     if outcome.scores is None:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
@@ -217,11 +217,11 @@ _GROUPS = {
     (
         *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
         *("sensitivity", "specificity"),
-    ): _measure_counts,
-    ("auc", "p20", "bep", "pr_auc"): _measure_ranking,
+    ): _measure_precision_and_recall,
+    ("auc", "p20", "bep", "pr_auc"): _measure_ranking_of_rows,
     ("kappa", "mcc"): _measure_kappa_and_mcc,
     ("log_loss", "brier"): _measure_probabilities,
-    ("one_error", "coverage", "ranking_loss", "lrap"): _measure_label_ranking,
+    ("one_error", "coverage", "ranking_loss", "lrap"): _measure_ranking_of_labels,
     ("cost",): _measure_cost,
 }
 

@@ -19,7 +19,7 @@ from filterkit.evaluation.figures import (
     Line,
     add_figure_note,
     add_panel_title,
-    compute_height_of_names,
+    compute_panel_height_for_names,
     draw_lines,
     make_panels,
     mark_panel_empty,
@@ -95,14 +95,14 @@ def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
         return _FIGURES[figure](results, measures)
 
 
-def _draw_curves(results: Results, measures: list[str]) -> Any:
+def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
     """Draw learning curves, a panel for each measure: the mean over the units and its standard error, by share of rows.
 
     With a single share, each row of a panel is a chain instead.
     """
     if len(results.shares) == 1:
-        return _draw_means(results, measures)
-    figure, panels = make_panels(len(measures), compute_height_of_names(len(results.chains)))
+        return _draw_means_of_chains(results, measures)
+    figure, panels = make_panels(len(measures), compute_panel_height_for_names(len(results.chains)))
     x, lines = np.array(results.shares) * 100, []
     has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
     for panel, measure in zip(panels, measures):
@@ -111,11 +111,11 @@ def _draw_curves(results: Results, measures: list[str]) -> Any:
         add_panel_title(panel, _make_measure_title(measure))
         panel.set_xlabel("share of all rows trained on")
         _set_share_ticks(panel, x)
-    draw_lines(figure, panels, lines, _explain_means(results, has_bars))
+    draw_lines(figure, panels, lines, _describe_points_and_bars(results, has_bars))
     return figure
 
 
-def _draw_means(results: Results, measures: list[str]) -> Any:
+def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
     """Draw a panel for each measure: the mean over the units and its standard error, a row for each chain."""
     names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
@@ -137,7 +137,7 @@ def _draw_means(results: Results, measures: list[str]) -> Any:
             panel.text(0.02, position, "no value", transform=left, va="center", backgroundcolor="white")
         if np.isnan(mean).all():
             panel.set_xticks([])
-    add_figure_note(figure, _explain_means(results, True))
+    add_figure_note(figure, _describe_points_and_bars(results, True))
     return figure
 
 
@@ -145,7 +145,7 @@ def _make_measure_title(measure: str) -> str:
     return TITLES[measure] + (" (smaller is better)" if measure in LOSSES else "")
 
 
-def _explain_means(results: Results, has_bars: bool) -> str:
+def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
     """Return the note below a figure that says what its points and bars are."""
     count, units = results.units
     if count == 1:
@@ -177,7 +177,7 @@ def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
     panel.set_xticks(np.delete(shares, numbered), [], minor=True)
 
 
-def _draw_near_best(results: Results, measures: list[str]) -> Any:
+def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
     """Draw for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
 
     It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
@@ -191,7 +191,7 @@ def _draw_near_best(results: Results, measures: list[str]) -> Any:
         raise UsageError(
             f"--figure near-best: measures must be from 0 to 1, which {min(unfit)} is not; choose another --measure"
         )
-    figure, panels = make_panels(len(measures), compute_height_of_names(len(methods) + 1))
+    figure, panels = make_panels(len(measures), compute_panel_height_for_names(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):
         best = results.compute_best_of_each_method(measure)
@@ -265,7 +265,7 @@ def _draw_rank_diagram(panel: Any, names: list[str], step: float, found: MethodR
     panel.yaxis.set_visible(False)
 
 
-def _draw_confusion(results: Results, _: list[str]) -> Any:
+def _draw_confusion_matrices(results: Results, _: list[str]) -> Any:
     """Draw a confusion matrix for each task and chain, at the largest share, shaded by the share of each class."""
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -275,7 +275,7 @@ def _draw_confusion(results: Results, _: list[str]) -> Any:
     figure, panels = _make_task_panels(results, "confusion", "confusion", lack)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
-        _draw_matrix(panel, counts.true_or_predicted_values, counts.matrix, shades)
+        _draw_confusion_matrix(panel, counts.true_or_predicted_values, counts.matrix, shades)
     add_figure_note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return figure
 
@@ -295,9 +295,9 @@ def _make_task_panels(results: Results, field: str, name: str, lack: str) -> tup
     -------
     The figure; and pairs of a panel and the `PooledPredictions.found` to draw in it.
     """
-    from filterkit.evaluation.results import pool_over_folds
+    from filterkit.evaluation.results import pool_predictions_over_folds
 
-    every = pool_over_folds(results, field)
+    every = pool_predictions_over_folds(results, field)
     sizes = [len(each.found.true_or_predicted_values) if field == "confusion" else 0 for each in every]
     pooled = [each for each in every if each.share == results.shares[-1]]
     if not pooled:
@@ -317,7 +317,7 @@ def _make_task_panels(results: Results, field: str, name: str, lack: str) -> tup
     return figure, zip(panels, (each.found for each in pooled))
 
 
-def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any) -> None:
+def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any) -> None:
     """Draw a matrix of weights, float64 (true classes, predicted classes), shaded by the share of the class."""
     whole = weights.sum(axis=1, keepdims=True)
     shares = np.divide(weights, whole, out=np.zeros_like(weights), where=whole > 0)
@@ -352,10 +352,10 @@ def _draw_predicted_numbers(results: Results, _: list[str], of_residuals: bool) 
 
 
 _FIGURES: dict[str, Callable[[Results, list[str]], Any]] = {
-    "curves": _draw_curves,
+    "curves": _draw_learning_curves,
     "ranks": _draw_rank_diagrams,
-    "near-best": _draw_near_best,
-    "confusion": _draw_confusion,
+    "near-best": _draw_methods_near_best,
+    "confusion": _draw_confusion_matrices,
     "predicted": partial(_draw_predicted_numbers, of_residuals=False),
     "residuals": partial(_draw_predicted_numbers, of_residuals=True),
 }

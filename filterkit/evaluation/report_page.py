@@ -12,7 +12,7 @@ import numpy as np
 from filterkit._version import __version__
 from filterkit.errors import visible
 from filterkit.evaluation.measure_names import LOSSES, TITLES
-from filterkit.evaluation.results import PooledPredictions, Results, pool_over_folds
+from filterkit.evaluation.results import PooledPredictions, Results, pool_predictions_over_folds
 from filterkit.pages.page import make_page
 
 _DIGITS = 6  # decimal places of measures
@@ -56,7 +56,11 @@ def make_report_page(
     title = f"Evaluation of {', '.join(data_sets[:3])}{', …' * (len(data_sets) > 3)}"
     data = {
         "title": title,
-        "made": {"program": f"filterkit {__version__}", "command": command, "facts": [*_list_facts(results), *facts]},
+        "made": {
+            "program": f"filterkit {__version__}",
+            "command": command,
+            "facts": [*_list_facts_of_results(results), *facts],
+        },
         "notes": notes,
         "chains": results.chains,
         "shares": results.shares,
@@ -66,15 +70,17 @@ def make_report_page(
         "shown": list(shown),
         "measures": [{"name": name, "title": TITLES[name], "loss": name in LOSSES} for name in measures],
         "summary": {name: np.round(results.compute_means_and_errors(name), _DIGITS) for name in measures},
-        "values": {name: np.round(results.list_unit_values(name)[:_MOST_ROWS], _DIGITS) for name in measures},
+        "values": {
+            name: np.round(results.list_values_of_tasks_or_folds(name)[:_MOST_ROWS], _DIGITS) for name in measures
+        },
         "ranks": compute_by_share(partial(_describe_rank_diagram, results)),
         "wins": compute_by_share(results.count_wins),
         "tests": compute_by_share(results.compare_pairs_of_chains),
         "unpaired": results.has_unpaired_splits(),
         "confusions": matrices,
         "points": [
-            _describe_source(each, results) | dict(zip(("numbers", "predicted"), each.found))
-            for each in pool_over_folds(results, "points")[:_MOST_CLOUDS]
+            _describe_origin_of_predictions(each, results) | dict(zip(("numbers", "predicted"), each.found))
+            for each in pool_predictions_over_folds(results, "points")[:_MOST_CLOUDS]
         ],
     }
     head = f"<h1>{escape(title)}</h1>\n<p>This page shows more in a browser that runs its scripts.</p>\n"
@@ -82,7 +88,7 @@ def make_report_page(
     return make_page("report", title, data, f"{head}<pre>{text}</pre>\n")
 
 
-def _list_facts(results: Results) -> list[tuple[str, str]]:
+def _list_facts_of_results(results: Results) -> list[tuple[str, str]]:
     """List facts about the results, such as how many folds there are: a name and a text each."""
     rows, choices = results.rows, results.count_choices()
     sizes = ([row.train_rows for row in rows], [row.test_rows for row in rows])
@@ -120,7 +126,7 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
 
     Returns the data of each, and a note that says how many are left out, if any are.
     """
-    pooled = pool_over_folds(results, "confusion")
+    pooled = pool_predictions_over_folds(results, "confusion")
     chosen: list[dict[str, Any]] = []
     n_cells = 0
     for each in sorted(pooled, key=lambda each: -each.share):
@@ -128,13 +134,14 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
         if n_cells > _MOST_CELLS:
             break
         chosen.append(
-            _describe_source(each, results) | {"names": each.found.true_or_predicted_values, "cells": each.found.cells}
+            _describe_origin_of_predictions(each, results)
+            | {"names": each.found.true_or_predicted_values, "cells": each.found.cells}
         )
     left = len(pooled) - len(chosen)
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []
 
 
-def _describe_source(pooled: PooledPredictions, results: Results) -> dict[str, Any]:
+def _describe_origin_of_predictions(pooled: PooledPredictions, results: Results) -> dict[str, Any]:
     """Return the name of the task, and the indices of the chain and the share, that pooled folds come from."""
     task = " · ".join(dict.fromkeys(text for text in (pooled.data, pooled.task, pooled.group) if text))
     return {"task": task, "chain": results.chains.index(pooled.chain), "share": results.shares.index(pooled.share)}

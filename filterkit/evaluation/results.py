@@ -18,10 +18,10 @@ from filterkit.evaluation.comparison import (
     MethodRanks,
     adjust_p_values_by_holm,
     compute_corrected_t_test,
-    compute_mean_and_error,
+    compute_mean_and_standard_error,
     compute_signed_rank_test,
     list_pairs_of_methods,
-    rank_methods,
+    rank_and_group_methods,
 )
 from filterkit.evaluation.confusion import PredictionCounts
 from filterkit.evaluation.measure_names import LOSSES, OF_CLASSES, OF_NUMBERS
@@ -136,30 +136,32 @@ class Results:
     def get_values(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
-            self._values[measure] = self._lay_out([row.values.get(measure, np.nan) for row in self.rows], np.nan)
+            self._values[measure] = self._lay_out_as_cube(
+                [row.values.get(measure, np.nan) for row in self.rows], np.nan
+            )
             self._values[measure].flags.writeable = False
         return self._values[measure]
 
-    def _lay_out(self, values: Any, missing: float) -> np.ndarray:
+    def _lay_out_as_cube(self, values: Any, missing: float) -> np.ndarray:
         """Lay out a value of each row by task, fold, chain and share; `missing` stands where there is no result."""
         cube = np.full((len(self.tasks), self.n_folds, len(self.chains), len(self.shares)), missing)
         cube[tuple(self._cells.T)] = values
         return cube
 
-    def list_unit_values(self, measure: str) -> np.ndarray:
+    def list_values_of_tasks_or_folds(self, measure: str) -> np.ndarray:
         """Return the values by which chains are compared: float64 (units, chains, shares).
 
         A unit is a task, averaged over its folds; or a fold, if there is only one task.
         """
-        return self._average_to_units(self.get_values(measure))
+        return self._average_to_tasks_or_folds(self.get_values(measure))
 
-    def _average_to_units(self, values: np.ndarray) -> np.ndarray:
+    def _average_to_tasks_or_folds(self, values: np.ndarray) -> np.ndarray:
         """Average values by task and fold, float64 (tasks, folds, ...), to those of the units: float64 (units, ...)."""
         return average_over_axis(values, 1) if self.has_several_tasks else values[0]
 
     def list_methods(self) -> list[str]:
         """Return the names of the methods, those of chains without their variant: ``bns`` of ``bns/500``."""
-        return list(dict.fromkeys(map(_strip_variant, self.chains)))
+        return list(dict.fromkeys(map(_strip_variant_of_chain, self.chains)))
 
     def compute_best_of_each_method(self, measure: str) -> np.ndarray:
         """Find the best mean over folds that any variant of each method reaches at any share: float64 (tasks, methods).
@@ -167,14 +169,16 @@ class Results:
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead.
         """
         means = average_over_axis(self.get_values(measure), 1)
-        owners = np.array([_strip_variant(name) for name in self.chains])
+        owners = np.array([_strip_variant_of_chain(name) for name in self.chains])
         # fmax passes over NaN
         best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_methods()]
         return np.stack(best, axis=1)
 
     def compute_means_and_errors(self, measure: str) -> np.ndarray:
         """Compute the mean of a measure over the units, and its standard error: float64 (chains, shares, 2)."""
-        return np.moveaxis(np.apply_along_axis(compute_mean_and_error, 0, self.list_unit_values(measure)), 0, 2)
+        return np.moveaxis(
+            np.apply_along_axis(compute_mean_and_standard_error, 0, self.list_values_of_tasks_or_folds(measure)), 0, 2
+        )
 
     @property
     def has_several_tasks(self) -> bool:
@@ -193,10 +197,10 @@ class Results:
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
         on different splits are not paired. `one`, `other` and `share` are indices of `chains` and `shares`.
         """
-        cube, split = self.get_values(measure)[..., share], self._splits[..., share]
+        cube, split = self.get_values(measure)[..., share], self._split_numbers[..., share]
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
-        of_one, of_other = self._average_to_units(both).T
+        of_one, of_other = self._average_to_tasks_or_folds(both).T
         if self.has_several_tasks:
             return compute_signed_rank_test(of_one, of_other)
         chosen = np.isin(self._cells[:, 2], (one, other)) & (self._cells[:, 3] == share)
@@ -223,12 +227,12 @@ class Results:
         how often they are equal. Results on different splits are not compared; means that agree to 12 decimal places
         are equal.
         """
-        cube, split = self.get_values(measure)[..., share], self._splits[..., share]
+        cube, split = self.get_values(measure)[..., share], self._split_numbers[..., share]
         cube = -cube if measure in LOSSES else cube
         found = []
         for one in range(len(self.chains)):
             difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
-            found.append(np.round(self._average_to_units(difference), DIGITS))
+            found.append(np.round(self._average_to_tasks_or_folds(difference), DIGITS))
         differences = np.stack(found, axis=1)  # (units, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
@@ -242,18 +246,20 @@ class Results:
 
         Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
         """
-        cube, split = self.get_values(measure)[..., share], self._splits[..., share]
+        cube, split = self.get_values(measure)[..., share], self._split_numbers[..., share]
         values = average_over_axis(cube, 1) * (-1 if measure in LOSSES else 1)
-        return rank_methods(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
+        return rank_and_group_methods(
+            values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)]
+        )
 
     def has_unpaired_splits(self) -> bool:
         """Return whether two chains were measured on different splits of one task, such as those of two seeds."""
-        split = self._splits
+        split = self._split_numbers
         return any(
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
-    def list_doubts(self) -> list[str]:
+    def list_warning_messages(self) -> list[str]:
         """List doubts, as messages: chains that have learned nothing, and chains whose predictions are all equal."""
         found, by_predictions = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
@@ -274,9 +280,9 @@ class Results:
         return found
 
     @cached_property
-    def _splits(self) -> np.ndarray:
+    def _split_numbers(self) -> np.ndarray:
         """int64 (tasks, folds, chains, shares): the number of the split; -1 where there is no result."""
-        return self._lay_out(np.unique([row.split for row in self.rows], return_inverse=True)[1], -1)
+        return self._lay_out_as_cube(np.unique([row.split for row in self.rows], return_inverse=True)[1], -1)
 
     def count_choices(self) -> dict[float, dict[str, int]]:
         """Count how often each chain was chosen, by share and name; empty if none was chosen.
@@ -319,7 +325,7 @@ def _format_cell(value: Any) -> Any:
     return "" if value is None or value != value else value
 
 
-def _strip_variant(chain: str) -> str:
+def _strip_variant_of_chain(chain: str) -> str:
     """Return the name of a chain without its variant: ``bns`` of ``bns/500``.
 
     A name with blanks is the text of a chain, and has no variant.
@@ -345,7 +351,7 @@ class PooledPredictions(NamedTuple):
     found: Any
 
 
-def pool_over_folds(results: Results, field: str) -> list[PooledPredictions]:
+def pool_predictions_over_folds(results: Results, field: str) -> list[PooledPredictions]:
     """Add up the field ``confusion``, or join ``points``, of `Result` over the folds of each task, share and chain.
 
     Returns an entry for each of their classes, labels or targets, in the order of `results`; none if the results do not

@@ -162,7 +162,7 @@ def select_rows_with_known_class(data: Batch) -> Batch:
     return data.take(np.flatnonzero(data.class_known))
 
 
-def _split_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator[tuple[str, Batch]]:
+def _split_data_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator[tuple[str, Batch]]:
     """Yield the name and the rows of each task of a data set: one, or one for each class or label.
 
     The rows in `seen` are those that may be trained on. They alone decide which class is rarer, or has enough rows.
@@ -312,7 +312,7 @@ class Evaluator:
             own, rows = make_folds_from_attribute(rows, design.fold_column)
         seen = rows
         rows = seen if test is None else concatenate([seen, test], seen.schema)
-        for name, batch in _split_into_tasks(rows, design, seen):
+        for name, batch in _split_data_into_tasks(rows, design, seen):
             # What is spread evenly over folds: the classes, or all labels at once; of numbers, nothing.
             assert rows.y is not None and batch.y is not None
             strata = np.zeros(len(rows), np.int32)

@@ -17,9 +17,9 @@ from filterkit.evaluation.comparison import (
     compute_signed_rank_test,
     find_best_pair,
     find_methods_near_best,
-    group_equal_methods,
+    group_methods_with_close_ranks,
     list_pairs_of_methods,
-    rank_methods_by_task,
+    rank_methods_on_each_task,
 )
 
 NAN = float("nan")
@@ -104,8 +104,8 @@ def test_p_values_are_adjusted_by_holm():
 def test_ranks_and_friedmans_test_worked_by_hand():
     """Rank sums 5, 6.5 and 12.5 over four tasks; χ² = (12 / (4·3·4) · Σ R² − 3·4·4) / (1 − 6 / (4·24)) for one tie."""
     values = np.array([[3, 2, 1.0], [0.1 + 0.2, 0.3, 0.2], [9, 8, 7], [5, 6, 4], [NAN, 1, 1]])
-    assert rank_methods_by_task(values).tolist() == [[1, 2, 3], [1.5, 1.5, 3], [1, 2, 3], [2, 1, 3]]
-    sums = rank_methods_by_task(values).sum(axis=0)
+    assert rank_methods_on_each_task(values).tolist() == [[1, 2, 3], [1.5, 1.5, 3], [1, 2, 3], [2, 1, 3]]
+    sums = rank_methods_on_each_task(values).sum(axis=0)
     statistic = (12 / 48 * (sums**2).sum() - 48) / (1 - 6 / 96)
     assert compute_friedman_p(values) == pytest.approx(np.exp(-statistic / 2), rel=1e-12)
     assert compute_friedman_p(np.ones((4, 3))) == 1
@@ -122,9 +122,9 @@ def test_critical_differences_are_those_of_demsar():
 
 
 def test_methods_whose_ranks_are_near_form_groups():
-    assert group_equal_methods(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
-    assert group_equal_methods(np.array([1.0, 1.5, 1.9, 4.0]), 1.0) == [(0, 2)]
-    assert group_equal_methods(np.array([1.0, 2.0, 3.0]), 1.0) == []
+    assert group_methods_with_close_ranks(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
+    assert group_methods_with_close_ranks(np.array([1.0, 1.5, 1.9, 4.0]), 1.0) == [(0, 2)]
+    assert group_methods_with_close_ranks(np.array([1.0, 2.0, 3.0]), 1.0) == []
 
 
 def test_the_paired_t_test_equals_that_of_scipy():

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from filterkit import UsageError
-from filterkit.evaluation.figures import COLOURS, PAGE, choose_column_count, choose_line_style, move_positions_apart
+from filterkit.evaluation.figures import (
+    COLOURS,
+    PAGE,
+    choose_line_style,
+    choose_panel_column_count,
+    move_positions_apart,
+)
 from filterkit.evaluation.measure_names import OF_CLASSES, TITLES
 from filterkit.evaluation.plots import FIGURES, check_plot_options, draw_figure, write_figure
 from filterkit.evaluation.results import Results
@@ -94,8 +100,8 @@ def test_letters_are_large_enough_in_a_page_of_two_columns(figure):
 
 
 def test_grids_are_balanced():
-    assert [choose_column_count(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
-    assert [choose_column_count(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    assert [choose_panel_column_count(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
+    assert [choose_panel_column_count(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
 
 
 def test_lines_differ_in_colour_or_dashes():

@@ -11,7 +11,7 @@ from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
 from filterkit.evaluation.measure_names import OF_CLASSES, OF_NUMBERS
-from filterkit.evaluation.results import Results, pool_over_folds, read_results_file, read_results_files
+from filterkit.evaluation.results import Results, pool_predictions_over_folds, read_results_file, read_results_files
 from filterkit.evaluation.runner import Result
 
 
@@ -48,7 +48,7 @@ def test_tasks_are_averaged_over_their_folds_first():
         by_task = np.nanmean(cube, axis=1)
     for values, units in ((cube, by_task), (drawn(1, 5, 3, 2), drawn(1, 5, 3, 2)[0])):
         results = Results(table(values, (0.1, 0.9)[: values.shape[-1]]))
-        equal(results.list_unit_values("f1"), units)
+        equal(results.list_values_of_tasks_or_folds("f1"), units)
         equal(results.compute_means_and_errors("f1")[..., 0], np.nanmean(units, axis=0))
         known = (~np.isnan(units)).sum(axis=0)
         equal(results.compute_means_and_errors("f1")[..., 1], np.nanstd(units, axis=0, ddof=1) / np.sqrt(known))
@@ -173,7 +173,7 @@ def test_results_of_numbers_have_measures_of_their_own(tmp_path):
     (tmp_path / "r.csv").write_text(results.format_csv(by_class=True))
     found = read_results_file(str(tmp_path / "r.csv"))
     assert repr([(row.values, row.points) for row in found]) == repr([(row.values, row.points) for row in rows])
-    joined = pool_over_folds(Results([*rows, of_numbers()._replace(fold=1)]), "points")
+    joined = pool_predictions_over_folds(Results([*rows, of_numbers()._replace(fold=1)]), "points")
     places = [(each.chain, each.group) for each in joined]
     assert places == [("a", "price"), ("a", "n, m"), ("b", "price"), ("b", "n, m")]
     assert (joined[0].found[0].tolist(), joined[1].found[1].tolist()) == ([1.5, 0.1] * 2, [-4.0] * 2)
@@ -255,11 +255,11 @@ def test_confusion_is_summed_over_folds():
         result("a", 0.5, fold=fold)._replace(confusion=[["kind", ["x", "y"], [[0, 1, 2.0], [1, 1, fold + 1.0]]]])
         for fold in range(3)
     ]
-    (found,) = pool_over_folds(Results(rows), "confusion")
+    (found,) = pool_predictions_over_folds(Results(rows), "confusion")
     assert found[:5] == ("d", "t", 0.9, "a", "kind")
     assert found.found.true_or_predicted_values == ["x", "y"]
     assert found.found.matrix.tolist() == [[0, 6], [0, 6]]
-    assert pool_over_folds(Results([result("a", 0.5)]), "confusion") == []
+    assert pool_predictions_over_folds(Results([result("a", 0.5)]), "confusion") == []
 
 
 def test_chains_that_learn_nothing_or_predict_the_same_are_named():
@@ -267,8 +267,10 @@ def test_chains_that_learn_nothing_or_predict_the_same_are_named():
     said = {"a": "12", "b": "12", "c": "13"}
     rows = [row._replace(predictions=said[row.chain][row.fold]) for row in rows]
     rows[5] = rows[5]._replace(warnings=["select: ties"])
-    assert Results(rows).list_doubts() == [
+    assert Results(rows).list_warning_messages() == [
         "chain 'c', in 1 of 2 fits, such as: select: ties",
         "the chains 'a' and 'b' predict the same for every test row, in all 2 fits",
     ]
-    assert Results([row._replace(predictions="") for row in rows[:4]]).list_doubts() == []  # as read from a file
+    assert (
+        Results([row._replace(predictions="") for row in rows[:4]]).list_warning_messages() == []
+    )  # as read from a file

@@ -3,7 +3,7 @@
 import numpy as np
 from made_results import drawn, result, table
 
-from filterkit.evaluation.comparison import rank_methods_by_task
+from filterkit.evaluation.comparison import rank_methods_on_each_task
 from filterkit.evaluation.measure_names import OF_NUMBERS, TITLES
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
@@ -63,7 +63,7 @@ def test_the_page_shows_the_data_and_sorts(open_page):
     page.keyboard.press("Enter")  # the head keeps the focus
     assert column(page, "means", 1) == results.chains[::-1]
 
-    values = results.list_unit_values("accuracy")[..., 2]
+    values = results.list_values_of_tasks_or_folds("accuracy")[..., 2]
     assert column(page, "tasks", 1) == [data for data, _ in results.tasks]
     assert column(page, "tasks", 3) == [f"{value:.3f}" for value in values[:, 0]]
     assert page.locator("#tasks .best").count() == len(results.tasks)
@@ -81,7 +81,7 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
     for measure, share in [("f1", 2), ("log_loss", 0)]:
         choose(page, "Measure", TITLES[measure])
         choose(page, "Trained on", f"{SHARES[share] * 100:.0f} %")
-        values = results.list_unit_values(measure)[..., share]
+        values = results.list_values_of_tasks_or_folds(measure)[..., share]
         assert column(page, "tasks", 4) == [f"{value:.3f}" for value in values[:, 1]]
         by_accuracy = np.argsort(
             -results.compute_means_and_errors("accuracy")[:, share, 0]
@@ -90,7 +90,9 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
         best = (values.argmin if measure == "log_loss" else values.argmax)(axis=1)
         assert page.locator("#tasks .best").all_inner_texts() == [f"{v[i]:.3f}" for v, i in zip(values, best)]
         sign = -1 if measure == "log_loss" else 1
-        found = rank_methods_by_task(sign * results.list_unit_values(measure)[..., share]).mean(axis=0)
+        found = rank_methods_on_each_task(sign * results.list_values_of_tasks_or_folds(measure)[..., share]).mean(
+            axis=0
+        )
         named = page.locator("#ranks .rank text").all_text_contents()
         assert sorted(named) == sorted(f"{name} {rank:.2f}" for name, rank in zip(results.chains, found))
         wins, ties = results.count_wins(measure, share)

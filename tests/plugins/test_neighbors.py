@@ -85,8 +85,9 @@ def test_a_tree_finds_the_neighbors_that_all_distances_give(distance, decimals, 
     plain = predictions(f"neighbors --k 4 --distance {distance}", training, later)
     monkeypatch.setattr(neighbors, "_TREE_ROWS", 0)
     left = []
-    search = neighbors.NeighborModel._search_tree
-    monkeypatch.setattr(neighbors.NeighborModel, "_search_tree", lambda *a: left.append(search(*a)) or left[-1])
+    model, name = neighbors.NeighborModel, "_find_neighbors_by_tree"
+    search = getattr(model, name)
+    monkeypatch.setattr(model, name, lambda *a: left.append(search(*a)) or left[-1])
     assert predictions(f"neighbors --k 4 --distance {distance}", training, later) == plain
     assert 80 in left[0]
     assert decimals == 0 or not {*range(40, 80)} <= {*left[0]}

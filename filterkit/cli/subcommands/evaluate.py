@@ -186,7 +186,7 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
         if options.choose is not None:
             check_measure("--choose", options.choose, is_numeric)
     results = _run_evaluation(data, design, options, known, formats)
-    for message in results.list_doubts():
+    for message in results.list_warning_messages():
         say(f"filterkit: warning: {message}")
     measures = choose_measures(results, options.shown)
     if options.output is not None:

@@ -237,10 +237,10 @@ def _describe_positive(results: Results) -> str:
 
 def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     """Compute the rates, support and confusion matrix of each class, for each task, share, chain and target."""
-    from filterkit.evaluation.results import pool_over_folds
+    from filterkit.evaluation.results import pool_predictions_over_folds
 
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for data, task, share, chain, target, counts in pool_over_folds(results, "confusion"):
+    for data, task, share, chain, target, counts in pool_predictions_over_folds(results, "confusion"):
         part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
         whole = found.setdefault((data, task, share, chain), part)
         whole["targets"].append({"target": target or None, "classes": _compute_rates(counts)})
