@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.number_texts import row_texts, spaced_texts
+from filterkit.arff.number_texts import format_distinct_numbers, round_significant, row_texts
+from filterkit.arff.pairs import join_pairs
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.numbers import format_weight, round_number
+from filterkit.data.numbers import format_weight
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
@@ -29,7 +30,7 @@ class FastFormatter:
     def __init__(self, form: RowFormat) -> None:
         self._format = form
 
-    def format_rows(self, batch: Batch) -> list[memoryview]:
+    def format_rows(self, batch: Batch) -> list[memoryview | bytes]:
         """Return the rows of `batch` as pieces of ARFF text. X is sparse or dense, as the form says."""
         values = batch.stored_values.size
         count = min(values // _AT_ONCE + 1, len(batch))
@@ -40,22 +41,6 @@ class FastFormatter:
         bounds = sorted({0, *cuts, len(batch)})  # np.unique would import numpy.ma
         format_some = self._format_sparse if batch.sparse else self._format_dense
         return [piece for first, stop in pairwise(bounds) for piece in format_some(batch.rows(first, stop))]
-
-    @cached_property
-    def _indices(self) -> Any:
-        """An Arrow array of the positions of all attributes as texts."""
-        return row_texts(np.arange(float(len(self._format.schema.attributes)))[:, None])
-
-    @cached_property
-    def _prefixes(self) -> Any:
-        """An Arrow array of the text before each value of a sparse row: a comma and the position, such as ``,12``."""
-        return arrow.join_texts(",", self._indices)
-
-    def _format_indices(self, positions: np.ndarray) -> Any:
-        """Return the texts of the positions of some attributes, as an Arrow array."""
-        if len(self._format.schema.attributes) > _AT_ONCE:  # these alone are formatted
-            return row_texts(positions.astype(np.float64)[:, None])
-        return arrow.take(self._indices, positions)
 
     def _format_values(self, position: int, values: np.ndarray) -> Any:
         """Return the texts of values of the attribute at `position`, or rows of values of numeric ones, with commas.
@@ -98,78 +83,48 @@ class FastFormatter:
                 line += [self._format_values(position, values), ","]
         return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], _format_weights(batch), "\n"))]
 
-    # Sparse rows
+    @cached_property
+    def _indices(self) -> Any:
+        """An Arrow array of the positions of all attributes as texts."""
+        return row_texts(np.arange(float(len(self._format.schema.attributes)))[:, None])
 
-    def _format_sparse(self, batch: Batch) -> list[memoryview]:
+    def _format_sparse(self, batch: Batch) -> list[memoryview | bytes]:
         """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""
-        schema, X = self._format.schema, batch.csr
-        position = schema.feature_indices.take(X.indices)
+        schema, X, labels = self._format.schema, batch.csr, self._format.labels
+        positions = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
         texts, codes = format_distinct_numbers(X.data, self._format.precision)
         if nominal.any():
             codes = codes.copy()
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
-            pairs = zip(position[nominal].tolist(), X.data[nominal].tolist())
-            words = [self._format.labels[at][-1 if value != value else int(value)] for at, value in pairs]
+            pairs = zip(positions[nominal].tolist(), X.data[nominal].tolist())
+            words = [labels[at][-1 if value != value else int(value)] for at, value in pairs]
             texts = pa.concat_arrays([texts, arrow.join_texts(" ", arrow.make_text_array(words))])
-        target, labels = schema.class_index, self._format.labels
-        class_is_last = target is None or (target == len(schema.attributes) - 1 and target in labels)
-        if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
-            return self._join_full_rows(batch, position, texts, codes)
-        return self._join_any_rows(batch, position, arrow.take(texts, codes))
-
-    def _join_full_rows(self, batch: Batch, position: np.ndarray, texts: Any, codes: np.ndarray) -> list[memoryview]:
-        """Return rows that all have a value, where the class is the last attribute.
-
-        One look-up gives each value and the text before it. That text is a comma and the index; before the first
-        value of a row, it is the end of the previous row, a brace and the index.
-        """
-        first = batch.csr.indptr[:-1]
-        target = self._format.schema.class_index
-        if target is not None:
-            labels = self._format.labels[target]
-            assert batch.y is not None
-            closing = ["}", *(f",{target} {label}}}" for label in labels[1:])]
-            ends = arrow.take(arrow.make_text_array(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
-        else:
-            ends = arrow.make_text_array(["}"] * len(batch))
-        ends = arrow.join_texts(ends, _format_weights(batch), "\n")
-        before = pa.concat_arrays([arrow.make_text_array([""]), ends[:-1]])
-        starts = arrow.join_texts(before, "{", self._format_indices(position[first]))
-        if len(self._format.schema.attributes) > _AT_ONCE:
-            prefixes, position = arrow.join_texts(",", self._format_indices(position)), np.arange(len(position))
-        else:
-            prefixes = self._prefixes
-        pieces = pa.concat_arrays([prefixes, starts, texts])
-        chosen = np.empty((len(codes), 2), np.int32)
-        chosen[:, 0] = position
-        chosen[first, 0] = len(prefixes) + np.arange(len(batch))
-        chosen[:, 1] = codes + np.int32(len(pieces) - len(texts))
-        return [arrow.get_text_bytes(arrow.take(pieces, chosen.ravel())), arrow.get_text_bytes(ends[-1:])]
-
-    def _join_any_rows(self, batch: Batch, position: np.ndarray, texts: Any) -> list[memoryview]:
-        """Return rows of any kind: all pairs are sorted by row and position, joined within rows, and put in braces."""
-        schema = self._format.schema
-        row = [batch.csr.row_of_entry]
-        where, what = [position], [texts]
-        if schema.class_index is not None:
-            assert batch.y is not None
-            row.append(np.flatnonzero(batch.y != 0))
-            where.append(np.full(len(row[-1]), schema.class_index))
-            what.append(arrow.join_texts(" ", self._format_values(schema.class_index, batch.y[row[-1]])))
-        for index, column in zip(
-            schema.passthrough_indices, self._format.format_passthrough_columns(batch), strict=True
-        ):
-            row.append(np.arange(len(batch)))
-            where.append(np.full(len(batch), index))
-            what.append(arrow.join_texts(" ", arrow.make_text_array(column)))
-        rows, positions = np.concatenate(row), np.concatenate(where)
-        order = np.argsort(rows * len(schema.attributes) + positions)
-        texts = arrow.take(pa.concat_arrays(what), order)
-        pairs = arrow.join_texts(self._format_indices(positions[order]), texts)
-        offsets = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
-        lines = arrow.join_lists_of_texts(offsets, pairs, ",")
-        return [arrow.get_text_bytes(arrow.join_texts("{", lines, "}", _format_weights(batch), "\n"))]
+        # The values beside X are put between those of X, by a number for each pair that ascends by row and attribute.
+        count = len(schema.attributes)
+        more = [
+            (np.arange(len(batch)) * count + position, arrow.make_text_array(column))
+            for position, column in zip(schema.passthrough_indices, self._format.format_passthrough_columns(batch))
+        ]
+        if batch.y is not None:
+            assert schema.class_index is not None
+            rows = np.flatnonzero(batch.y != 0)
+            words = self._format_values(schema.class_index, batch.y[rows])
+            more.append((rows * count + schema.class_index, words))
+        indptr = X.indptr
+        if more:
+            keys = np.concatenate([key for key, _ in more])
+            order = np.argsort(keys)
+            rows, others = np.divmod(keys[order], count)
+            at = np.searchsorted(X.row_of_entry * count + positions, keys[order])
+            positions = np.insert(positions, at, others)
+            codes = np.insert(codes, at, len(texts) + order)
+            texts = pa.concat_arrays([texts, *(arrow.join_texts(" ", words) for _, words in more)])
+            indptr = indptr + np.searchsorted(rows, np.arange(len(batch) + 1))
+        weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
+        ends = [f"}}{format_weight(weight)}\n" for weight in weights]
+        begins = ["{"] * len(batch)
+        return join_pairs(begins, ends, indptr, positions, self._indices, (texts, codes), ("", ","))
 
 
 def _format_weights(batch: Batch) -> Any:
@@ -177,32 +132,3 @@ def _format_weights(batch: Batch) -> Any:
     if batch.weights is None:
         return ""
     return arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])
-
-
-def format_distinct_numbers(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
-    """Return the texts of numbers, each after a blank, and int32 codes, which say which of these texts each number has.
-
-    `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where
-    they repeat: counts divided by the length of their row do, and so do the scores of features. A sixteenth of the
-    values decides.
-    """
-    values = round_significant(values, precision)
-    places, bits = np.arange(len(values), dtype=np.int32), arrow.make_number_array(values.view(np.int64))
-    sample = len(values) // 16
-    if 2 * arrow.count_distinct(bits[:sample]) <= sample:
-        encoded = arrow.dictionary_encode(bits)
-        values = arrow.view_values(encoded.dictionary).view(np.float64)
-        places = arrow.view_values(encoded.indices)
-    texts, codes = spaced_texts(values, missing)
-    return texts, places if codes is None else codes[places]
-
-
-def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
-    """Round each value to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds; None for all."""
-    if digits is None or digits >= 17:
-        return values
-    bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0
-    distinct, which = np.unique(bits, return_inverse=True)
-    return np.array([round_number(value, digits) for value in distinct.view(np.float64).tolist()])[which].reshape(
-        values.shape
-    )

@@ -3,16 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.fast_writer import format_distinct_numbers
-from filterkit.arff.number_texts import row_texts
+from filterkit.arff.number_texts import format_distinct_numbers, row_texts
 from filterkit.data import arrow
 from filterkit.data.csr import Csr
 
-_COLON = bytes.maketrans(b" ", b":")
+
+def join_pairs(
+    begins: Sequence[str],
+    ends: Sequence[str],
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    names: Any,
+    values: tuple[Any, np.ndarray],
+    marks: tuple[str, str],
+) -> list[memoryview | bytes]:
+    """Return sparse rows as text in pieces.
+
+    Parameters
+    ----------
+    begins, ends : what each of at least one row begins and ends with.
+    indptr : int (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
+    indices : int32 (pairs,), the position in `names` of the index of each pair.
+    names : an Arrow array of the texts of indices.
+    values : an Arrow array of texts that come after indices, and int (pairs,), which of them each pair has.
+    marks : what comes before the first index of a row, and before the others.
+    """
+    texts, codes = values
+    # One look-up gives each value and the text before it. Before the first value of a row, this is also the end of the
+    # row before it.
+    filled = np.flatnonzero(np.diff(indptr))
+    first = indptr[filled]
+    lines = arrow.make_text_array([begins[0], *map("".join, zip(ends, begins[1:])), ends[-1]])
+    starts = arrow.join_lists_of_texts(np.concatenate([[0], filled + 1, [len(lines)]]).astype(np.int32), lines, "")
+    heads = arrow.join_texts(starts[:-1], marks[0], arrow.take(names, indices[first]))
+    pieces = pa.concat_arrays([arrow.join_texts(marks[1], names), heads, texts])
+    chosen = np.empty((len(codes), 2), np.int32)
+    chosen[:, 0] = indices
+    chosen[first, 0] = len(names) + np.arange(len(first))
+    chosen[:, 1] = codes + np.int32(len(names) + len(first))
+    return [arrow.get_text_bytes(arrow.take(pieces, chosen.ravel())), arrow.get_text_bytes(starts[-1:])]
 
 
 def pair_rows(
@@ -27,22 +61,8 @@ def pair_rows(
     names : int (columns,), the index that stands for each column.
     precision : significant digits of values; None for the shortest exact text.
     """
-    if not len(X.data):
-        return ["".join(f"{begin}\n" for begin in begins).encode()]
-    texts, codes = format_distinct_numbers(X.data, precision, "nan")
-    buffer = bytes(arrow.get_text_bytes(texts)).translate(_COLON)
-    bounds = arrow.string_offsets(texts)
-    texts = arrow.wrap_texts(np.ascontiguousarray(bounds - bounds[0]), buffer)
+    values = format_distinct_numbers(X.data, precision, "nan", ":")
     is_used = np.bincount(X.indices, minlength=X.columns) > 0
-    used, column = np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[X.indices]
-    indices = arrow.join_texts(" ", row_texts(names[used].astype(np.float64)[:, None]))
-    lines = [begins[0], *(f"\n{begin}" for begin in begins[1:])]
-    pieces = pa.concat_arrays([indices, arrow.make_text_array(lines), texts])
-    rows, entries = len(lines), len(X.data)
-    chosen = np.empty(rows + 2 * entries, np.int32)
-    at = np.arange(rows) + 2 * X.indptr[:-1]
-    chosen[at] = len(indices) + np.arange(rows)
-    positions = X.row_of_entry + 1 + 2 * np.arange(entries)
-    chosen[positions] = column
-    chosen[positions + 1] = len(indices) + rows + codes
-    return [arrow.get_text_bytes(arrow.take(pieces, chosen)), b"\n"]
+    indices = (np.cumsum(is_used, dtype=np.int32) - 1)[X.indices]
+    used = row_texts(names[is_used].astype(np.float64)[:, None])
+    return join_pairs(begins, ["\n"] * len(begins), X.indptr, indices, used, values, (" ", " "))

@@ -4,7 +4,7 @@ from filterkit.allocators import KEEPING_ENVIRONMENT as KEEPING_ENVIRONMENT
 from filterkit.api import check_output_format as check_output_format
 from filterkit.api import tee as tee
 from filterkit.arff.exact import parse_bag as parse_bag
-from filterkit.arff.fast_writer import round_significant as round_significant
+from filterkit.arff.number_texts import round_significant as round_significant
 from filterkit.arff.number_texts import row_texts as row_texts
 from filterkit.arff.number_texts import spaced_texts as spaced_texts
 from filterkit.arff.pairs import pair_rows as pair_rows
