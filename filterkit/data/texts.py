@@ -9,12 +9,9 @@ from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
-from filterkit.data.ragged import expand_ranges, find_run_begins
-
 S = TypeVar("S")
 
 _AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
-_FACTOR = 0x9E3779B97F4A7C15  # any large odd number
 _SHOWN = 20  # texts of a set, in its repr
 _LARGEST = (1 << 31) - 1  # the largest int32
 
@@ -153,39 +150,11 @@ class Texts(Sequence[str]):
     @cached_property  # because each schema of the same names asks for it
     def first_duplicate(self) -> tuple[int, int] | None:
         """The positions of the first text that repeats an earlier one, the earlier one first; None if all differ."""
-        hashes = self._compute_hashes()
-        hashes.sort()  # in their own memory
-        if find_run_begins(hashes).all():
-            return None
-        hashes = self._compute_hashes()
-        order = np.argsort(hashes, kind="stable")
-        again = ~find_run_begins(hashes[order])
-        again[:-1] |= again[1:]
-        first: dict[str, int] = {}
-        for position in np.sort(order[again]).tolist():  # few, unless there are duplicates
-            if (before := first.setdefault(self[position], position)) != position:
-                return before, position
-        return None
+        from filterkit.data import arrow
 
-    def _compute_hashes(self) -> np.ndarray:
-        """Compute a hash of each text: uint64 (n,).
-
-        It is the value of a polynomial, whose coefficients are the characters, modulo 2^64. An Arrow dictionary of very
-        many texts would take as much memory as everything else about as many attributes.
-        """
-        powers = np.multiply.accumulate(np.full(int(self.lengths.max(initial=0)), _FACTOR, np.uint64))
-        hashes = np.zeros(len(self), np.uint64)
-        for first in range(0, len(self), _AT_ONCE):
-            some = self[first : first + _AT_ONCE]
-            begins = some.bounds - some.bounds[0]
-            sums = np.zeros(int(begins[-1]) + 1, np.uint64)
-            # A zero must count too, so one is added to each character.
-            np.cumsum(
-                (some._used_characters + np.uint64(1)) * powers[expand_ranges(np.zeros_like(begins[1:]), some.lengths)],
-                out=sums[1:],
-            )
-            hashes[first : first + _AT_ONCE] = sums[begins[1:]] - sums[begins[:-1]]
-        return hashes
+        codes = arrow.view_values(arrow.dictionary_encode(self.array).indices)
+        repeats = np.flatnonzero(codes != np.arange(len(codes)))  # up to the first of them, each text has its own code
+        return (int(codes[repeats[0]]), int(repeats[0])) if len(repeats) else None
 
     def isin(self, others: Texts) -> np.ndarray:
         """Return bool (n,): whether each text is among `others`."""
