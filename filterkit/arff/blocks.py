@@ -144,7 +144,7 @@ class BlockParser:
 
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """
-        first = text.find(b",,") if self.lenient and not self.layout.sparse else -1
+        first = text.find(b",,") if self.lenient and not self.layout.schema.sparse else -1
         if first < 0 or _SPECIAL.search(text):
             return None
         from filterkit.arff import fast

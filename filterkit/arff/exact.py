@@ -16,7 +16,9 @@ import numpy as np
 
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.data.batch import Batch, make_passthrough_table
+from filterkit.data.batch import make_passthrough_table
+from filterkit.data.csr import Csr
+from filterkit.data.interop import from_attribute_matrix
 from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
@@ -238,7 +240,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
 def make_batch(rows: list[Row], layout: BatchLayout) -> Parsed:
     """Make a batch of parsed rows, sparse or dense as the layout says; the result also has `Parsed.omitted`."""
     columns: list[list[Any]] = []
-    for position in np.flatnonzero(layout.other >= 0).tolist():
+    for position in layout.schema.passthrough_indices:
         default = 0 if position in layout.dates else OMITTED
         columns.append([row.values.get(position, default) for row in rows])
     is_pair = layout.other < 0
@@ -263,7 +265,9 @@ def make_batch_of_pairs(
     Parameters
     ----------
     layout : of the rows.
-    indptr, positions, values : see `BatchLayout.split_into_matrix_and_class`.
+    indptr : int64 (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
+    positions : int (pairs,), of the attributes, ascending in each row.
+    values : float64 (pairs,): numbers and indices of labels, NaN for missing; 0 for texts.
     weights : of the rows, float64 (n,); None if all are 1.
     columns : the values of each column of `Batch.passthrough`, with `OMITTED` where a row omits one.
     """
@@ -273,6 +277,7 @@ def make_batch_of_pairs(
         if absent:
             omitted[number] = np.array(absent)
             columns[number] = [None if value is OMITTED else value for value in column]
-    X, y = layout.split_into_matrix_and_class(indptr, positions, values)
     weights = None if weights is None or (weights == 1).all() else weights
-    return Parsed(Batch(layout.schema, X, y, weights, make_passthrough_table(layout.schema, columns)), omitted=omitted)
+    passthrough = make_passthrough_table(layout.schema, columns)
+    matrix = Csr(values, positions, indptr, layout.count)
+    return Parsed(from_attribute_matrix(layout.schema, matrix, weights, passthrough), omitted=omitted)

@@ -20,6 +20,7 @@ from filterkit.arff.plain import (
 )
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
+from filterkit.data.rearrangement import convert_to_codes
 from filterkit.formats.base import Parsed
 
 _WIDE = 1 << 12  # more attributes are not read as so many columns
@@ -30,8 +31,8 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
     """Parse dense rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
     text, weights = _make_csv_of_rows(text)
     apart = layout.textual.copy()
-    if layout.class_index is not None:
-        apart[layout.class_index] = True
+    if layout.schema.class_index is not None:
+        apart[layout.schema.class_index] = True
     X, others = (_read_wide_fields if layout.count > _WIDE else _read_fields)(text, layout, apart)
     if weights is not None and len(weights) != len(X):
         raise NotPlain
@@ -51,10 +52,10 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
             values = arrow.map_codes(column, np.array([*codes, np.nan]))
         else:
             values = read_finite_numbers(column)
-        if i == layout.class_index:
-            y = layout.encode_class(values)
+        if i == layout.schema.class_index:
+            y = convert_to_codes(values, schema.target_dtype)
         else:
-            X[:, layout.feature[i]] = values
+            X[:, np.searchsorted(schema.feature_indices, i)] = values
     batch = Batch(
         schema,
         X,

@@ -20,6 +20,7 @@ from filterkit.arff.plain import (
 )
 from filterkit.data import arrow
 from filterkit.data.numbers import parse_number
+from filterkit.data.ragged import compute_offsets
 from filterkit.formats.base import Parsed
 
 _PAIR_LINES = bytes.maketrans(b"{,}", b"\n\n\n")
@@ -69,8 +70,7 @@ def parse_sparse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Pa
             text, weights = split_off_weights(_WEIGHT, text)
     pairs = _read_pairs(text, layout, len(marked))
     passthrough: list[list[Any]] = [
-        [0 if i in layout.dates else OMITTED] * (len(pairs.indptr) - 1)
-        for i in np.flatnonzero(layout.other >= 0).tolist()
+        [0 if i in layout.dates else OMITTED] * (len(pairs.indptr) - 1) for i in layout.schema.passthrough_indices
     ]
     values = _encode_words(pairs, marked, layout, passthrough)
     return make_batch_of_pairs(layout, pairs.indptr, pairs.positions, values, weights, passthrough)
@@ -92,7 +92,7 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
         raise NotPlain
     commas = np.flatnonzero(characters == 0x2C)
     counts = np.diff(np.searchsorted(commas, ends), prepend=0) + (ends - starts > 2)
-    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indptr = compute_offsets(counts)
     lines = text.translate(_PAIR_LINES)  # the empty ones are ignored
     for mark in (b"x", b"X"):  # Arrow would accept a hexadecimal index
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
@@ -101,7 +101,7 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     try:
         table = read_csv(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     except pa.ArrowInvalid:
-        if (layout.other < 0).all():
+        if not layout.schema.passthrough:
             raise
         table = read_csv(lines, {"index": pa.int32(), "value": pa.string()}, " ", [])
         texts = arrow.join_chunks(table.column(1))

@@ -72,12 +72,11 @@ class Csr(NamedTuple):
     @staticmethod
     def vstack(parts: Sequence[Csr]) -> Csr:
         """Stack the rows of at least one matrix; all have the same number of columns."""
-        starts = np.cumsum([0, *(len(part.data) for part in parts)])
-        indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
+        lengths = np.concatenate([np.diff(part.indptr) for part in parts])
         return Csr(
             np.concatenate([part.data for part in parts]),
             np.concatenate([part.indices for part in parts]),
-            np.concatenate([np.zeros(1, np.int32), *indptr]).astype(np.int32),
+            compute_offsets(lengths).astype(np.int32),
             parts[0].columns,
         )
 
@@ -116,6 +115,13 @@ class Csr(NamedTuple):
         entries = expand_ranges(self.indptr[rows], lengths)
         indptr = compute_offsets(lengths).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
+
+    def get_column(self, column: int) -> np.ndarray:
+        """Return the values of one column, also those that are zero: float64 (rows,)."""
+        own = np.flatnonzero(self.indices == column)
+        values = np.zeros(len(self.indptr) - 1)
+        values[np.searchsorted(self.indptr, own, side="right") - 1] = self.data[own]
+        return values
 
     def select_columns(self, columns: np.ndarray) -> Csr:
         """Return the columns with these indices, int (n,), ascending and distinct."""

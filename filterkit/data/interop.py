@@ -45,14 +45,21 @@ def from_entries(
     n_rows : how many rows there are.
     passthrough : the other columns, see `Batch`.
     """
-    column = np.full(len(schema.attributes), -1)
-    column[schema.feature_indices] = np.arange(schema.width)
-    columns = column[positions]
-    in_X = (columns >= 0) & (values != 0)
-    X = Csr.from_entries(rows[in_X], columns[in_X], values[in_X], (n_rows, schema.width))
+    shape = (n_rows, len(schema.attributes))
+    return from_attribute_matrix(schema, Csr.from_entries(rows, positions, values, shape), None, passthrough)
+
+
+def from_attribute_matrix(schema: Schema, matrix: Csr, weights: np.ndarray | None, passthrough: Any) -> Batch:
+    """Make a batch, sparse or dense as its schema says, of a sparse matrix with a column for each attribute.
+
+    Parameters
+    ----------
+    schema : without labels.
+    matrix : numbers and codes of labels, NaN for missing; it may store zeros. Columns of texts are ignored.
+    weights, passthrough : as for `Batch`.
+    """
     y = None
     if schema.class_index is not None:
-        y, of_class = np.zeros(n_rows), positions == schema.class_index
-        y[rows[of_class]] = values[of_class]
-        y = convert_to_codes(y, schema.target_dtype)
-    return Batch(schema, X, y, None, passthrough)
+        y = convert_to_codes(matrix.get_column(schema.class_index), schema.target_dtype)
+    X = matrix.select_columns(schema.feature_indices)
+    return Batch(schema, X.without_zeros() if schema.sparse else X.toarray(), y, weights, passthrough)

@@ -89,9 +89,8 @@ class Ragged:
     @staticmethod
     def concatenate(parts: list[Ragged]) -> Ragged:
         """Return the rows of all parts, in order."""
-        starts = np.cumsum([0] + [part.indptr[-1] for part in parts])
-        indptr = [np.zeros(1, np.int64)] + [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
-        return Ragged(np.concatenate(indptr), np.concatenate([part.values for part in parts]))
+        lengths = np.concatenate([part.lengths for part in parts])
+        return Ragged.from_lengths(lengths, np.concatenate([part.values for part in parts]))
 
     def search(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Find values in rows whose entries ascend.

@@ -53,11 +53,7 @@ class ColumnMap(NamedTuple):
             return y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
         if not batch.sparse:
             return batch.X[:, column]
-        entries = batch.csr
-        values = np.zeros(len(batch))
-        own = np.flatnonzero(entries.indices == column)
-        values[np.searchsorted(entries.indptr, own, side="right") - 1] = entries.data[own]
-        return values
+        return batch.csr.get_column(column)
 
     def encode_values(self, batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
         """Encode the values of the attribute at `position`, as `encode_attribute` does."""

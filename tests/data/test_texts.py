@@ -49,14 +49,3 @@ def test_positions_members_and_the_order_are_those_of_a_list(some, others):
     assert texts.isin(Texts.of(others)).tolist() == [each in others for each in some]
     expected = next(((some.index(each), i) for i, each in enumerate(some) if each in some[:i]), None)
     assert texts.first_duplicate == expected
-
-
-def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
-    monkeypatch.setattr(Texts, "_compute_hashes", lambda self: np.zeros(len(self), np.uint64))
-    assert Texts.of(["a", "b", "c"]).first_duplicate is None
-    assert Texts.of(["a", "b", "c", "b"]).first_duplicate == (1, 3)
-
-
-@given(st.lists(st.text(max_size=4)))
-def test_the_order_is_that_of_python(some):
-    assert [some[place] for place in Texts.of(some).argsort().tolist()] == sorted(some)
