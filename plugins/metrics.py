@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 
 import numpy as np
+from numpy.typing import NDArray
 
 from filterkit import Metric
 from filterkit.plugin import (
@@ -24,21 +25,25 @@ from filterkit.plugin import (
     times_log2,
 )
 
-Score = Callable[[np.ndarray, np.ndarray, float, float], np.ndarray]
+Floats = NDArray[np.float64]
+Score = Callable[[Floats, Floats, float, float], Floats]
 
 
 def _invert_negative_features(score: Score) -> Score:
-    """Let a metric get the counts of their absence, of features of the negative class, so that tpr ≥ fpr."""
+    """Decorate a metric: of a feature that is more frequent in the negative class, it scores the absence.
+
+    So it always gets counts with tpr ≥ fpr.
+    """
 
     @wraps(score)
-    def score_inverted(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    def score_inverted(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
         negative = fp * pos > tp * neg
         return score(np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp), pos, neg)
 
     return score_inverted
 
 
-def _compute_entropy(counts: np.ndarray) -> np.ndarray:
+def _compute_entropy(counts: Floats) -> Floats:
     """Compute the entropy in bits of each row of `counts`, float64 (n, classes), times its sum: float64 (n,).
 
     0 log 0 counts as 0.
@@ -51,29 +56,29 @@ def _compute_entropy(counts: np.ndarray) -> np.ndarray:
 
 
 @_invert_negative_features
-def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def acc(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Accuracy, tp − fp.
 
     Features of the negative class are inverted first; the score may be negative.
     """
-    return np.asarray(tp - fp)
+    return tp - fp
 
 
-def acc2(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def acc2(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Balanced accuracy, |tpr − fpr|."""
     return np.abs(tp / pos - fp / neg)
 
 
-def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def bns(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Bi-normal separation, |F⁻¹(tpr) − F⁻¹(fpr)|.
 
     F is the standard Normal cumulative distribution; rates are clipped to [0.0005, 0.9995].
     """
     tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
-    return np.asarray(np.abs(_compute_normal_quantile(tpr) - _compute_normal_quantile(fpr)))
+    return np.abs(_compute_normal_quantile(tpr) - _compute_normal_quantile(fpr))
 
 
-def _compute_normal_quantile(rates: np.ndarray) -> np.ndarray:
+def _compute_normal_quantile(rates: Floats) -> Floats:
     """Compute the quantile of the normal distribution, F⁻¹, at each rate; by the standard library.
 
     It differs from scipy's `ndtri` in the last digits at most, and saves the quarter of a second that importing scipy
@@ -85,7 +90,7 @@ def _compute_normal_quantile(rates: np.ndarray) -> np.ndarray:
     return np.array(list(map(NormalDist().inv_cdf, distinct.tolist())))[where]
 
 
-def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def chi(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Chi-squared statistic of the column and the class, without continuity correction.
 
     A nominal column is scored by all its values at once, as by ``chisquared``; with ``--alpha``, by the best of them.
@@ -93,7 +98,7 @@ def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     return chi_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
-def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def chi_classes(counts: Floats, totals: Floats) -> Floats:
     """Chi-squared statistic of the table of presence × classes: the sum of (observed − expected)² / expected.
 
     Parameters
@@ -105,7 +110,7 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return divide_or_zero(_sum_squared_deviations(counts, totals), rows * (_sum_all_weights(totals) - rows))
 
 
-def chi_squared(table: ContingencyTable) -> np.ndarray:
+def chi_squared(table: ContingencyTable) -> Floats:
     """Chi-squared statistic of the table of values × classes, as Weka's ChiSquaredAttributeEval computes it.
 
     Each label of a nominal column is a value. Numbers are first cut into bins, as for ``su``. A row whose value is
@@ -119,7 +124,7 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     return np.bincount(bins.column_of_cell, of_cells, len(bins)).astype(np.float64)  # it gives integers for no cells
 
 
-def _sum_squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _sum_squared_deviations(counts: Floats, totals: Floats) -> Floats:
     """Add up (count − expected)² / total over the classes, times the square of all rows: float64 (n,).
 
     Each deviation is a difference of two products of counts, which loses fewer digits than that of a count and the
@@ -134,41 +139,41 @@ def _sum_squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarra
     return found
 
 
-def _sum_all_weights(totals: np.ndarray) -> float:
+def _sum_all_weights(totals: Floats) -> float:
     """Return the weight of all rows, added up as `sum_over_classes` does, so that no count can be larger."""
     return float(sum_over_classes(totals[None])[0])
 
 
-def _compute_chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _compute_chi_term(counts: Floats, totals: Floats) -> Floats:
     """Compute the term that one class adds to the sum that `_compute_chi_from_sums` needs: float64 (n,)."""
-    return np.asarray(counts * counts / totals)
+    return counts * counts / totals
 
 
-def _compute_chi_from_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _compute_chi_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
     """Compute `chi_classes` from the sums of count² / total: Σ (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
     share = rows / total
     return np.asarray(np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0))
 
 
-def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def dfreq(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Document frequency: the number of rows that have the feature, tp + fp.
 
     It ignores the class.
     """
-    return np.asarray(tp + fp)
+    return tp + fp
 
 
 @_invert_negative_features
-def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def f1(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """F1 measure of the feature as a classifier, 2 tp / (pos + tp + fp).
 
     It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
     """
-    return np.asarray(2 * tp / (pos + tp + fp))
+    return 2 * tp / (pos + tp + fp)
 
 
-def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def ig(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Information gain in bits: how much the column tells about the class.
 
     Of a word it is e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], where e is the entropy of the shares of
@@ -178,13 +183,13 @@ def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     return ig_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
-def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def ig_classes(counts: Floats, totals: Floats) -> Floats:
     """Information gain of presence about any number of classes; parameters as for `chi_classes`."""
     bits = _compute_entropy(totals[None]) - _compute_entropy(counts) - _compute_entropy(totals - counts)
     return np.asarray(np.maximum(bits / totals.sum(), 0.0))
 
 
-def information_gain(table: ContingencyTable) -> np.ndarray:
+def information_gain(table: ContingencyTable) -> Floats:
     """Information gain in bits, as Weka's InfoGainAttributeEval computes it.
 
     It is the entropy of the class, less that of the class among the rows of each value. Each label of a nominal column
@@ -199,12 +204,12 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
     return np.where(known, np.maximum(bits / max(_sum_all_weights(bins.totals), 1e-300), 0.0), 0.0)
 
 
-def _compute_ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _compute_ig_term(counts: Floats, totals: Floats) -> Floats:
     """Compute the term that one class adds to the sum that `_compute_ig_from_sums` needs: float64 (n,)."""
     return np.asarray(times_log2(counts) + times_log2(totals - counts))
 
 
-def _compute_ig_from_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _compute_ig_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
     """Compute `ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
     total = totals.sum()
     bits = _compute_entropy(totals[None]) - times_log2(rows) - times_log2(total - rows) + sums
@@ -212,7 +217,7 @@ def _compute_ig_from_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray
 
 
 @_invert_negative_features
-def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def oddn(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Odds ratio numerator, tpr (1 − fpr).
 
     Features of the negative class are inverted first.
@@ -221,7 +226,7 @@ def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 
 @_invert_negative_features
-def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def odds(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Odds ratio, tp · tn / (fn · fp).
 
     A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
@@ -231,7 +236,7 @@ def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 
 @_invert_negative_features
-def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def power(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Power, (1 − fpr)⁵ − (1 − tpr)⁵.
 
     Features of the negative class are inverted first.
@@ -240,7 +245,7 @@ def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 
 @_invert_negative_features
-def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def pr(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Probability ratio, tpr / fpr.
 
     An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
@@ -248,7 +253,7 @@ def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
 
-def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def rand(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Random number from 0 to 1, a baseline for comparison.
 
     It depends only on the index of the column; `rand_columns` also takes a seed, which is 0 here.
@@ -256,21 +261,21 @@ def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     return rand_columns(np.arange(len(tp)), 0)
 
 
-def rand_columns(columns: np.ndarray, seed: int) -> np.ndarray:
+def rand_columns(columns: NDArray[np.int64], seed: int) -> Floats:
     """Draw the random numbers of the columns with the numbers `columns`, int64 (n,): float64 (n,)."""
     return np.asarray(np.random.default_rng(seed).random(columns.max(initial=-1) + 1)[columns])
 
 
-def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def hyp(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Hypothesis test of two proportions: |tpr − fpr| in standard errors.
 
     The standard error assumes that both classes are samples of one population, whose rate is estimated from all rows.
     The score is the square root of `chi`.
     """
-    return np.asarray(np.sqrt(chi(tp, fp, pos, neg)))
+    return np.sqrt(chi(tp, fp, pos, neg))
 
 
-def pmi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def pmi(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Pointwise mutual information of word and class, log₂ P(word, class) / (P(word) P(class)).
 
     That is log₂ of tpr divided by the share of all rows that have the word (Yang and Pedersen 1997, 2.3). A tpr of zero
@@ -281,7 +286,7 @@ def pmi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     return np.log2(np.where(share > 0, rate, 1.0) / np.where(share > 0, share, 1.0))
 
 
-def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def hellinger(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Hellinger distance of presence in the two classes.
 
     √((√tpr − √fpr)² + (√(1 − tpr) − √(1 − fpr))²), from 0 to √2 (Forman, Scholz and Rajaram 2009, 2.2).

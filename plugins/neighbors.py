@@ -110,17 +110,17 @@ class NeighborModel:
 
     @property
     def state(self) -> State:
-        """Implement `Model.state`."""
+        """What `Neighbors.model` needs: the training rows, what is true of them, and their weights, by name."""
         X = self._X
         rows = {"rows": X} if self._columns is None else {"data": X.data, "indices": X.indices, "indptr": X.indptr}
         return {"truth": np.ascontiguousarray(self._truth), "weights": self._weights, **rows}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Implement `FittedLearner.describe`: return one table, which holds only the number of training rows."""
+        """Describe the model by one table, which has only the number of training rows; see `FittedLearner.describe`."""
         return [make_learned_table("", ["training rows"], {"value": [f"{len(self._truth):,}"]})]
 
     def scores(self, X: Any) -> np.ndarray:
-        """Implement `Model.scores`."""
+        """Score rows by their neighbors, as `Model.scores` says: float64 (rows, tasks), shares of votes or numbers."""
         step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
         parts = [
             call_interruptibly(self._predict_by_votes, X[first : first + step]) for first in range(0, X.shape[0], step)

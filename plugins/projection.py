@@ -218,7 +218,7 @@ def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndar
 def _build_column_replacement(
     stage: Svd | Project, schema: Schema, count: int, compute: Callable[[Batch], np.ndarray]
 ) -> Built:
-    """Build what a stage does that replaces all of X by `count` columns; `compute` makes them of a batch.
+    """Build the transformation of a stage that replaces all columns by `count` ones, which `compute` makes of a batch.
 
     Raises
     ------

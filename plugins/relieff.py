@@ -104,7 +104,7 @@ class ComparableRows(NamedTuple):
 
     @staticmethod
     def from_rows(X: np.ndarray, schema: Schema) -> ComparableRows:
-        """Make them of rows X, float64 (rows, columns): scale numeric columns to [0, 1], and mark missing values."""
+        """Make them from X, float64 (rows, columns): scale numeric columns to [0, 1], and mark missing values."""
         nominal, missing = schema.nominal, np.isnan(X)
         halves = X / 2  # of which no range overflows
         low, high = _find_extremes(halves)
@@ -200,9 +200,9 @@ def score_by_rrelieff(
 def _weigh_neighbors(
     rows: ComparableRows, queries: np.ndarray, others: np.ndarray, most: int, weights: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield some of the queries, and the share of each of `others` in the `most` nearest rows of each.
+    """Yield some of the queries at a time, and how much each of `others` counts among their `most` nearest rows.
 
-    The shares, float64 (some, others), are multiplied by the weights of the queries. A row is no neighbor of itself.
+    That is float64 (some, others), shares that add up to the weight of the query. A row is no neighbor of itself.
     Equally distant rows share what is left for the last of them.
     """
     step = max(_AT_ONCE // len(others), 1)

@@ -94,7 +94,7 @@ class Sample(TrainingStage):
         yield from take_rows(rows, choose_rows(strata, wanted, order))
 
     def _apportion_with_bias(self, rows: Rows, counts: np.ndarray, size: int) -> np.ndarray:
-        """Say how many of `size` rows to draw of each stratum with ``--bias``: int64 (strata,).
+        """Compute how many of `size` rows to draw of each stratum with ``--bias``: int64 (strata,).
 
         `counts` are the rows of each stratum; the first has the rows without a class, and the others have a class each.
         """
@@ -181,7 +181,10 @@ class Shuffle(TrainingStage):
 
 
 def _round_shares_to_sum(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarray:
-    """Round shares of `size`: add 1 to the whole numbers with the largest remainders until their sum is `size`."""
+    """Round shares to whole numbers, those with the largest remainders up, so that their sum is `size`: int64 (n,).
+
+    `whole`, which changes, are the shares rounded down, and `remainder` is what is left of each.
+    """
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - whole.sum()]] += 1
     return whole

@@ -43,7 +43,7 @@ class Smote(TrainingStage):
         yield self._make_rows_of_rarer_classes(join_all_rows(self.name, parts, rows.schema, rows.memory))
 
     def _make_rows_of_rarer_classes(self, known: Batch) -> Batch:
-        """Make the rows to add; `known` are the training rows whose class is known."""
+        """Make the rows that the rarer classes lack; `known` are the training rows whose class is known."""
         schema, y = known.schema, known.y
         assert y is not None and schema.class_attribute is not None
         counts = np.bincount(y, minlength=1)

@@ -125,7 +125,7 @@ class DrawnFolds:
         self.has_empty_fold = not np.all(sizes)
 
     def make_fold(self, number: int) -> Fold:
-        """Return the fold of a number from 0 to `count` - 1.
+        """Return one of the folds, with the rows to train on for each of the `shares`; `number` is from 0.
 
         Each class has a share of all its rows to train on, but at least one. A larger share contains all rows of a
         smaller one. The largest share is all rows outside the fold.

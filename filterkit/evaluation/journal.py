@@ -73,7 +73,7 @@ class Journal:
             self._write_line(about)
 
     def add(self, results: list[Result]) -> None:
-        """Append the results of all chains on one fold."""
+        """Append the results of all chains on one fold to the file, and to `results`."""
         self._write_line([result._asdict() for result in results])
         self.results += results
 

@@ -96,7 +96,7 @@ def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
 
 
 def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
-    """Draw learning curves, a panel for each measure: the mean over the units and its standard error, by share of rows.
+    """Draw learning curves, a panel for each measure: the mean and its standard error, by the share of rows trained on.
 
     With a single share, each row of a panel is a chain instead.
     """
@@ -116,7 +116,7 @@ def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
 
 
 def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
-    """Draw a panel for each measure: the mean over the units and its standard error, a row for each chain."""
+    """Draw a panel for each measure: the mean and its standard error, a row for each chain."""
     names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
     positions = heights.cumsum() - heights / 2

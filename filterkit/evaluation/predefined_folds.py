@@ -37,7 +37,7 @@ class PredefinedFolds:
         self.shares = tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
 
     def make_fold(self, number: int) -> Fold:
-        """Return the fold of a number from 0 to `count` - 1."""
+        """Return one of the folds; `number` is from 0."""
         return self.folds[number]
 
     @property

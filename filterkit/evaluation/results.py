@@ -149,14 +149,14 @@ class Results:
         return cube
 
     def list_values_of_tasks_or_folds(self, measure: str) -> np.ndarray:
-        """Return the values by which chains are compared: float64 (units, chains, shares).
+        """Return the values by which chains are compared: float64 (tasks or folds, chains, shares).
 
-        A unit is a task, averaged over its folds; or a fold, if there is only one task.
+        They are means over the folds of each task or, if there is only one task, the values of its folds.
         """
         return self._average_to_tasks_or_folds(self.get_values(measure))
 
     def _average_to_tasks_or_folds(self, values: np.ndarray) -> np.ndarray:
-        """Average values by task and fold, float64 (tasks, folds, ...), to those of the units: float64 (units, ...)."""
+        """Average values, float64 (tasks, folds, ...), over folds; of a single task, return those of its folds."""
         return average_over_axis(values, 1) if self.has_several_tasks else values[0]
 
     def list_methods(self) -> list[str]:
@@ -175,24 +175,26 @@ class Results:
         return np.stack(best, axis=1)
 
     def compute_means_and_errors(self, measure: str) -> np.ndarray:
-        """Compute the mean of a measure over the units, and its standard error: float64 (chains, shares, 2)."""
+        """Compute the mean of a measure over tasks, or over the folds of the only task, and its standard error.
+
+        Returns float64 (chains, shares, 2).
+        """
         return np.moveaxis(
             np.apply_along_axis(compute_mean_and_standard_error, 0, self.list_values_of_tasks_or_folds(measure)), 0, 2
         )
 
     @property
     def has_several_tasks(self) -> bool:
-        """Whether there are several tasks, which then are the units; otherwise the folds of the only task are."""
+        """Whether there are several tasks, over which chains then are compared; otherwise they are over folds."""
         return len(self.tasks) > 1
 
     @property
     def units(self) -> tuple[int, str]:
-        """The number of units by which chains are compared, and what the units are: "tasks" or "folds"."""
+        """What chains are compared over: how many there are, and whether they are "tasks" or "folds"."""
         return (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
 
     def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """Compare two chains at a share; return the mean of `one` minus `other` over the units, and the p-value of a
-        test.
+        """Compare two chains at a share; return the mean of `one` minus `other`, and the p-value of a test.
 
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
         on different splits are not paired. `one`, `other` and `share` are indices of `chains` and `shares`.
@@ -220,8 +222,7 @@ class Results:
         return [(*pair, difference, p) for pair, (difference, _), p in zip(pairs, found, adjusted)]
 
     def count_wins(self, measure: str, share: int) -> np.ndarray:
-        """Count the units on which each chain is better than each other chain at a share, and those on which both are
-        equal.
+        """Count the tasks, or folds of the only task, on which each chain is better than each other one, or equal.
 
         Returns int64 (2, chains, chains): first how often the chain of the row is better than that of the column, then
         how often they are equal. Results on different splits are not compared; means that agree to 12 decimal places
@@ -233,7 +234,7 @@ class Results:
         for one in range(len(self.chains)):
             difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
             found.append(np.round(self._average_to_tasks_or_folds(difference), DIGITS))
-        differences = np.stack(found, axis=1)  # (units, chains, chains)
+        differences = np.stack(found, axis=1)  # (tasks or folds, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
     @property
@@ -253,14 +254,14 @@ class Results:
         )
 
     def has_unpaired_splits(self) -> bool:
-        """Return whether two chains were measured on different splits of one task, such as those of two seeds."""
+        """Return whether two chains were measured on different test rows of one fold, such as those of two seeds."""
         split = self._split_numbers
         return any(
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
     def list_warning_messages(self) -> list[str]:
-        """List doubts, as messages: chains that have learned nothing, and chains whose predictions are all equal."""
+        """List messages about chains that have learned nothing, and about chains whose predictions are all equal."""
         found, by_predictions = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
             rows = [row for row in self.rows if row.chain == chain and not row.choice]
@@ -281,7 +282,7 @@ class Results:
 
     @cached_property
     def _split_numbers(self) -> np.ndarray:
-        """int64 (tasks, folds, chains, shares): the number of the split; -1 where there is no result."""
+        """int64 (tasks, folds, chains, shares): which test rows a result is of, as a number; -1 where there is none."""
         return self._lay_out_as_cube(np.unique([row.split for row in self.rows], return_inverse=True)[1], -1)
 
     def count_choices(self) -> dict[float, dict[str, int]]:

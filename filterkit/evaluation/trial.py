@@ -102,7 +102,7 @@ class _FittedBeginning(NamedTuple):
     seconds: float
 
     def fit_next_stages(self, stages: Sequence[Stage], n_passed: int) -> _FittedBeginning:
-        """Fit further stages, and return all that are fitted then.
+        """Fit further stages on the training rows that come out of these, and return all that are fitted then.
 
         `stages` begin with those that are fitted already. The test rows pass the first `n_passed` of them.
         """
