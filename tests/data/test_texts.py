@@ -49,3 +49,8 @@ def test_positions_members_and_the_order_are_those_of_a_list(some, others):
     assert texts.isin(Texts.of(others)).tolist() == [each in others for each in some]
     expected = next(((some.index(each), i) for i, each in enumerate(some) if each in some[:i]), None)
     assert texts.first_duplicate == expected
+
+
+@given(st.lists(st.text(max_size=4)))
+def test_the_order_is_that_of_python(some):
+    assert [some[place] for place in Texts.of(some).argsort().tolist()] == sorted(some)
