@@ -24,10 +24,11 @@ import numpy as np
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError
+from filterkit.data.batch import make_passthrough_table
 from filterkit.data.columns import to_columns
 from filterkit.data.dates import DateFormat
-from filterkit.data.interop import from_columns
 from filterkit.data.numbers import format_number, parse_number
+from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Schema
 from filterkit.data.targets import find_class
 
@@ -114,7 +115,12 @@ def made(chance: random.Random) -> Batch:
         class_ = chance.choice([places[0], places[-1]])
     weights = np.array([chance.choice([1.0, 2.5, 0.0]) for _ in range(rows)]) if chance.random() < 0.1 else None
     schema = Schema(chance.choice(["r", "it's a", "é"]), attributes, find_class(attributes, class_))
-    data = from_columns(schema, columns, weights)
+    X = np.array([columns[i] for i in schema.feature_indices], np.float64).reshape(schema.width, rows)
+    y = None
+    if schema.class_index is not None:
+        y = convert_to_codes(np.array(columns[schema.class_index], np.float64), schema.target_dtype)
+    passthrough = make_passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
+    data = Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
     return data.in_form(True).replace(schema=data.schema.replace(sparse=True)) if chance.random() < 0.3 else data
 
 

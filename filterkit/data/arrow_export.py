@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.data import arrow
+from filterkit.data.attributes import Attribute, list_names
 from filterkit.data.column_types import choose_date_format
-from filterkit.data.columns import make_weight_column
+from filterkit.data.columns import list_columns, make_weight_column
 from filterkit.data.dates import DateFormat
 from filterkit.data.losses import named, warn_of_losses
-from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema_json import noted
 
 if TYPE_CHECKING:
@@ -27,27 +27,21 @@ def to_table(batch: Batch) -> Any:
     Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
     `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
     """
-    if batch.schema.labels:
-        batch = change_targets(batch, batch.schema.replace(labels=()))
-    schema = batch.schema
-    X = np.ascontiguousarray(batch.in_form(False).X.T)
-    features = iter(range(len(X)))
-    passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
-    arrays = []
-    for position, attribute in enumerate(schema.attributes):
-        if attribute.kind not in ("numeric", "nominal"):
-            arrays.append(next(passthrough))
-            continue
-        values = batch.y if position == schema.class_index else X[next(features)]
-        assert values is not None
-        if attribute.kind == "numeric":
-            arrays.append(arrow.make_number_array(values, np.isnan(values)))
-        else:
-            with np.errstate(invalid="ignore"):
-                missing = ~(values >= 0)
-            codes = arrow.make_number_array(np.where(missing, 0, values).astype(np.int32), missing)
-            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.make_text_array(attribute.values)))
-    return pa.table(arrays, names=[a.name for a in schema.attributes])
+    batch = batch.in_form(False)
+    attributes, columns = batch.schema.attributes, list_columns(batch.replace(X=np.asfortranarray(batch.X)))
+    arrays = [make_array(attribute, column) for attribute, column in zip(attributes, columns, strict=True)]
+    return pa.table(arrays, names=list(list_names(attributes)))
+
+
+def make_array(attribute: Attribute, values: Any) -> Any:
+    """Make the Arrow array of a column of `list_columns`, which is not of entries: a dictionary if it is nominal."""
+    if attribute.kind == "numeric":
+        return arrow.make_number_array(values, np.isnan(values))
+    if attribute.kind != "nominal":
+        return values
+    missing = np.isnan(values) | (values < 0)
+    codes = arrow.make_number_array(np.where(missing, 0, values).astype(np.int32), missing)
+    return pa.DictionaryArray.from_arrays(codes, arrow.make_text_array(attribute.values))
 
 
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:

@@ -20,9 +20,9 @@ from filterkit.data.column_types import (
 )
 from filterkit.data.columns import Entries
 from filterkit.data.contract import describe_type, describe_wrong_rows
-from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import update_declared_labels
+from filterkit.data.interop import from_entries
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema
@@ -341,10 +341,9 @@ def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) 
     ------
     FilterkitError : an attribute cannot hold a value of its column.
     """
-    target = schema.class_index
     entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries)}
     plain = [i for i in range(len(columns)) if i not in entries]
-    dense = Schema("", [schema.attributes[i] for i in plain], None if target is None else plain.index(target))
+    dense = Schema("", [schema.attributes[i] for i in plain])
     table = pa.table([columns[i] for i in plain], names=[str(i) for i in plain])
     try:
         batch = from_table(table, dense if entries else schema, weights)
@@ -352,10 +351,10 @@ def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) 
         raise FilterkitError(f"column {quoted(str(error.attribute))}: {error.message}") from None
     if not entries:
         return batch
-    column_of = {i: column for column, i in enumerate(schema.feature_indices.tolist())}
     row, own = np.nonzero(batch.X)
-    parts = [(row, np.array([column_of[plain[i]] for i in dense.feature_indices], np.int64)[own], batch.X[row, own])]
-    parts += [(each.rows, np.full(len(each.rows), column_of[i]), each.values) for i, each in entries.items()]
-    row, column, value = (np.concatenate(arrays) for arrays in zip(*parts))
-    X = Csr.from_entries(row, column, value, (next(iter(entries.values())).length, schema.width))
-    return batch.replace(schema=schema.replace(sparse=True, zero=True), X=X)
+    parts = [(row, np.array(plain, np.int64)[dense.feature_indices][own], batch.X[row, own])]
+    parts += [(each.rows, np.full(len(each.rows), i), each.values) for i, each in entries.items()]
+    rows, positions, values = (np.concatenate(arrays) for arrays in zip(*parts))
+    n_rows = next(iter(entries.values())).length
+    whole = from_entries(schema.replace(sparse=True, zero=True), rows, positions, values, n_rows, batch.passthrough)
+    return whole.replace(weights=batch.weights)

@@ -1,30 +1,15 @@
-"""Making batches of columns of numbers and texts, or of entries of a sparse matrix."""
+"""Making batches of numbers that are each in a row and of an attribute, as entries or as a sparse matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from filterkit.data.batch import Batch, make_passthrough_table
+from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Schema
-
-
-def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | None = None) -> Batch:
-    """Make a dense batch of columns in the form that `to_columns` returns, one for each attribute of `schema`.
-
-    `weights` are those of the rows, float64; None if all are 1.
-    """
-    n_rows = len(columns[0]) if columns else 0
-    X = np.array([columns[i] for i in schema.feature_indices], np.float64).reshape(schema.width, n_rows)
-    y = None
-    if schema.class_index is not None:
-        y = convert_to_codes(np.array(columns[schema.class_index], np.float64), schema.target_dtype)
-    passthrough = make_passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
-    return Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
 
 
 def from_entries(
@@ -35,7 +20,9 @@ def from_entries(
     n_rows: int,
     passthrough: Any = None,
 ) -> Batch:
-    """Make a sparse batch of entries in any order, but only one for each row and attribute; what has none is 0.
+    """Make a batch of entries in any order, but only one for each row and attribute; what has none is 0.
+
+    It is sparse or dense, as its schema says.
 
     Parameters
     ----------

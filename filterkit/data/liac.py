@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.data.arrow_export import to_table
-from filterkit.data.batch import Batch
+from filterkit.data.arrow_export import make_array, to_table
+from filterkit.data.batch import Batch, make_passthrough_table
+from filterkit.data.columns import Entries, list_columns
 from filterkit.data.contract import describe_type
-from filterkit.data.interop import from_columns, from_entries
+from filterkit.data.interop import from_entries
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
-from filterkit.data.rearrangement import attribute_values, change_targets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.targets import find_class
 from filterkit.errors import FilterkitError, quoted
@@ -58,27 +58,37 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
             "as dense data"
         )
     schema = Schema(relation, attributes, find_class(attributes, class_), positive, sparse=is_sparse)
-    if is_sparse:
-        entries = [(number, position, value) for number, row in enumerate(rows) for position, value in row.items()]
-        for number, position, _ in entries:
-            if position not in range(len(readers)):
-                last = len(readers) - 1
-                raise FilterkitError(
-                    f"row {number + 1} has a value of attribute {position}, but the last one is {last}; leave it out"
-                )
-        values = np.array([readers[position](value) for _, position, value in entries], np.float64)
-        numbers, positions = (np.array([entry[i] for entry in entries], np.int64) for i in (0, 1))
-        return from_entries(schema, numbers, positions, values, len(rows))
-    odd = next((number for number, row in enumerate(rows, 1) if len(row) != len(attributes)), None)
-    if odd is not None:
-        raise FilterkitError(
-            f"row {odd} has {len(rows[odd - 1])} values for {len(attributes)} attributes; use None for missing"
-        )
-    return from_columns(schema, [[read(row[i]) for row in rows] for i, read in enumerate(readers)])
+    for number, row in enumerate(rows, 1):
+        wrong = next((position for position in row if position not in range(len(readers))), None) if is_sparse else None
+        if wrong is not None:
+            last = len(readers) - 1
+            raise FilterkitError(
+                f"row {number} has a value of attribute {wrong}, but the last one is {last}; leave it out"
+            )
+        if not is_sparse and len(row) != len(attributes):
+            raise FilterkitError(
+                f"row {number} has {len(row)} values for {len(attributes)} attributes; use None for missing"
+            )
+    entries = [
+        (number, position, readers[position](cell))
+        for number, row in enumerate(rows)
+        for position, cell in (row.items() if is_sparse else enumerate(row))
+        if attributes[position].kind != "string"
+    ]
+    numbers, positions, values = np.array(entries, np.float64).reshape(-1, 3).T
+    texts = [[readers[i](row[i]) for row in rows] for i in schema.passthrough_indices]
+    return from_entries(
+        schema,
+        numbers.astype(np.int64),
+        positions.astype(np.int64),
+        values,
+        len(rows),
+        make_passthrough_table(schema, texts),
+    )
 
 
 def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
-    """Make a function that checks a cell of an attribute, and converts it to the form that `from_columns` takes.
+    """Make a function that checks a cell of an attribute, and converts it to the form that `to_columns` returns.
 
     `declared` is the type in the dictionary: the values of a nominal attribute. If these are not all texts, whole
     numbers in cells are values, and not indices.
@@ -135,16 +145,13 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         columns = [column.to_pylist() for column in to_table(batch).columns]
         result["data"] = [list(row) for row in zip(*columns, strict=True)]
         return result
-    schema = batch.schema.replace(class_index=None, positive=None, labels=())
-    X = change_targets(batch, schema).csr
     rows: list[dict[int, Any]] = [{} for _ in range(len(batch))]
-    positions = schema.feature_indices[X.indices].tolist()
-    for row, i, value in zip(X.row_of_entry.tolist(), positions, X.data.tolist()):
-        attribute = schema.attributes[i]
-        cell = value if attribute.kind == "numeric" or value != value else attribute.values[int(value)]
-        rows[row][i] = None if cell != cell else cell
-    for i in schema.passthrough_indices:
-        for row, text in enumerate(attribute_values(batch, i).to_pylist()):
-            rows[row][i] = text
-    result["data"] = [dict(sorted(row.items())) for row in rows]
+    for i, (attribute, column) in enumerate(zip(batch.schema.attributes, list_columns(batch), strict=True)):
+        if isinstance(column, np.ndarray):
+            column = Entries(np.flatnonzero(column), column[column != 0], len(batch))
+        at = column.rows.tolist() if isinstance(column, Entries) else range(len(batch))
+        cells = make_array(attribute, column.values) if isinstance(column, Entries) else column
+        for row, cell in zip(at, cells.to_pylist(), strict=True):
+            rows[row][i] = cell
+    result["data"] = rows
     return result

@@ -26,7 +26,7 @@ from filterkit import (
     to_liac,
     to_pandas,
 )
-from filterkit.data.interop import from_columns
+from filterkit.data.batch import Batch
 from filterkit.data.schema import Attribute, Schema
 
 
@@ -130,7 +130,8 @@ def test_times_of_other_zones_are_put_in_utc_with_a_warning():
 @pytest.mark.parametrize(("form", "lost"), [(SECOND, "milliseconds"), ("yyyy", "milliseconds"), ("", "dates")])
 @pytest.mark.parametrize("count", [0, 20000])
 def test_milliseconds_are_not_left_out_of_a_file(tmp_path, form, lost, count):
-    batch = from_columns(Schema("r", [Attribute("d", "date", format=form)]), [[1000] * count + [1001]])
+    table = pa.table({"d": pa.array([1000] * count + [1001], pa.timestamp("ms"))})
+    batch = Batch(Schema("r", [Attribute("d", "date", format=form)]), np.empty((count + 1, 0)), passthrough=table)
     with pytest.raises(FilterkitError, match=f"attribute 'd': its date format '{form}' would lose its {lost}"):
         filterkit.write(batch, tmp_path / "t.arff")
     assert not list(tmp_path.iterdir())
