@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class Remove(Stage):
 
     name = "remove"
     group = "Select attributes"
+    keeps: ClassVar[bool] = False  # whether the attributes that the options select are kept, and not removed
 
     attribute: tuple[str, ...] = option((), "Select the attribute of this name.", names="attribute")
     match: str = option("", "Select attributes whose whole name matches this regular expression.", names="regex")
@@ -54,25 +56,22 @@ class Remove(Stage):
         attribute_numbers(self.name, "--range", self.range)
 
     def build(self, schema: Schema, state: State) -> Built:
-        removed = set()
-        for flag, text, positions in self._find_selected(schema):
-            if positions <= set(schema.targets):
+        selected, targets = set[int](), set(schema.targets)
+        for flag, text, positions in self._find_positions_by_option(schema):
+            if positions <= targets and not self.keeps:
                 raise FilterkitError(
                     f"{flag}: {quoted(text)} selects only the class or labels, which cannot be removed"
                 )
-            removed |= positions - set(schema.targets)
-        return self._keep_positions(schema, [i for i in range(len(schema.attributes)) if i not in removed])
-
-    def _keep_positions(self, schema: Schema, positions: list[int]) -> Built:
-        """Build the stage that keeps only the attributes at these ascending positions."""
-        if not positions:
+            selected |= positions
+        kept = [i for i in range(len(schema.attributes)) if i in targets or (i in selected) == self.keeps]
+        if not kept:
             raise FilterkitError("no attribute is left; keep at least one")
         edit = Edit(schema)
-        edit.take(positions)
+        edit.take(kept)
         return edit.build()
 
-    def _find_selected(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
-        """Yield the flag, the value and the positions of the attributes of each option that is set.
+    def _find_positions_by_option(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
+        """Yield for each option that is set its flag, its value, and the positions of the attributes that it selects.
 
         Raises
         ------
@@ -107,11 +106,7 @@ class Keep(Remove):
     """
 
     name = "keep"
-
-    def build(self, schema: Schema, state: State) -> Built:
-        return self._keep_positions(
-            schema, sorted(set(schema.targets).union(*(positions for _, _, positions in self._find_selected(schema))))
-        )
+    keeps = True
 
 
 class Rename(Stage):

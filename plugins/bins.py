@@ -43,16 +43,15 @@ class Bins(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
+        columns = np.flatnonzero(~cells.nominal & (np.diff(cells.indptr) > 1))
         if self.method == "width":
-            column, cuts = self._find_equal_width_cuts(cells)
+            column, cuts = self._find_equal_width_cuts(cells, columns)
         else:
-            last = find_mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells)
+            last = find_mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells, columns)
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high
             column, cuts = cells.column_of_cell[last], np.where(np.isinf(middle), low / 2 + high / 2, middle / 2)
-        numeric = ~cells.nominal[column]
-        column, cuts = column[numeric], cuts[numeric]
         order = np.lexsort((cuts, column))
         column, cuts = column[order], cuts[order]
         once = find_run_begins(column, cuts)
@@ -70,9 +69,8 @@ class Bins(ColumnStage):
             "nominal": cells.nominal,
         }
 
-    def _find_equal_width_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
-        """Find the cuts between bins of equal width: the column of each, int64 (n,), and the point, float64 (n,)."""
-        columns = np.flatnonzero(np.diff(cells.indptr) > 1)
+    def _find_equal_width_cuts(self, cells: ContingencyTable, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the cuts of some columns into bins of equal width: the column of each, int64 (n,), and the point."""
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
         unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
@@ -81,12 +79,11 @@ class Bins(ColumnStage):
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
-    def _find_last_cells(self, cells: ContingencyTable) -> np.ndarray:
-        """Find the cell that ends each bin but the last, if bins have about equally many rows: int64 (cuts,)."""
+    def _find_last_cells(self, cells: ContingencyTable, columns: np.ndarray) -> np.ndarray:
+        """Find the cell that ends each bin but the last of some columns, if bins have equally many rows: int64 (n,)."""
         rows = cells.rows
         running = np.cumsum(rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
-        columns = np.flatnonzero(np.diff(cells.indptr) > 1)
         total = running[cells.indptr[columns + 1] - 1] - begin[columns]
         wanted = (begin[columns, None] + total[:, None] * np.arange(1, self.bins) / self.bins).ravel()
         column = np.repeat(columns, self.bins - 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from filterkit import ColumnStage, Schema, StageError
@@ -19,7 +21,30 @@ from filterkit.plugin import (
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
 
 
-class Range(ColumnStage):
+class Rescaling(ColumnStage):
+    """Rescales each column by what `rescale` does.
+
+    Attributes
+    ----------
+    parts : what is subtracted, what a column is divided by, and the entry of the state that has the latter.
+    """
+
+    group = "Rescale and fill columns"
+    needs_class = False
+    cancels_weights = True
+    parts: ClassVar[tuple[str, str, str]]
+
+    def describe_columns(self, schema: Schema, state: State) -> State:
+        subtracted, divided, divisor = self.parts
+        found = {} if schema.zero else {subtracted: state["offset"]}
+        found[divided] = state[divisor] * state["factor"]  # 0 for a constant
+        return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in found.items()}
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return rescale(values, columns, {**state, "span": state[self.parts[-1]]})
+
+
+class Range(Rescaling):
     """Rescale each column so that its training values run from 0 to 1, as Weka's attribute Normalize does.
 
         filterkit in.arff range svm
@@ -30,22 +55,14 @@ class Range(ColumnStage):
     """
 
     name = "range"
-    group = "Rescale and fill columns"
-    needs_class = False
-    cancels_weights = True
     learns_from = Summary
+    parts = ("minimum", "range", "span")
 
     def fit_columns(self, summary: Summary) -> State:
         return compute_scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
 
-    def describe_columns(self, schema: Schema, state: State) -> State:
-        return _describe_scaling(schema, state, "minimum", "range", "span")
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return rescale(values, columns, state)
-
-
-class Standardize(ColumnStage):
+class Standardize(Rescaling):
     """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
 
         filterkit in.arff standardize svm
@@ -57,10 +74,8 @@ class Standardize(ColumnStage):
     """
 
     name = "standardize"
-    group = "Rescale and fill columns"
-    needs_class = False
-    cancels_weights = True
     learns_from = Moments
+    parts = ("mean", "deviation", "divisor")
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
@@ -81,22 +96,6 @@ class Standardize(ColumnStage):
             "divisor": np.where((spread > 0) & ~keep, spread, 1.0),
             "factor": np.where((spread > 0) | keep, 1.0, 0.0),
         }
-
-    def describe_columns(self, schema: Schema, state: State) -> State:
-        return _describe_scaling(schema, state, "mean", "deviation", "divisor")
-
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return rescale(values, columns, {**state, "span": state["divisor"]})
-
-
-def _describe_scaling(schema: Schema, state: State, subtracted: str, divided: str, divisor: str) -> State:
-    """Describe what is subtracted from each column, unless zero is special, and what it is divided by.
-
-    `subtracted` and `divided` are the headings of the two, and `divisor` is the entry of the state that has the latter.
-    """
-    parts = {} if schema.zero else {subtracted: state["offset"]}
-    parts[divided] = state[divisor] * state["factor"]  # 0 for a constant
-    return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in parts.items()}
 
 
 filterkit_stages = offer(Range, Standardize)

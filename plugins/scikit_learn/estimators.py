@@ -137,8 +137,7 @@ def explain_missing_parameter(name: str) -> str:
 
 
 def _import_class(stage: str, class_: str) -> type[Any]:
-    known = list_known_classes().get(class_)
-    module, _, name = (class_ if known is None else known.path).rpartition(".")
+    module, _, name = list_known_classes().get(class_, class_).rpartition(".")
     try:
         imported = importlib.import_module(module)
     except ImportError as error:

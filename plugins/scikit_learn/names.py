@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 # Printed by tools/estimator_names.py: the classes of scikit-learn 1.9, each with its kind.
 _TABLE = """
@@ -184,29 +183,20 @@ transformer sklearn.random_projection.SparseRandomProjection
 """
 
 
-class KnownClass(NamedTuple):
-    """Holds a class of scikit-learn: its kind (classifier, regressor or transformer) and its full path."""
-
-    kind: str
-    path: str
-
-
 @cache
-def list_known_classes() -> dict[str, KnownClass]:
-    """Return the classes of scikit-learn, each by its short name such as ``LinearSVC``."""
-    found = (KnownClass(*line.split()) for line in _TABLE.strip().splitlines())
-    return {each.path.rpartition(".")[2]: each for each in found}
+def list_known_classes(kind: str = "") -> dict[str, str]:
+    """Return the paths of scikit-learn's classes by their short names such as ``LinearSVC``.
 
-
-def list_class_names(kind: str) -> list[str]:
-    """Return the short names of all classifiers, regressors or transformers, as `kind` says, in alphabetical order."""
-    return sorted(name for name, known in list_known_classes().items() if known.kind == kind)
+    `kind` is ``classifier``, ``regressor`` or ``transformer``; "" stands for all three.
+    """
+    lines = (line.split() for line in _TABLE.strip().splitlines())
+    return {path.rpartition(".")[2]: path for kind_of_path, path in lines if kind in ("", kind_of_path)}
 
 
 def find_counterpart(name: str, is_regressor: bool) -> str:
     """Return the regressor that is most like a classifier, or the other way round if not `is_regressor`."""
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
-    known = list_class_names("regressor" if is_regressor else "classifier")
+    known = list_known_classes("regressor" if is_regressor else "classifier")
     candidates = [name.replace(*(ends if is_regressor else ends[::-1])) for ends in endings]
     candidates += [name.removesuffix("Classifier"), f"{name}Classifier"]
     return next((each for each in candidates if each in known), "Ridge" if is_regressor else "LogisticRegression")

@@ -39,7 +39,7 @@ from .estimators import (
     make_estimator,
     parse_value,
 )
-from .names import find_counterpart, list_class_names
+from .names import find_counterpart, list_known_classes
 
 _BLOCK = 256  # rows that a model scores together
 
@@ -84,7 +84,7 @@ class Predict(Learner):
         None,
         "Name of the classifier or regressor, as LogisticRegression, or the path of its class.",
         bare=True,
-        completions=lambda options: sorted(list_class_names("classifier") + list_class_names("regressor")),
+        completions=lambda options: sorted([*list_known_classes("classifier"), *list_known_classes("regressor")]),
     )
     set: tuple[str, ...] = declare_set_option()
     grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
@@ -112,7 +112,7 @@ class Predict(Learner):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
-        if self.estimator in list_class_names("transformer"):
+        if self.estimator in list_known_classes("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")

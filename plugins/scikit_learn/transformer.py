@@ -27,7 +27,7 @@ from .estimators import (
     make_estimator,
     shorten_message,
 )
-from .names import list_class_names
+from .names import list_known_classes
 
 
 class Sklearn(SelectiveStage):
@@ -51,7 +51,7 @@ class Sklearn(SelectiveStage):
     class_: str = option(
         "",
         "Class of the transformer: its name, as PowerTransformer, or its path.",
-        completions=lambda options: list_class_names("transformer"),
+        completions=lambda options: sorted(list_known_classes("transformer")),
     )
     set: tuple[str, ...] = declare_set_option()
 
@@ -154,11 +154,8 @@ class FittedTransformer(Fitted):
 
 def _find_finite_rows(batch: Batch) -> np.ndarray:
     """Find the rows of which all values are known and finite: bool (rows,)."""
-    if not batch.sparse:
-        return np.asarray(np.isfinite(batch.X).all(axis=1))
-    known = np.ones(len(batch), bool)
-    known[batch.csr.row_of_entry[~np.isfinite(batch.csr.data)]] = False
-    return known
+    with np.errstate(invalid="ignore"):  # 0 times what is missing or infinite is NaN
+        return np.isfinite(batch.X @ np.zeros(batch.schema.width))
 
 
 def _make_zero_row(schema: Schema) -> Any:

@@ -17,32 +17,19 @@ class WeightedRows(NamedTuple):
     Attributes
     ----------
     column : int64 (n,).
-    value : float64 (n,), finite.
-    positive : float64 (n,), the weight of the positive rows.
+    value : float64 (n,).
+    counts : float64 (n, classes), the weight of the rows of each class.
     total : float64 (n,), the weight of all rows.
     """
 
     column: np.ndarray
     value: np.ndarray
-    positive: np.ndarray
+    counts: np.ndarray
     total: np.ndarray
 
 
-class Losses(NamedTuple):
-    """Holds log losses in nats.
-
-    Attributes
-    ----------
-    positive : float64 (n,), those of a positive row with each value.
-    negative : float64 (n,), those of a negative row.
-    """
-
-    positive: np.ndarray
-    negative: np.ndarray
-
-
-def compute_log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> Losses:
-    """Compute how badly each column alone predicts the class of held-out rows.
+def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> np.ndarray:
+    """Predict by each column alone the log odds that held-out rows are positive: float64 (n,), for each value of them.
 
     For each column it fits a logistic regression on the standardised values, with the penalty w²/2 and a free
     intercept: scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``.
@@ -50,12 +37,9 @@ def compute_log_losses(columns: int, training: WeightedRows, held_out: WeightedR
     Parameters
     ----------
     columns : how many there are.
-    training : the rows to fit on.
-    held_out : the rows to predict.
-
-    Returns
-    -------
-    The losses of a row with each value of the held-out rows.
+    task : the code of the positive class.
+    training : the rows to fit on; their values are finite.
+    held_out : the rows to predict, likewise.
     """
     # Where squares overflow or underflow, multiply values by a power of two. Nothing else changes, because values are
     # standardised.
@@ -73,13 +57,13 @@ def compute_log_losses(columns: int, training: WeightedRows, held_out: WeightedR
     spread = np.sqrt(np.bincount(training.column, squares, columns) / weight)
     spread[spread == 0] = 1.0
     z = (training.value - mean[training.column]) / spread[training.column]
-    intercept, slope = _fit_regressions(columns, training, z, weight)
+    intercept, slope = _fit_regressions(columns, training, z, weight, task)
     column = held_out.column
-    return _compute_losses(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
+    return np.asarray(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
 
 
 def _fit_regressions(
-    columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray
+    columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray, task: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit the regression of each column by Newton's method; return intercepts and slopes, float64 (columns,) each.
 
@@ -87,17 +71,18 @@ def _fit_regressions(
     ----------
     z : float64 (n,), the standardised values of the training rows.
     weight : float64 (columns,), the weight of each column's rows.
+    task : as for `predict_log_odds`.
     """
-    column = training.column
+    column, positive = training.column, training.counts[:, task]
 
     def total(values: np.ndarray) -> np.ndarray:
         return np.bincount(column, values, columns)
 
-    share = np.clip(total(training.positive) / weight, 1e-12, 1 - 1e-12)
+    share = np.clip(total(positive) / weight, 1e-12, 1 - 1e-12)
     intercept, slope = np.log(share / (1 - share)), np.zeros(columns)
     for _ in range(_STEPS):
         p = 1 / (1 + np.exp(-np.clip(intercept[column] + slope[column] * z, -700, 700)))
-        error, curve = training.total * p - training.positive, training.total * p * (1 - p)
+        error, curve = training.total * p - positive, training.total * p * (1 - p)
         gradient = total(error), total(error * z) + slope
         # The Hessian's two diagonal entries and the one beside them.
         first, second, mixed = total(curve) + 1e-12, total(curve * z * z) + 1, total(curve * z)
@@ -114,8 +99,3 @@ def _fit_regressions(
         if (moved < 1e-9 * (1 + np.abs(intercept) + np.abs(slope))).all():
             break
     return intercept, slope
-
-
-def _compute_losses(eta: np.ndarray) -> Losses:
-    """Compute the log losses of rows whose log odds are predicted as `eta`, float64 (n,)."""
-    return Losses(np.logaddexp(0, -eta), np.logaddexp(0, eta))

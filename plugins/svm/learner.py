@@ -133,6 +133,8 @@ class Svm(Learner):
                 "name one of them with --positive",
             )
         trials = []  # the rows of each fold, and their scores by the SVMs of the other folds: (costs, rows, tasks)
+        values = []  # the criterion of each fold and C, NaN where it is undefined
+        criterion, exclusive = self.criterion, training.tasks.exclusive
         for inner, outer in inner_splits:
             solver = self._make_solver(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
@@ -141,17 +143,15 @@ class Svm(Learner):
             if not np.isfinite(scores).all():
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
             trials.append((outer._replace(X=None), scores))
+            outcomes = [
+                Outcome(outer.truth, predict_positives(s, exclusive, 0.0), s, exclusive, outer.weights) for s in scores
+            ]
+            values.append([measures(outcome, (criterion,))[criterion] for outcome in outcomes])
         if not trials:
             raise StageError(
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
             )
-        criterion, exclusive = self.criterion, training.tasks.exclusive
-        outcomes = [
-            [Outcome(rows.truth, predict_positives(s, exclusive, 0.0), s, exclusive, rows.weights) for s in of_costs]
-            for rows, of_costs in trials
-        ]
-        # Of each fold and C, the measure, NaN where it is undefined.
-        best = find_best([[measures(o, (criterion,))[criterion] for o in fold] for fold in outcomes], criterion) or 0
+        best = find_best(values, criterion) or 0
         model = self._make_solver(training).solve_tasks(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import NamedTuple, Union
+from typing import Union
 
 import numpy as np
 
@@ -304,24 +304,6 @@ def _round_to_single(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.float32).astype(np.float64)
 
 
-class ColumnSet(NamedTuple):
-    """Holds a set of columns that the search may go on from.
-
-    Attributes
-    ----------
-    columns : in the order in which they were added.
-    merit : of the set; 0 without columns.
-    with_class : the sum of their uncertainties with the class.
-    variance : the sum of the squares of their spreads, and twice that of the products of these and the uncertainties
-        between them.
-    """
-
-    columns: tuple[int, ...]
-    merit: float
-    with_class: float
-    variance: float
-
-
 def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Between, stale: int) -> list[int]:
     """Search for the set of columns with the best merit, and return them, ascending.
 
@@ -332,24 +314,25 @@ def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Betwe
     between : for the number of a column, its uncertainty or correlation with each column.
     stale : the search ends after so many sets in a row that led to nothing better; as many sets wait to be tried.
     """
-    best, vain = ColumnSet((), 0.0, 0.0, 0.0), 0
-    waiting = [best]
+    best: tuple[float, list[int]] = (0.0, [])  # the merit of a set, and its columns in the order in which they came
+    waiting, vain = [best], 0
     while waiting and vain < stale:
-        start = waiting.pop(0)
-        added = [*start.columns]
-        with_added = sum((spread[column] * between[column] for column in added), np.zeros(len(with_class)))
-        above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
-        merits = above / np.sqrt(below)
-        merits[added] = -np.inf
-        sums = np.stack([merits, above, below], axis=1)
+        _, chosen = waiting.pop(0)
+        above, below, with_chosen = 0.0, 0.0, np.zeros(len(with_class))
+        for column in chosen:
+            above += spread[column] * with_class[column]
+            below = below + spread[column] ** 2 + 2 * spread[column] * with_chosen[column]
+            with_chosen += spread[column] * between[column]
+        merits = (above + spread * with_class) / np.sqrt(below + spread**2 + 2 * spread * with_chosen)
+        merits[chosen] = -np.inf
         vain += 1
         for column, merit in enumerate(merits.tolist()):  # in turn, if it is better than the best before
-            if merit - best.merit > _BETTER:
-                best, vain = ColumnSet((*start.columns, column), *sums[column].tolist()), 0
-        first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in added]
-        waiting += [ColumnSet((*start.columns, column), *sums[column].tolist()) for column in first]
-        waiting = sorted(waiting, key=lambda each: -each.merit)[:stale]  # equal ones as they were found
-    return sorted(best.columns)
+            if merit - best[0] > _BETTER:
+                best, vain = (merit, [*chosen, column]), 0
+        first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in chosen]
+        waiting += [(merits[column], [*chosen, column]) for column in first]
+        waiting = sorted(waiting, key=lambda each: -each[0])[:stale]  # equal ones as they were found
+    return sorted(best[1])
 
 
 def add_locally_predictive(chosen: list[int], with_class: np.ndarray, between: Between) -> list[int]:
@@ -359,14 +342,11 @@ def add_locally_predictive(chosen: list[int], with_class: np.ndarray, between: B
     -------
     All chosen columns, ascending.
     """
-    most = np.zeros(len(with_class))
+    chosen, most = list(chosen), np.zeros(len(with_class))
     for column in chosen:
         most = np.maximum(most, between[column])
-    order = np.argsort(-with_class, kind="stable")
-    order = order[~np.isin(order, chosen)]
-    while len(fit := np.flatnonzero(most[order] <= with_class[order])):
-        column = order[fit[0]]
-        chosen = [*chosen, column]
-        most = np.maximum(most, between[column])
-        order = order[fit[0] + 1 :]
+    for column in np.argsort(-with_class, kind="stable").tolist():
+        if column not in chosen and most[column] <= with_class[column]:
+            chosen.append(column)
+            most = np.maximum(most, between[column])
     return sorted(chosen)

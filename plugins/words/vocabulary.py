@@ -84,10 +84,6 @@ class Vocabulary:
             key = make_keys(numbers[starts[columns][:, None] + np.arange(length)])
             order = np.argsort(key, kind="stable")
             self._tables[length] = key[order], columns[order]
-        self._column = np.full(len(pieces) + 1, -1, np.int32)  # of each piece that is a word; -1 at the end
-        if 1 in self._tables:
-            key, columns = self._tables.pop(1)
-            self._column[key] = columns
 
     def number_piece(self, piece: str) -> int:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""
@@ -96,9 +92,6 @@ class Vocabulary:
     def find_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows and the columns, int64 (n,) each, of the sequences that are in the vocabulary."""
         length = sequences.pieces.shape[1]
-        if length == 1:
-            column = self._column[sequences.pieces[:, 0]]
-            return sequences.row[column >= 0], column[column >= 0].astype(np.int64)
         if length not in self._tables:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         known = (sequences.pieces >= 0).all(axis=1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from filterkit_plugins.shape.logistic import WeightedRows, compute_log_losses
+from filterkit_plugins.shape.logistic import WeightedRows, predict_log_odds
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
@@ -12,13 +12,18 @@ from sklearn.preprocessing import StandardScaler
 def points(columns):
     """`WeightedRows` of rows given as (column, value, class)."""
     column, value, positive = (np.array(part) for part in zip(*columns, strict=True))
-    return WeightedRows(column, value.astype(float), positive.astype(float), np.ones(len(column)))
+    return weighted(column, value.astype(float), positive.astype(float), np.ones(len(column)))
+
+
+def weighted(column, value, positive, total):
+    """`WeightedRows` of two classes, of which the second is positive."""
+    return WeightedRows(column, value, np.column_stack([total - positive, positive]), total)
 
 
 def summed(columns, training, held_out):
     """float64 (columns,): the log losses of all held-out rows."""
-    losses = compute_log_losses(columns, training, held_out)
-    of_values = held_out.positive * losses.positive + (held_out.total - held_out.positive) * losses.negative
+    log_odds = predict_log_odds(columns, 1, training, held_out)
+    of_values = held_out.counts[:, 1] * np.logaddexp(0, -log_odds) + held_out.counts[:, 0] * np.logaddexp(0, log_odds)
     return np.bincount(held_out.column, of_values, columns)
 
 
@@ -38,14 +43,14 @@ def test_losses_equal_those_of_scikit_learn(seed):
 
 
 def test_a_weight_of_2_equals_two_rows():
-    heavy = WeightedRows(np.zeros(3, int), np.array([0.0, 1, 2]), np.array([1.0, 2, 5]), np.array([4.0, 4, 6]))
+    heavy = weighted(np.zeros(3, int), np.array([0.0, 1, 2]), np.array([1.0, 2, 5]), np.array([4.0, 4, 6]))
     rows = [(0, v, c) for v, p, n in ((0, 1, 4), (1, 2, 4), (2, 5, 6)) for c in [1] * p + [0] * (n - p)]
     assert summed(1, heavy, heavy) == pytest.approx(summed(1, points(rows), points(rows)), rel=1e-12)
 
 
 def test_losses_of_corner_cases():
     """No rows at all, one class only, separable classes: a number, and a small one where the class is plain."""
-    nothing = WeightedRows(np.empty(0, int), np.empty(0), np.empty(0), np.empty(0))
+    nothing = weighted(np.empty(0, int), np.empty(0), np.empty(0), np.empty(0))
     assert summed(2, nothing, nothing).tolist() == [0, 0]
     same = points([(0, v, 1) for v in range(5)])
     assert summed(1, same, same) < 1e-6
