@@ -58,14 +58,13 @@ def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
     begins_class = find_run_begins(class_of_cell, cells.column_of_cell)
     end_of_run = np.append(np.flatnonzero(begins_class), count)[np.cumsum(begins_class)]
     beyond = np.where(goes_on, end_of_run[follows], last + 1)
-    # From the first cells on, all cells that one, two, four, ... jumps reach. The end of a column stays where it is.
-    jump = np.append(np.where(beyond < ends, beyond, count), count)
-    begins = np.zeros(count + 1, bool)
-    begins[cells.indptr[:-1][np.diff(cells.indptr) > 0]] = True
-    while not begins[jump[begins]].all():
-        begins[jump[begins]] = True
-        jump = jump[jump]
-    return begins[:-1]
+    following = np.where(beyond < ends, beyond, count).tolist()
+    begins = np.zeros(count, bool)
+    for cell in cells.indptr[:-1][np.diff(cells.indptr) > 0].tolist():
+        while cell < count:
+            begins[cell] = True
+            cell = following[cell]
+    return begins
 
 
 filterkit_metrics = offer(Metric("oner", one_rule, by_table=one_rule_of_columns))

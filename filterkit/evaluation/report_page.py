@@ -126,17 +126,13 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
 
     Returns the data of each, and a note that says how many are left out, if any are.
     """
-    pooled = pool_predictions_over_folds(results, "confusion")
-    chosen: list[dict[str, Any]] = []
-    n_cells = 0
-    for each in sorted(pooled, key=lambda each: -each.share):
-        n_cells += len(each.found.weights)
-        if n_cells > _MOST_CELLS:
-            break
-        chosen.append(
-            _describe_origin_of_predictions(each, results)
-            | {"names": each.found.true_or_predicted_values, "cells": each.found.cells}
-        )
+    pooled = sorted(pool_predictions_over_folds(results, "confusion"), key=lambda each: -each.share)
+    n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
+    chosen = [
+        _describe_origin_of_predictions(each, results)
+        | {"names": each.found.true_or_predicted_values, "cells": each.found.cells}
+        for each in pooled[:n_chosen]
+    ]
     left = len(pooled) - len(chosen)
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []
 

@@ -73,7 +73,7 @@ def fit_and_predict_chains(
                         fitted[own[:end]] = reached.fit_next_stages(chain.stages[:end], end)
                     reached = fitted[own[:end]]
                 whole = reached.fit_next_stages(chain.stages, len(own))
-                trials.append(whole.predict_test_rows(chain.stages[-1].name, costs))
+                trials.append(whole.predict_test_rows(costs))
             except (MemoryError, OSError):
                 raise
             except Exception as error:
@@ -114,26 +114,23 @@ class _FittedBeginning(NamedTuple):
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         return _FittedBeginning(fitting, test, warnings, self.seconds + time.perf_counter() - began)
 
-    def predict_test_rows(self, name: str, costs: np.ndarray | None) -> Trial:
+    def predict_test_rows(self, costs: np.ndarray | None) -> Trial:
         """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial.
 
-        Parameters
-        ----------
-        name : of the learner, for messages.
-        costs : as for `fit_and_predict_chains`.
+        `costs` are as for `fit_and_predict_chains`.
         """
         began = time.perf_counter()
-        learner = self.fitting.steps[-1].fitted
+        stage, learner, _ = self.fitting.steps[-1]
         assert isinstance(learner, FittedLearner)
         with collect_warnings() as messages:
             outcome = learner.predict_outcome(self.test)
         if not len(outcome.truth):
-            raise StageError(name, "all rows to test on have the weight 0, so there is nothing to measure")
+            raise StageError(stage.name, "all rows to test on have the weight 0, so there is nothing to measure")
         if costs is not None:
             target, y = self.test.schema.class_attribute, self.test.y
             if y is None or target is None or len(target.values) != len(costs):
                 raise StageError(
-                    name,
+                    stage.name,
                     f"there are costs for {len(costs)} classes, but the chain changes the class; leave out the "
                     "costs, or the stage that changes it",
                 )
@@ -142,6 +139,6 @@ class _FittedBeginning(NamedTuple):
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         if outcome.scores is None:
             warnings.append(
-                f"{name}: it predicts labels without scores, so measures of scores, such as auc, are unknown"
+                f"{stage.name}: it predicts labels without scores, so measures of scores, such as auc, are unknown"
             )
         return Trial(learner, outcome, warnings, self.seconds + time.perf_counter() - began)
