@@ -226,7 +226,11 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             unknown = next((key for key in options if key not in known), None)
             if unknown is not None:
                 raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
-            self.chain = str(Chain(_change_options(name, stage, options) for name, stage in stages))
+            changed = []
+            for name, stage in stages:  # all options of a stage are set at once, because one may need another
+                values = get_option_values(stage).items()
+                changed.append(type(stage)(**{key: options.get(f"{name}__{key}", value) for key, value in values}))
+            self.chain = str(Chain(changed))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -544,16 +548,6 @@ def _give_stages_distinct_names(stages: list[Stage]) -> Iterator[tuple[str, Stag
     for stage in stages:
         seen[stage.name] = seen.get(stage.name, 0) + 1
         yield stage.name if seen[stage.name] == 1 else f"{stage.name}_{seen[stage.name]}", stage
-
-
-def _change_options(name: str, stage: Stage, params: dict[str, Any]) -> Stage:
-    """Return the stage with those options changed that `params` has as ``name__option``.
-
-    All options of the stage are set at once, because one may need another.
-    """
-    options = get_option_values(stage)
-    changes = {option: params[f"{name}__{option}"] for option in options if f"{name}__{option}" in params}
-    return type(stage)(**(options | changes)) if changes else stage
 
 
 def _drop_rows_without_weight(batch: Batch) -> Batch:
