@@ -16,9 +16,8 @@ import numpy as np
 
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.data.batch import make_passthrough_table
+from filterkit.data.batch import from_attribute_matrix, make_passthrough_table
 from filterkit.data.csr import Csr
-from filterkit.data.interop import from_attribute_matrix
 from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion

@@ -38,14 +38,14 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
         raise NotPlain
     schema = layout.schema
     y = None
-    passthrough: list[Any] = [None] * len(schema.passthrough)
+    passthrough: list[Any] = []
     numeric = ~layout.textual[schema.feature_indices]
     if not numeric.all():
         numbers, X = X, np.empty((len(X), schema.width))
         X[:, numeric] = numbers
     for i, column in others.items():
         if layout.other[i] >= 0:
-            passthrough[layout.other[i]] = _convert_passthrough_column(column, i, layout, marked)
+            passthrough.append(_convert_passthrough_column(column, i, layout, marked))
             continue
         if layout.textual[i]:
             codes = [read_plain_value(word, i, layout, marked) for word in column.dictionary.to_pylist()]

@@ -19,26 +19,13 @@ from filterkit.data.numbers import format_weight
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
 
-class FastFormatter:
-    """Formats the rows of batches as ARFF text, whole columns at once through pyarrow; can be used in any thread.
-
-    Parameters
-    ----------
-    form : how rows are written.
-    """
-
-    def __init__(self, form: RowFormat) -> None:
-        self._format = form
+class FastFormatter(RowFormat):
+    """Formats the rows of batches as ARFF text, whole columns at once through pyarrow; can be used in any thread."""
 
     def format_rows(self, batch: Batch) -> list[memoryview | bytes]:
         """Return the rows of `batch` as pieces of ARFF text. X is sparse or dense, as the form says."""
-        values = batch.stored_values.size
-        count = min(values // _AT_ONCE + 1, len(batch))
-        if batch.sparse:
-            cuts = np.searchsorted(batch.csr.indptr, [values * number // count for number in range(1, count)]).tolist()
-        else:
-            cuts = [len(batch) * number // count for number in range(1, count)]
-        bounds = sorted({0, *cuts, len(batch)})  # np.unique would import numpy.ma
+        count = min(batch.stored_values.size // _AT_ONCE + 1, len(batch))
+        bounds = sorted({len(batch) * number // max(count, 1) for number in range(count + 1)})
         format_some = self._format_sparse if batch.sparse else self._format_dense
         return [piece for first, stop in pairwise(bounds) for piece in format_some(batch.rows(first, stop))]
 
@@ -47,9 +34,9 @@ class FastFormatter:
 
         A nominal value is the index of a label; NaN or a negative one is missing.
         """
-        labels = self._format.labels.get(position)
+        labels = self.labels.get(position)
         if labels is None:
-            return row_texts(round_significant(values.reshape(len(values), -1), self._format.precision))
+            return row_texts(round_significant(values.reshape(len(values), -1), self.precision))
         with np.errstate(invalid="ignore"):
             codes = np.where(values >= 0, values, len(labels) - 1).astype(np.int32)
         return arrow.take(arrow.make_text_array(labels), codes.ravel())
@@ -62,38 +49,41 @@ class FastFormatter:
 
         These are adjacent numeric columns, or any other attribute alone.
         """
-        schema = self._format.schema
+        schema = self.schema
         column = np.full(len(schema.attributes), -1)
         column[schema.feature_indices] = np.arange(schema.width)
         is_number = column >= 0
-        is_number[list(self._format.labels)] = False
+        is_number[list(self.labels)] = False
         first = np.flatnonzero(np.append(True, ~(is_number[1:] & is_number[:-1])))
         counts = np.diff(first, append=len(column))
         return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
     def _format_dense(self, batch: Batch) -> list[memoryview]:
         """Return dense rows as text, with commas between values; adjacent numeric columns are formatted together."""
-        passthrough = iter(self._format.format_passthrough_columns(batch))
+        passthrough = iter(self.format_passthrough_columns(batch))
         line: list[Any] = []
+        weights: Any = ""
+        if batch.weights is not None:
+            weights = arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])
         for position, column, count in self._columns_formatted_together:
             values: Any = batch.y if column < 0 else batch.X[:, column : column + count]
-            if column < 0 and position != self._format.schema.class_index:
+            if column < 0 and position != self.schema.class_index:
                 line += [arrow.make_text_array(next(passthrough)), ","]
             else:
                 line += [self._format_values(position, values), ","]
-        return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], _format_weights(batch), "\n"))]
+        return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], weights, "\n"))]
 
     @cached_property
     def _indices(self) -> Any:
         """An Arrow array of the positions of all attributes as texts."""
-        return row_texts(np.arange(float(len(self._format.schema.attributes)))[:, None])
+        return row_texts(np.arange(float(len(self.schema.attributes)))[:, None])
 
     def _format_sparse(self, batch: Batch) -> list[memoryview | bytes]:
         """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""
-        schema, X, labels = self._format.schema, batch.csr, self._format.labels
+        schema, X, labels = self.schema, batch.csr, self.labels
         positions = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
-        texts, codes = format_distinct_numbers(X.data, self._format.precision)
+        texts, codes = format_distinct_numbers(X.data, self.precision)
         if nominal.any():
             codes = codes.copy()
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
@@ -104,7 +94,7 @@ class FastFormatter:
         count = len(schema.attributes)
         more = [
             (np.arange(len(batch)) * count + position, arrow.make_text_array(column))
-            for position, column in zip(schema.passthrough_indices, self._format.format_passthrough_columns(batch))
+            for position, column in zip(schema.passthrough_indices, self.format_passthrough_columns(batch))
         ]
         if batch.y is not None:
             assert schema.class_index is not None
@@ -125,10 +115,3 @@ class FastFormatter:
         ends = [f"}}{format_weight(weight)}\n" for weight in weights]
         begins = ["{"] * len(batch)
         return join_pairs(begins, ends, indptr, positions, self._indices, (texts, codes), ("", ","))
-
-
-def _format_weights(batch: Batch) -> Any:
-    """Return the text of the weight that follows the values of each row; "" for all if no row has a weight."""
-    if batch.weights is None:
-        return ""
-    return arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])

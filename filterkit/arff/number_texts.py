@@ -93,18 +93,11 @@ def _format_as_json(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray
     is_rare = bool(np.count_nonzero(whole) * _RARE < whole.size)
     if is_rare:
         odd |= whole
-    words = _format_odd_numbers(values[odd], missing)
+    words = [missing if value != value else format_number(value) for value in values[odd].tolist()]
     if whole.all() and not words and not np.signbit(values).any():
         values, is_rare = values.astype(np.int64), True
     text = orjson.dumps(np.where(odd, np.nan, values) if words else values, option=orjson.OPT_SERIALIZE_NUMPY)
     return (text if is_rare else text.replace(b".0,", b",").replace(b".0]", b"]")), odd, words
-
-
-def _format_odd_numbers(values: np.ndarray, missing: str) -> list[str]:
-    """Return `format_number` of values whose JSON is another text; `missing` for NaN."""
-    if (np.isfinite(values) & (values != 0)).all():  # repr takes half the time
-        return [repr(value).replace("e-0", "e-").removesuffix(".0") for value in values.tolist()]
-    return [missing if value != value else format_number(value) for value in values.tolist()]
 
 
 def format_distinct_numbers(

@@ -125,7 +125,7 @@ class ArffWriter(Writer):
         if self._fast is None:
             from filterkit.arff.fast_writer import FastFormatter
 
-            self._fast = FastFormatter(self._format)
+            self._fast = FastFormatter(self.schema, self._format.precision)
         return Pieces(self._fast.format_rows(batch))
 
     def footer(self, rows: int, of: int) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.data.arrow import exact_numbers, join_chunks
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, from_entries
 from filterkit.data.column_types import (
     MOST_LABELS,
     choose_date_format,
@@ -22,7 +22,6 @@ from filterkit.data.columns import Entries
 from filterkit.data.contract import describe_type, describe_wrong_rows
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import update_declared_labels
-from filterkit.data.interop import from_entries
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema

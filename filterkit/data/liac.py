@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.arrow_export import make_array, to_table
-from filterkit.data.batch import Batch, make_passthrough_table
+from filterkit.data.batch import Batch, from_entries, make_passthrough_table
 from filterkit.data.columns import Entries, list_columns
 from filterkit.data.contract import describe_type
-from filterkit.data.interop import from_entries
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.targets import find_class

@@ -65,6 +65,7 @@ from filterkit.data.attributes import find_attribute as find_attribute
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
 from filterkit.data.batch import equal_blocks as equal_blocks
+from filterkit.data.batch import from_entries as from_entries
 from filterkit.data.batch import itself as itself
 from filterkit.data.batch import make_passthrough_table as make_passthrough_table
 from filterkit.data.blas import one_blas_thread as one_blas_thread
@@ -82,7 +83,6 @@ from filterkit.data.contract import find_csr_misfit as find_csr_misfit
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
-from filterkit.data.interop import from_entries as from_entries
 from filterkit.data.losses import Inexact as Inexact
 from filterkit.data.losses import first_inexact as first_inexact
 from filterkit.data.losses import is_exact as is_exact
