@@ -20,7 +20,6 @@ from filterkit.evaluation.comparison import (
     rank_methods_on_each_task,
 )
 from filterkit.evaluation.measure_names import LOSSES
-from filterkit.evaluation.properties import Properties
 from filterkit.evaluation.results import Results, average_over_axis, read_results_file
 
 RESULTS = Path(__file__).with_name("results")
@@ -73,6 +72,24 @@ is first on the other sets. It has the mean gain over `baseline`, over tasks and
 LEARNERS = """\
 Other learners, the means on the same folds; the best of each line is bold.
 """
+
+
+class Properties(NamedTuple):
+    """Properties of training rows, see `filterkit.evaluation.properties.measure_training_rows`.
+
+    Attributes
+    ----------
+    rows : how many there are.
+    positives : the rows of the positive class; without one, of the rarest class or label that has rows. None for
+        numbers.
+    columns : the number of features.
+    nonzeros : the mean number of values in a row that are not zero. Of dense rows all nominal values count.
+    """
+
+    rows: int
+    positives: int | None
+    columns: int
+    nonzeros: float
 
 
 class Case(NamedTuple):

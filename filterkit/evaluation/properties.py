@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from filterkit.data.batch import Batch
 
 
-class Properties(NamedTuple):
-    """Properties of rows whose class or labels are known.
+def measure_training_rows(batch: Batch) -> tuple[int | None, int, float]:
+    """Measure training rows, whose class or labels are known.
 
-    Attributes
-    ----------
-    rows : how many there are.
+    Returns
+    -------
     positives : the rows of the positive class; without one, of the rarest class or label that has rows. None for
         numbers.
     columns : the number of features.
-    nonzeros : the mean number of values in a row that are not zero. Of dense rows all nominal values count.
+    nonzeros : the mean number of values in a row that are not zero, 0 without rows. Of dense rows all nominal values
+        count.
     """
-
-    rows: int
-    positives: int | None
-    columns: int
-    nonzeros: float
-
-
-def measure_training_rows(batch: Batch) -> Properties:
-    """Measure properties of training rows, whose class or labels are known; all but `columns` are 0 if there are no
-    rows."""
     schema, y, n_rows = batch.schema, batch.y, len(batch)
     if batch.sparse:
         nonzeros = int(np.count_nonzero(batch.csr.data))
@@ -47,4 +35,4 @@ def measure_training_rows(batch: Batch) -> Properties:
             if schema.positive is not None:
                 counts = counts[[target.values.index(schema.positive)]]
         positives = int(counts[counts > 0].min(initial=n_rows))
-    return Properties(n_rows, positives, schema.width, nonzeros / max(n_rows, 1))
+    return positives, schema.width, nonzeros / max(n_rows, 1)

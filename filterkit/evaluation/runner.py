@@ -59,7 +59,7 @@ class Result(NamedTuple):
     confusion : for the class (named "") or each label or target, a list of its name, its values, and its cells. A cell
         is the index of the true value, that of the predicted one, and the weight of these rows. None if it is unknown.
     choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
-    train_positives, columns, nonzeros : `Properties` of the training rows; None if unknown, or without positive rows
+    train_positives, columns, nonzeros : see `measure_training_rows`; None if unknown, or without positive rows
         because a number is predicted.
     predictions : a hash of the predictions; empty if it is unknown, as in files.
     warnings : the messages of stages that have learned nothing; none in files.
@@ -352,7 +352,7 @@ class Evaluator:
         costs = None if self.design.costs is None else np.array(self.design.costs)
         for share, chosen in zip(folds.shares, fold.training):
             training = batch.take(chosen).replace(start=0)
-            properties = measure_training_rows(training)
+            positives, columns, nonzeros = measure_training_rows(training)
             trials = fit_and_predict_chains(self._chains, training, test, prefix, costs)
             of_chains = []
             for (name, _), trial in zip(self._chains, trials):
@@ -369,9 +369,9 @@ class Evaluator:
                         *(data, task, number, share, name, len(training), len(test), trial.seconds),
                         *(measures(outcome), split, batch.schema.positive or ""),
                         confusion=None if is_numeric else list_confusion_matrices(trial.learner, outcome, batch.schema),
-                        train_positives=properties.positives,
-                        columns=properties.columns,
-                        nonzeros=properties.nonzeros,
+                        train_positives=positives,
+                        columns=columns,
+                        nonzeros=nonzeros,
                         predictions=hashlib.sha256(predicted.tobytes()).hexdigest()[:16],
                         warnings=trial.warnings,
                         fold_name=fold.name,
