@@ -124,8 +124,7 @@ class Recode(ChoosingStage):
         kept = [name for name in dict.fromkeys(names) if name is not None and name not in last]
         if self.sort:
             kept.sort()
-        begin = [label for label in dict.fromkeys(self.first) if label in kept]
-        ordered = begin + [label for label in kept if label not in begin] + last
+        ordered = list(dict.fromkeys([*(label for label in self.first if label in kept), *kept, *last]))
         code_of = {label: code for code, label in enumerate(ordered)}
         return ordered, [-1 if name is None else code_of[name] for name in names]
 

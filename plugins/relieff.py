@@ -163,14 +163,14 @@ def score_by_relieff(
     neighbors : how many neighbors of each class.
     """
     share = np.bincount(y, weights) / weights.sum()
-    members = [np.flatnonzero(y == label) for label in range(len(share))]
+    members = {label: np.flatnonzero(y == label) for label in np.flatnonzero(share).tolist()}
     scores = np.zeros(len(rows.nominal))
-    for own in np.flatnonzero(share).tolist():
+    for own in members:
         queries = drawn[y[drawn] == own]
-        for label in np.flatnonzero(share).tolist():
+        for label, others in members.items():
             sign = -1.0 if label == own else share[label] / (1 - share[own])
-            for some, near in _weigh_neighbors(rows, queries, members[label], neighbors, weights):
-                scores += sign * _sum_differences(rows, some, members[label], near)
+            for some, near in _weigh_neighbors(rows, queries, others, neighbors, weights):
+                scores += sign * _sum_differences(rows, some, others, near)
     return np.asarray(scores / weights[drawn].sum())
 
 

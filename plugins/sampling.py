@@ -152,14 +152,12 @@ class Split(TrainingStage):
         numbers = np.arange(len(classes))
         if self.seed:
             np.random.default_rng(self.seed).shuffle(numbers)
+        own = np.zeros(len(numbers), bool)
         if target is not None and target.kind == "nominal":
             numbers = numbers[_order_for_stratifying(classes[numbers])]
-            own = np.arange(len(numbers)) % self._folds == self._number
+            own[self._number :: self._folds] = True
         else:
-            small, larger = divmod(len(numbers), self._folds)
-            first = self._number * small + min(self._number, larger)
-            own = np.zeros(len(numbers), bool)
-            own[first : first + small + (self._number < larger)] = True
+            own[np.array_split(np.arange(len(numbers)), self._folds)[self._number]] = True
         yield from take_rows(rows, np.sort(numbers[own != self.rest]))
 
 
