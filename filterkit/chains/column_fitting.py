@@ -22,10 +22,9 @@ import numpy as np
 
 from filterkit.allocators import give_back_freed_memory
 from filterkit.chains.budget import statistic_share
-from filterkit.chains.queries import Passes, Query, run_passes
+from filterkit.chains.queries import Passes, Query, merge_records, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.numeric_class import NumericClass, count_class
-from filterkit.counts.record import RecordMerger
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, join_columns
 from filterkit.counts.weights import check_sum, sum_weights
@@ -160,9 +159,7 @@ def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | No
     target = rows.schema.class_attribute
     if target is None or target.kind != "numeric":
         return None
-    merger = RecordMerger(partial(count_class, reader), rows.schema)
-    yield [Query(rows, merger.compute, merger.add)]
-    return merger.merge()
+    return (yield from merge_records(rows, partial(count_class, reader)))
 
 
 class Strip:

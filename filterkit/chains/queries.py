@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from filterkit.chains.rows import Rows, compute_peak_growth
+from filterkit.counts.record import R, RecordMerger
 from filterkit.data.batch import Batch
 from filterkit.stages.base import Fitted, transform
 
@@ -39,6 +40,16 @@ class Query(NamedTuple):
 
 # Computes something in one pass or in several: yields the queries of each pass, and goes on when they are answered.
 Passes = Generator[list[Query], None, T]
+
+
+def merge_records(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
+    """Compute the record of each batch of some rows in one pass, and return the record of all rows.
+
+    The query of the pass is yielded, for `run_passes` to answer.
+    """
+    merger = RecordMerger(compute, rows.schema)
+    yield [Query(rows, compute, merger.add)]
+    return merger.merge()
 
 
 def run_passes(*several: Iterator[list[Query]]) -> list[Any]:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.queries import Passes, Query
+from filterkit.chains.queries import Passes, merge_records
 from filterkit.chains.rows import Rows
 from filterkit.counts.gram import Gram
 from filterkit.counts.overview import Overview
-from filterkit.counts.record import RecordMerger
 from filterkit.data.attributes import Attribute
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
@@ -42,9 +41,7 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
     low, high = (each[columns] for each in overview.moments.extremes())
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
     chosen = rows.transform_by(OnlyColumns(rows.schema, columns))
-    merger = RecordMerger(_Blocks(low, high, complete, float(overview.largest_weight)).multiply, chosen.schema)
-    yield [Query(chosen, merger.compute, merger.add)]
-    gram = merger.merge()
+    gram = yield from merge_records(chosen, _Blocks(low, high, complete, float(overview.largest_weight)).multiply)
     # For each pair of columns: the weight of the rows that have both values; the sum of the values of the first column,
     # and of their squares; and the sum of the products of both.
     products = gram.matrix()

@@ -17,7 +17,7 @@ import numpy as np
 
 from filterkit.chains.column_fitting import count_numeric_class
 from filterkit.chains.fitting import fit_stages
-from filterkit.chains.queries import Query, run_passes
+from filterkit.chains.queries import Query, merge_records, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.counts.overview import Overview
@@ -25,7 +25,7 @@ from filterkit.counts.record import SUM, Record, RecordMerger
 from filterkit.data.batch import Batch
 from filterkit.errors import UsageError
 from filterkit.exploration.details import LaterStages, describe_best
-from filterkit.exploration.extents import READER, measure_extents
+from filterkit.exploration.extents import READER, Extents
 from filterkit.exploration.features import (
     Features,
     compare_metrics,
@@ -84,17 +84,15 @@ def explore(
         return quick if quick and not chosen and estimate_tests(overviews.merge()) > _MANY_TESTS else metrics
 
     each_rows = [rows, *(step.rows for step in steps)]
-    counts = [RecordMerger(CellCounts.of, each.schema) for each in each_rows]
-    queries = [Query(each, merger.compute, merger.add) for each, merger in zip(each_rows, counts)]
-    queries.append(Query(explored, overviews.compute, overviews.add))
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
-    _, numbers, ranking, before, after = run_passes(
-        iter([queries]),
+    _, numbers, ranking, before, after, *counts = run_passes(
+        iter([[Query(explored, overviews.compute, overviews.add)]]),
         count_numeric_class(explored, READER),
         rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
-        measure_extents(explored) if has_features else iter(()),
-        measure_extents(steps[-1].rows) if has_features and steps[head:] else iter(()),
+        merge_records(explored, Extents.of) if has_features else iter(()),
+        merge_records(steps[-1].rows, Extents.of) if has_features and steps[head:] else iter(()),
+        *(merge_records(each, CellCounts.of) for each in each_rows),
     )
     overview = overviews.merge()
     described = describe_table(overview)
@@ -107,9 +105,9 @@ def explore(
         "warnings": find_warnings(overview, explored.schema, ranking),
         "stages": [
             {"words": words, "columns": each.schema.width}
-            | vars(merger.merge())
+            | vars(each_counts)
             | {"seconds": seconds.get(number)}  # None if the stage was fitted together with the one before it
-            for number, words, each, merger in zip(
+            for number, words, each, each_counts in zip(
                 count(-1), ["", *(" ".join(stage.words()) for stage in stages)], each_rows, counts
             )
         ],

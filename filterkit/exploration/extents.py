@@ -6,11 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from filterkit.chains.queries import Passes, Query
-from filterkit.chains.rows import Rows
 from filterkit.counts.cells import find_entries, find_extremes
 from filterkit.counts.class_parts import collapse_parts
-from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Field, Record, RecordMerger
+from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Field, Record
 from filterkit.counts.weights import add_parts, select_counted_rows
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
@@ -80,13 +78,6 @@ class Extents(Record):
     def take(self, columns: np.ndarray) -> Self:
         """Return the extents of some columns, int64 (k,)."""
         return self.replace(**{name: getattr(self, name)[columns] for name in ("low", "high", "whole", "stored_parts")})
-
-
-def measure_extents(rows: Rows) -> Passes[Extents]:
-    """Find how far the values of each column reach, in one pass; raises as `Extents.of`."""
-    merger = RecordMerger(Extents.of, rows.schema)
-    yield [Query(rows, merger.compute, merger.add)]
-    return merger.merge()
 
 
 def has_nominal_class(schema: Schema) -> bool:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.queries import Passes, Query
+from filterkit.chains.queries import Passes, merge_records
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import find_finite_entries
-from filterkit.counts.record import SUM_OF_PARTS, Field, Record, RecordMerger
+from filterkit.counts.record import SUM_OF_PARTS, Field, Record
 from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
@@ -83,9 +83,7 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     schema = chosen.schema
     group, names = _group_classes(schema, extents.totals)
     bins = _Bins(schema, extents.take(columns), group)
-    merger = RecordMerger(bins.count, schema)
-    yield [Query(chosen, merger.compute, merger.add)]
-    counts = merger.merge()
+    counts = yield from merge_records(chosen, bins.count)
     totals = sum_parts(group, extents.total_parts, counts.filled.shape[1])
     zeros = add_parts([totals[None], -counts.filled.sum(axis=2)])
     apart = bins.apart[:, None]
