@@ -28,7 +28,7 @@ from filterkit.stages.base import (
     transform,
 )
 from filterkit.stages.columns import learns_from_statistic
-from filterkit.stages.selective import FittedOnSomeColumns, SelectiveStage, choose_columns
+from filterkit.stages.selective import choose_columns_for, confine
 
 if TYPE_CHECKING:
     from filterkit.data.schema import Schema
@@ -137,34 +137,35 @@ class Fitting:
     def _fit_alone(self, stage: Stage) -> Fitted:
         """Fit one stage on the rows that come to it, or on those columns of them to which it is confined; return it.
 
-        If it tries itself on held-out rows, the stages before it are fitted again for each trial.
-
         Raises
         ------
         StageError : the stage needs a class that the rows do not have, or it cannot be fitted on them.
         """
-        rows, choice = self.rows, None
-        check_class(stage, rows.schema)
-        if isinstance(stage, SelectiveStage) and stage.chooses_attributes:
-            choice = choose_columns(stage, rows.schema)
-            rows = rows.transform_by(choice)
-            if not len(choice.columns):
-                return FittedOnSomeColumns(choice, choice)
+        check_class(stage, self.rows.schema)
+        choice = choose_columns_for(stage, self.rows.schema)
+        if choice is None:
+            return self._fit_on_rows(stage, self.rows)
+        return confine(stage, choice, partial(self._fit_on_rows, stage, self.rows.transform_by(choice)))
+
+    def _fit_on_rows(self, stage: Stage, rows: Rows) -> Fitted:
+        """Fit one stage on some rows, and return it.
+
+        If it tries itself on held-out rows, the stages before it are fitted again for each trial.
+        """
         if learns_from_statistic(stage) and stage.folds():
             from filterkit.chains.crossfit import cross_fit  # few chains need it
 
-            fitted = cross_fit(stage, rows, self._memory)
-        elif learns_from_statistic(stage):
+            return cross_fit(stage, rows, self._memory)
+        if learns_from_statistic(stage):
             from filterkit.chains.column_fitting import fit_column_stages
 
             (fitted,) = fit_column_stages([stage], rows, self._memory)
-        else:
-            before = [step.stage for step in self.steps[self._n_skipped :]]
-            splits = partial(split_inner_folds, before, self._trial_rows, stage, self._memory)
-            batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
-            with blame_errors(stage):
-                fitted = stage.fit(batches, rows.schema)
-        return fitted if choice is None else FittedOnSomeColumns(check_fitted(stage, fitted), choice)
+            return fitted
+        before = [step.stage for step in self.steps[self._n_skipped :]]
+        splits = partial(split_inner_folds, before, self._trial_rows, stage, self._memory)
+        batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
+        with blame_errors(stage):
+            return stage.fit(batches, rows.schema)
 
     def _append(self, stage: Stage, fitted: Fitted) -> None:
         """Append a fitted stage to the steps, which rows pass from now on; start trials after it if they share it."""

@@ -13,7 +13,7 @@ from typing import Union
 import numpy as np
 
 from filterkit.counts.weights import add_parts, pad_parts, sum_parts
-from filterkit.data.ragged import compute_offsets, compute_row_offsets, expand_ranges, find_run_begins, list_row_numbers
+from filterkit.data.ragged import compute_offsets, compute_row_offsets, find_run_begins, list_row_numbers, locate_rows
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
@@ -111,21 +111,15 @@ def add_entries(position: np.ndarray, code: np.ndarray, weights: np.ndarray | No
     return sums.reshape(length, classes, sums.shape[1])
 
 
-def take_range(parts: Parts, low: int, high: int) -> Parts:
-    """Return the weights at the positions from `low` up to, but not including, `high`; nothing is copied."""
+def take(parts: Parts, positions: np.ndarray | slice) -> Parts:
+    """Return the weights at these positions: int64, in this order; nothing is copied for a slice of start and stop."""
     if not isinstance(parts, SparseParts):
-        return parts[low:high]
-    span = slice(int(parts.starts[low]), int(parts.starts[high]))
-    return SparseParts(parts.starts[low : high + 1] - span.start, parts.code[span], parts.parts[span], parts.classes)
-
-
-def take(parts: Parts, positions: np.ndarray) -> Parts:
-    """Return a copy of the weights at these positions, int64, in this order."""
-    if not isinstance(parts, SparseParts):
-        return parts.take(positions, axis=0)
-    lengths = np.diff(parts.starts)[positions]
-    entries = expand_ranges(parts.starts[positions], lengths)
-    starts = compute_offsets(lengths)
+        return parts[positions] if isinstance(positions, slice) else parts.take(positions, axis=0)
+    if isinstance(positions, slice):
+        span = slice(*parts.starts[[positions.start, positions.stop]].tolist())
+        starts = parts.starts[positions.start : positions.stop + 1] - span.start
+        return SparseParts(starts, parts.code[span], parts.parts[span], parts.classes)
+    starts, entries = locate_rows(parts.starts, positions)
     return SparseParts(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts, collapse_parts
-from filterkit.data.ragged import compute_offsets, expand_ranges, find_run_begins, list_row_numbers
+from filterkit.data.ragged import compute_offsets, expand_ranges, find_run_begins, list_row_numbers, locate_rows
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
@@ -44,10 +44,8 @@ class Runs(NamedTuple):
 
     def select(self, chosen: np.ndarray) -> Runs:
         """Return the runs of some pairs of column and class; `chosen` are the indices of the pairs, in any order."""
-        lengths = np.diff(self.first, append=len(self.low))[chosen]
-        runs = expand_ranges(self.first[chosen], lengths)
-        first = np.cumsum(lengths) - lengths
-        return Runs(self.column[chosen], self.code[chosen], first, *(each[runs] for each in self[3:]))
+        first, runs = locate_rows(np.append(self.first, len(self.low)), chosen)
+        return Runs(self.column[chosen], self.code[chosen], first[:-1], *(each[runs] for each in self[3:]))
 
 
 class ClassCells(NamedTuple):

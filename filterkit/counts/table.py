@@ -22,9 +22,9 @@ from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_part
 from filterkit.data.ragged import (
     compute_offsets,
     compute_row_offsets,
-    expand_ranges,
     find_run_begins,
     list_row_numbers,
+    locate_rows,
     make_sort_keys,
 )
 from filterkit.engines.local import LocalEngine
@@ -186,21 +186,20 @@ class ContingencyTable(Statistic):
     def column_range(self, low: int, high: int) -> ContingencyTable:
         """Implement `Statistic.column_range`; nothing is copied."""
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
-        return self.replace(
-            columns=self.columns[low:high],
-            indptr=self.indptr[low : high + 1] - self.indptr[low],
-            values=self.values[cells],
-            cell_parts=class_parts.take_range(self.cell_parts, cells.start, cells.stop),
-            gap_parts=class_parts.take_range(self.gap_parts, low, high),
-        )
+        return self._select(slice(low, high), self.indptr[low : high + 1] - cells.start, cells)
 
     def only(self, numbers: np.ndarray) -> ContingencyTable:
-        """Return the table of some of its columns; `numbers` are their indices in `columns`, int64 and ascending."""
-        lengths = np.diff(self.indptr)[numbers]
-        cells = expand_ranges(self.indptr[numbers], lengths)
+        """Return the table of some of its columns; `numbers` are their indices in `columns`, int64 and ascending.
+
+        A column may be repeated.
+        """
+        return self._select(numbers, *locate_rows(self.indptr, numbers))
+
+    def _select(self, numbers: np.ndarray | slice, indptr: np.ndarray, cells: np.ndarray | slice) -> ContingencyTable:
+        """Return the table of some columns and of their cells; `indptr` says which cells each of the columns has."""
         return self.replace(
             columns=self.columns[numbers],
-            indptr=compute_offsets(lengths),
+            indptr=indptr,
             values=self.values[cells],
             cell_parts=class_parts.take(self.cell_parts, cells),
             gap_parts=class_parts.take(self.gap_parts, numbers),

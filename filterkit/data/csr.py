@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from filterkit.data.ragged import compute_offsets, expand_ranges, list_row_numbers
+from filterkit.data.ragged import compute_offsets, list_row_numbers, locate_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -111,10 +111,8 @@ class Csr(NamedTuple):
 
     def take(self, rows: np.ndarray) -> Csr:
         """Return the rows with these indices, int (n,), in this order."""
-        lengths = np.diff(self.indptr)[rows]
-        entries = expand_ranges(self.indptr[rows], lengths)
-        indptr = compute_offsets(lengths).astype(np.int32)
-        return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
+        indptr, entries = locate_rows(self.indptr, rows)
+        return Csr(self.data[entries], self.indices[entries], indptr.astype(np.int32), self.columns)
 
     def get_column(self, column: int) -> np.ndarray:
         """Return the values of one column, also those that are zero: float64 (rows,)."""

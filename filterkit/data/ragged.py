@@ -22,6 +22,22 @@ def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
+def locate_rows(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the entries of some rows, which lie one row after the other from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Parameters
+    ----------
+    offsets : int (n + 1,).
+    rows : int (m,), the numbers of the rows to find, in any order, and perhaps several times.
+
+    Returns
+    -------
+    int64 (m + 1,), the offsets of these rows among the entries found; and int64 (entries,), the index of each entry.
+    """
+    lengths = np.diff(offsets)[rows]
+    return compute_offsets(lengths), expand_ranges(offsets[rows], lengths)
+
+
 def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
     """Return the number of its row for each entry of rows with these lengths, int (rows,): int64 (entries,)."""
     return np.repeat(np.arange(len(lengths)), lengths)

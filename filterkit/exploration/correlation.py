@@ -14,7 +14,7 @@ from filterkit.data.attributes import Attribute
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.exploration.extents import READER
-from filterkit.stages.selective import OnlyColumns
+from filterkit.stages.selective import pass_on_columns
 
 _LEAST = 1e-12  # a variance, as a share of the squared width of the values, below which rounding decides
 
@@ -40,7 +40,7 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
     """
     low, high = (each[columns] for each in overview.moments.extremes())
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
-    chosen = rows.transform_by(OnlyColumns(rows.schema, columns))
+    chosen = rows.transform_by(pass_on_columns(rows.schema, columns))
     gram = yield from merge_records(chosen, _Blocks(low, high, complete, float(overview.largest_weight)).multiply)
     # For each pair of columns: the weight of the rows that have both values; the sum of the values of the first column,
     # and of their squares; and the sum of the products of both.

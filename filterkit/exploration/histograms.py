@@ -16,7 +16,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.exploration.extents import READER, Extents, has_nominal_class
-from filterkit.stages.selective import OnlyColumns
+from filterkit.stages.selective import pass_on_columns
 
 _BINS = 40
 _MOST_CLASSES = 10  # of a histogram; the classes with the fewest rows are taken together
@@ -79,7 +79,7 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     ------
     StageError : a value is infinite.
     """
-    chosen = rows.transform_by(OnlyColumns(rows.schema, columns))
+    chosen = rows.transform_by(pass_on_columns(rows.schema, columns))
     schema = chosen.schema
     group, names = _group_classes(schema, extents.totals)
     bins = _Bins(schema, extents.take(columns), group)

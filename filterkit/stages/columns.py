@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
@@ -24,15 +24,13 @@ from filterkit.data.contract import (
     make_contract_error,
 )
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import Ragged, compute_offsets, expand_ranges, list_row_numbers
+from filterkit.data.ragged import Ragged, list_row_numbers, locate_rows
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
 from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_method_error, name_stage_in_errors
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
 from filterkit.stages.selective import SelectiveStage
-
-_COLUMNS_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
 
 
 class Fold(NamedTuple):
@@ -316,29 +314,23 @@ class FittedColumns(Fitted):
         self.columns = columns
         self.growth = max(1.0, len(columns) / max(incoming.width, 1))
         # The outgoing columns of the incoming column i are those from _first[i] to _first[i + 1] - 1.
-        every = np.arange(incoming.width + 1)
-        self._is_one_to_one = np.array_equal(columns, every[:-1])
-        self._first = every if self._is_one_to_one else np.searchsorted(columns, every)
-        # For each range of columns in which zero does not stay zero: whether it becomes NaN.
-        moved = (
-            {bool(np.isnan(image).any()) for image in self._transform_zeros() if image.any()} if outgoing.zero else ()
-        )
-        if moved:
+        self._first = np.searchsorted(columns, np.arange(incoming.width + 1))
+        self._is_one_to_one = np.array_equal(columns, np.arange(incoming.width))
+        zeros = self._transform_zeros() if outgoing.zero else np.zeros(0)
+        if zeros.any():
             # Sparse rows would keep the zero that the table and dense rows lose. The data are not at fault, so this is
             # not a StageError.
             fault = (
                 "apply gives NaN for 0 where zero is special; is NaN in its state? Put a number there in fit_columns"
-                if True in moved
+                if np.isnan(zeros).any()
                 else "apply turns zero into something else where zero is special; return 0 for 0 if table.schema.zero "
                 "is true, or override output to return schema.replace(zero=False)"
             )
             raise make_contract_error(stage.name, fault, type(stage))
 
-    def _transform_zeros(self) -> Iterator[np.ndarray]:
-        """Yield what zero becomes in each outgoing column, float64 (n,), for n columns at a time."""
-        for first in range(0, len(self.columns), _COLUMNS_AT_ONCE):
-            columns = np.arange(first, min(first + _COLUMNS_AT_ONCE, len(self.columns)))
-            yield self._transform_values(np.zeros(len(columns)), columns)
+    def _transform_zeros(self) -> np.ndarray:
+        """Return what zero becomes in each outgoing column: float64 (outgoing columns,)."""
+        return self._transform_values(np.zeros(len(self.columns)), np.arange(len(self.columns)))
 
     def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
@@ -441,14 +433,13 @@ class FittedColumns(Fitted):
             return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.reshape(width, rows).T))
         values, columns, indptr = batch.csr.data, batch.csr.indices.astype(np.int64), batch.csr.indptr
         if not self._is_one_to_one:  # each entry becomes one entry in each outgoing column of its column
-            repeats = np.diff(self._first)[columns]
-            values, columns = np.repeat(values, repeats), expand_ranges(self._first[columns], repeats)
-            indptr = compute_offsets(repeats)[indptr]
+            offsets, made = locate_rows(self._first, columns)
+            values, columns, indptr = np.repeat(values, np.diff(offsets)), made, offsets[indptr]
         image = self._transform_values(
             values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
         )
         if not self.schema.sparse:
-            X = np.tile(np.concatenate([np.zeros(0), *self._transform_zeros()]), (len(batch), 1))
+            X = np.tile(self._transform_zeros(), (len(batch), 1))
             X[list_row_numbers(np.diff(indptr)), columns] = image
             return batch.replace(schema=self.schema, X=X)
         matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.columns))
@@ -466,19 +457,15 @@ class FittedColumns(Fitted):
         # Each cell of an incoming column becomes a cell of each of its outgoing columns. Missing values become cells
         # first, and so do zeros unless they stay zero.
         full = table if self.schema.zero else table.with_zeros()
-        if self._is_one_to_one:
-            outputs, source = table.columns, np.arange(len(table))
-            output, values, parts = full.column_of_cell, full.values, full.cell_parts
-        else:
-            outputs = expand_ranges(self._first[table.columns], np.diff(self._first)[table.columns])
-            source = np.searchsorted(table.columns, self.columns[outputs])
-            sizes = np.diff(full.indptr)[source]
-            output, cell = list_row_numbers(sizes), expand_ranges(full.indptr[source], sizes)
-            values, parts = full.values[cell], class_parts.take(full.cell_parts, cell)
-        gaps = np.flatnonzero(full.missing_rows[source])
+        outputs = table.columns
+        if not self._is_one_to_one:
+            _, outputs = locate_rows(self._first, table.columns)
+            full = full.only(np.searchsorted(table.columns, self.columns[outputs]))
+        output, values, parts = full.column_of_cell, full.values, full.cell_parts
+        gaps = np.flatnonzero(full.missing_rows)
         if len(gaps):
             output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))
-            parts = class_parts.concatenate([parts, class_parts.take(full.gap_parts, source[gaps])])
+            parts = class_parts.concatenate([parts, class_parts.take(full.gap_parts, gaps)])
         image = self._transform_values(values, outputs[output])
         absent = np.flatnonzero(np.isnan(image))
         gap_parts = class_parts.add_groups(class_parts.take(parts, absent), output[absent], len(outputs))

@@ -6,6 +6,8 @@ come out replace the chosen ones. So a stage need not know that it is confined.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +15,10 @@ import numpy as np
 from filterkit.data.attribute_choice import chosen_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
-from filterkit.data.rearrangement import Rearrangement
 from filterkit.data.schema import KINDS, Schema
-from filterkit.errors import FilterkitError, StageError
-from filterkit.stages.base import Fitted, Stage, check_fitted, transform
+from filterkit.errors import FilterkitError
+from filterkit.stages.base import Built, Fitted, FittedStage, Stage, check_fitted, name_stage_in_errors, transform
+from filterkit.stages.edit import Edit
 from filterkit.stages.options import option
 
 if TYPE_CHECKING:
@@ -73,46 +75,58 @@ class SelectiveStage(ChoosingStage):
     """
 
 
-class OnlyColumns(Fitted):
-    """Passes on only some columns of X, and the class or the labels; texts and dates are dropped.
+class _ColumnChoice(Stage):
+    """Pass on only some columns of X, and the class or the labels; drop texts and dates."""
+
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        edit = Edit(schema)
+        edit.take(sorted({*schema.feature_indices[state[_COLUMNS]].tolist(), *schema.targets}))
+        return edit.build()
+
+
+def pass_on_columns(schema: Schema, columns: np.ndarray) -> FittedStage:
+    """Return a fitted stage that passes on only some columns of X, and the class or the labels, but no texts and dates.
 
     Parameters
     ----------
     schema : of the incoming batches.
     columns : int64 (n,), ascending: the columns of X to pass on.
-
-    Attributes
-    ----------
-    incoming : the schema of the incoming batches.
-    columns : as the parameter.
     """
-
-    columns: np.ndarray
-
-    def __init__(self, schema: Schema, columns: np.ndarray) -> None:
-        self.incoming = schema
-        self.columns = columns
-        self.state = {}
-        remaining = sorted({*schema.feature_indices[columns].tolist(), *schema.targets})
-        new_index = {old: new for new, old in enumerate(remaining)}
-        attributes = [schema.attributes[i] for i in remaining]
-        self.schema = schema.replace(attributes=attributes, **schema.map_target_positions(new_index))
-        self._rearrangement = Rearrangement(schema, self.schema, remaining)
-
-    def transform(self, batch: Batch) -> Batch:
-        return self._rearrangement.apply(batch)
+    return FittedStage(_ColumnChoice(), schema, {_COLUMNS: columns})
 
 
-def choose_columns(stage: SelectiveStage, schema: Schema) -> OnlyColumns:
-    """Choose the columns of X that the options of a stage name; `schema` is that of the incoming batches.
+def choose_columns_for(stage: Stage, schema: Schema) -> FittedStage | None:
+    """Return what passes on the columns of X to which the options of a stage confine it; None if they do not.
+
+    `schema` is that of the incoming batches.
 
     Raises
     ------
     StageError : an option chooses no attribute.
     """
+    if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes:
+        return None
     features = schema.feature_indices
     chosen = chosen_attributes(stage.name, schema, stage.only, stage.except_, features.tolist())
-    return OnlyColumns(schema, np.searchsorted(features, np.array(chosen, np.int64)))
+    return pass_on_columns(schema, np.searchsorted(features, np.array(chosen, np.int64)))
+
+
+def confine(stage: Stage, choice: FittedStage, fit: Callable[[], Fitted]) -> Fitted:
+    """Return a fitted stage that changes only some columns of X, and leaves the others as they are.
+
+    Parameters
+    ----------
+    stage : the stage.
+    choice : what `choose_columns_for` returned for it.
+    fit : returns the stage, fitted on the rows that `choice` passes on; not called if these have no columns.
+
+    Raises
+    ------
+    StageError : a column that comes out has the name of another attribute.
+    """
+    fitted = check_fitted(stage, fit()) if len(choice.state[_COLUMNS]) else choice
+    with name_stage_in_errors(stage):
+        return FittedOnSomeColumns(fitted, choice)
 
 
 class FittedOnSomeColumns(Fitted):
@@ -125,21 +139,19 @@ class FittedOnSomeColumns(Fitted):
 
     Raises
     ------
-    StageError : a column that comes out has the name of another attribute.
+    FilterkitError : a column that comes out has the name of another attribute.
     """
 
-    columns: np.ndarray
-
-    def __init__(self, fitted: Fitted, choice: OnlyColumns) -> None:
+    def __init__(self, fitted: Fitted, choice: FittedStage) -> None:
         self._fitted = fitted
         self._choice = choice
         self.growth = fitted.growth
-        incoming, outgoing = choice.incoming, fitted.schema
+        incoming, outgoing, chosen = choice.incoming, fitted.schema, choice.state[_COLUMNS]
         origins = fitted.columns  # of the new columns, among the chosen ones
         if origins is None and [a.name for a in outgoing.features] == [a.name for a in choice.schema.features]:
             origins = np.arange(outgoing.width)
-        replaced = choice.columns[:1].repeat(outgoing.width) if origins is None else choice.columns[origins]
-        others = np.setdiff1d(np.arange(incoming.width), choice.columns, assume_unique=True)
+        replaced = chosen[:1].repeat(outgoing.width) if origins is None else chosen[origins]
+        others = np.setdiff1d(np.arange(incoming.width), chosen, assume_unique=True)
         source = np.concatenate([others, replaced])
         order = np.argsort(source, kind="stable")  # an unchanged column and a new one never have the same origin
         self.columns = source[order]
@@ -147,15 +159,12 @@ class FittedOnSomeColumns(Fitted):
         unordered = [*(incoming.features[i] for i in others.tolist()), *outgoing.features]
         features = [unordered[i] for i in order.tolist()]
         form = {"sparse": incoming.sparse and outgoing.sparse, "zero": outgoing.zero}
-        try:
-            self.schema = incoming.with_features(features, self.columns, **form)
-        except FilterkitError as error:
-            raise StageError("" if fitted.made_by is None else fitted.made_by.name, str(error)) from None
+        self.schema = incoming.with_features(features, self.columns, **form)
 
     @property
     def state(self) -> dict[str, Any]:  # type: ignore[override]
         """The chosen columns, and the state of the stage that was fitted on them."""
-        return {_COLUMNS: self._choice.columns, **self._fitted.get_state()}
+        return {**self._choice.state, **self._fitted.get_state()}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         return self._fitted.describe(self._choice.schema, top)
@@ -188,12 +197,10 @@ def rebuild_fitted(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitte
     ------
     FilterkitError : the state does not belong to this stage, or to other columns than it chooses.
     """
-    if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes:
+    choice = choose_columns_for(stage, schema)
+    if choice is None:
         return stage.from_state(state, schema)
-    choice = choose_columns(stage, schema)
-    if not np.array_equal(state[_COLUMNS], choice.columns):
+    if not np.array_equal(state[_COLUMNS], choice.state[_COLUMNS]):
         raise FilterkitError(f"{stage.name} has been fitted on other columns than it chooses")
-    if not len(choice.columns):
-        return FittedOnSomeColumns(choice, choice)
     own = {key: value for key, value in state.items() if key != _COLUMNS}
-    return FittedOnSomeColumns(check_fitted(stage, stage.from_state(own, choice.schema)), choice)
+    return confine(stage, choice, partial(stage.from_state, own, choice.schema))
