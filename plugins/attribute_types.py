@@ -132,7 +132,7 @@ def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
     return list(map(DateFormat(attribute.format or _ISO).format, values)) if attribute.kind == "date" else values
 
 
-class Retyping(ChoosingStage):
+class TypeChangingStage(ChoosingStage):
     """Changes the type of attributes, each value by itself; the name of the stage is the new type.
 
     Attributes
@@ -176,7 +176,7 @@ class Retyping(ChoosingStage):
         )
 
 
-class Numeric(Retyping):
+class Numeric(TypeChangingStage):
     """Turn nominal, string and date attributes into numeric ones.
 
         filterkit in.arff numeric --only class --codes
@@ -218,7 +218,7 @@ class Numeric(Retyping):
         return np.array([*found, None], np.float64)[codes]
 
 
-class String(Retyping):
+class String(TypeChangingStage):
     """Turn nominal, numeric and date attributes into strings, as Weka's NominalToString does.
 
         filterkit --class none in.arff string --only class
@@ -238,7 +238,7 @@ class String(Retyping):
         return pick_texts(_format_values(attribute, distinct), codes)
 
 
-class Date(Retyping):
+class Date(TypeChangingStage):
     """Turn string, nominal and numeric attributes into dates, as Weka's NumericToDate does, or change a date's format.
 
         filterkit arff_samples/mixed.arff date --only received --format yyyy-MM

@@ -94,9 +94,11 @@ def boost_stumps(
         each: Any = map if jobs == 1 else pool.map
         for pivot in pivots:
             if multiple_pivots:
-                taken = np.concatenate(list(each(lambda block: _find_best_features(block.compute_criterion()), blocks)))
+                taken = np.concatenate(
+                    list(each(lambda block: _find_best_features(block.compute_feature_criteria()), blocks))
+                )
             else:
-                z = sum(each(lambda block: block.compute_criterion().sum(axis=1, keepdims=True), blocks))
+                z = sum(each(lambda block: block.compute_feature_criteria().sum(axis=1, keepdims=True), blocks))
                 taken = np.repeat(_find_best_features(z), labels)
             sums = np.concatenate(list(each(_LabelBlock.sum_weights, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
@@ -134,7 +136,7 @@ class _LabelBlock:
         self.sums: np.ndarray  # (features + 1, 2, labels): of the rows that have each feature, and last of all rows
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
 
-    def compute_criterion(self) -> np.ndarray:
+    def compute_feature_criteria(self) -> np.ndarray:
         """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
         self.sums = (self.table @ self.weights).reshape(len(self.table.indptr) - 1, 2, -1)
         present, whole = self.sums[:-1], self.sums[-1]

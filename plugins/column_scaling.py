@@ -21,7 +21,7 @@ from filterkit.plugin import (
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
 
 
-class Rescaling(ColumnStage):
+class RescalingStage(ColumnStage):
     """Rescales each column by what `rescale` does.
 
     Attributes
@@ -44,7 +44,7 @@ class Rescaling(ColumnStage):
         return rescale(values, columns, {**state, "span": state[self.parts[-1]]})
 
 
-class Range(Rescaling):
+class Range(RescalingStage):
     """Rescale each column so that its training values run from 0 to 1, as Weka's attribute Normalize does.
 
         filterkit in.arff range svm
@@ -62,7 +62,7 @@ class Range(Rescaling):
         return compute_scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
 
 
-class Standardize(Rescaling):
+class Standardize(RescalingStage):
     """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
 
         filterkit in.arff standardize svm

@@ -27,7 +27,7 @@ def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
 
 def f_test(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The F statistic of presence and the class."""
-    return _compute_f(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
+    return _compute_f_statistic(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
 
 
 def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -38,10 +38,10 @@ def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
     variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
     mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
     """
-    return _compute_f(*_compute_correlations(table)[1:], table.totals.sum())
+    return _compute_f_statistic(*_compute_correlations(table)[1:], table.totals.sum())
 
 
-def _compute_f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
+def _compute_f_statistic(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
     """Compute the F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
     left = np.maximum(total - freedom - 1, 0.0)
     return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
@@ -92,10 +92,10 @@ def _center_and_scale(cells: ContingencyTable) -> np.ndarray:
 
 
 def _count_with_missing_labels(cells: ContingencyTable) -> np.ndarray:
-    """Return the counts of the cells, with missing labels added to the first most frequent label of their column.
+    """Count the rows of each cell by class, float64 (cells, classes); a missing label counts as the most frequent one.
 
-       They are float64 (cells, classes).
-    With a numeric class they are float64 (cells, 2), the rows and the sums of the class.
+    That is the first most frequent label of the column. With a numeric class the result is float64 (cells, 2), the rows
+    and the sums of the class.
     """
     counts, missing = cells.counts.copy(), cells.missing
     if cells.numeric_class:

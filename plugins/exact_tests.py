@@ -18,7 +18,7 @@ _AS_LIKELY = 1e-7
 _ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 
 
-class _Draws(NamedTuple):
+class _HypergeometricDraws(NamedTuple):
     """Holds draws of rows without replacement; how many of those drawn are positive has a hypergeometric distribution.
 
     Attributes
@@ -41,7 +41,7 @@ class _Draws(NamedTuple):
         """How far a number of positive rows may lie outside the possible ones, because sums of weights are rounded."""
         return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
-    def take(self, at: np.ndarray) -> _Draws:
+    def take(self, at: np.ndarray) -> _HypergeometricDraws:
         """Return the draws with the numbers `at`, int64 (n,)."""
         return self._replace(words=self.words[at])
 
@@ -55,7 +55,9 @@ class _Draws(NamedTuple):
         words, pos, neg = self
         return np.asarray(log_choose(pos, tp) + log_choose(neg, words - tp) - log_choose(pos + neg, words))
 
-    def sum_tail(self, start: np.ndarray, step: np.ndarray | float, smallest: float = 1e-17) -> np.ndarray:
+    def sum_tail_probabilities(
+        self, start: np.ndarray, step: np.ndarray | float, smallest: float = 1e-17
+    ) -> np.ndarray:
         """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
 
         It ends before a term that is below the share `smallest` of the sum so far.
@@ -82,18 +84,18 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
     p is the total probability of all tables with the same margins that are no more likely than the observed one. For
     weights that are not whole numbers, the gamma function replaces the factorial.
     """
-    draws = _Draws(tp + fp, pos, neg)
+    draws = _HypergeometricDraws(tp + fp, pos, neg)
     observed = draws.compute_log_probability(tp)
     # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
     # other side from the first outcome that is no more likely.
     outwards = np.where(tp < draws.mode, -1.0, 1.0)
-    total = draws.sum_tail(tp, outwards)
-    other, is_possible = _find_mirror(draws, tp, -outwards, observed)
+    total = draws.sum_tail_probabilities(tp, outwards)
+    other, is_possible = _find_outcome_beyond_mode(draws, tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
     if len(at):
         beyond = draws.take(at)
         ratio = np.exp(beyond.compute_log_probability(other[at]) - observed[at])
-        total[at] += ratio * beyond.sum_tail(other[at], -outwards[at])
+        total[at] += ratio * beyond.sum_tail_probabilities(other[at], -outwards[at])
     return np.asarray(np.maximum(-(observed + np.log(total)), 0.0))
 
 
@@ -117,15 +119,15 @@ def bound_fisher(
     surprise = np.zeros(len(tp_low))
     for tp, fp, step, limit in ((tp_high, fp_low, 1.0, np.maximum), (tp_low, fp_high, -1.0, np.minimum)):
         # −ln of at most the probability of tp and what follows it in the direction of the step.
-        draws = _Draws(tp + fp, pos, neg)
+        draws = _HypergeometricDraws(tp + fp, pos, neg)
         start = limit(tp, np.floor(draws.mode))
-        tail = np.log(draws.sum_tail(start, step, smallest=1e-3))
+        tail = np.log(draws.sum_tail_probabilities(start, step, smallest=1e-3))
         surprise = np.maximum(surprise, -draws.compute_log_probability(start) - tail)
     return surprise + (1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1)))
 
 
-def _find_mirror(
-    draws: _Draws, tp: np.ndarray, sign: np.ndarray, observed: np.ndarray
+def _find_outcome_beyond_mode(
+    draws: _HypergeometricDraws, tp: np.ndarray, sign: np.ndarray, observed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
 
@@ -163,7 +165,7 @@ def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     This place is the probability of a smaller count plus half the probability of the same count, and at least 1e-300.
     """
     rate = (tp + fp) / (pos + neg)
-    apart = _compute_z(tp, pos, rate) - _compute_z(fp, neg, rate)
+    apart = _compute_binomial_z(tp, pos, rate) - _compute_binomial_z(fp, neg, rate)
     return np.abs(np.where((rate > 0) & (rate < 1), apart, 0.0))
 
 
@@ -175,12 +177,12 @@ def bound_bbs(
     z grows with the count and falls with the rate.
     """
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
-    positive = _compute_z(tp_high, pos, low) - _compute_z(fp_low, neg, high)
-    negative = _compute_z(fp_high, neg, low) - _compute_z(tp_low, pos, high)
+    positive = _compute_binomial_z(tp_high, pos, low) - _compute_binomial_z(fp_low, neg, high)
+    negative = _compute_binomial_z(fp_high, neg, low) - _compute_binomial_z(tp_low, pos, high)
     return np.asarray(np.maximum(positive, negative) * (1 + 1e-6) + 1e-6)
 
 
-def _compute_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
+def _compute_binomial_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
     """Compute the Normal quantile of the share of outcomes below the count `x`, in `draws` draws with the rate `p`.
 
     Half of the outcomes that are `x` count as below. All arrays are float64 (n,).
@@ -188,15 +190,15 @@ def _compute_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
     from scipy.special import ndtri
 
     # P(X ≥ x) and P(X ≤ x), by the regularised incomplete beta function.
-    above = np.where(x > 0, _compute_beta(x, draws - x + 1, p), 1.0)
-    below = np.where(x < draws, _compute_beta(draws - x, x + 1, 1 - p), 1.0)
-    beyond = np.where(x < draws, _compute_beta(x + 1, draws - x, p), 0.0)
-    short = np.where(x > 0, _compute_beta(draws - x + 1, x, 1 - p), 0.0)
+    above = np.where(x > 0, _compute_incomplete_beta(x, draws - x + 1, p), 1.0)
+    below = np.where(x < draws, _compute_incomplete_beta(draws - x, x + 1, 1 - p), 1.0)
+    beyond = np.where(x < draws, _compute_incomplete_beta(x + 1, draws - x, p), 0.0)
+    short = np.where(x > 0, _compute_incomplete_beta(draws - x + 1, x, 1 - p), 0.0)
     up, down = np.maximum((above + beyond) / 2, 1e-300), np.maximum((below + short) / 2, 1e-300)
     return np.asarray(np.where(down < up, ndtri(down), -ndtri(up)))
 
 
-def _compute_beta(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _compute_incomplete_beta(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Compute the regularised incomplete beta function; a or b may be 0, and the result is then between 0 and 1."""
     from scipy.special import betainc, betaincc
 

@@ -128,7 +128,7 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
         elif name == "CLASS":
             position = schema.class_index
         elif name.lower() in _WORDS:
-            return _get_constant(name)
+            return _make_constant_value(name)
     if position is None:
         raise ExpressionError(f"there is no attribute {quoted(name)}{suggestion(name, list(schema.names))}", tree.at)
     attribute = schema.attributes[position]
@@ -151,11 +151,11 @@ def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _WORDS:
-        return _get_constant(tree.value)
+        return _make_constant_value(tree.value)
     raise ExpressionError(f"{quoted(tree.value)} is unknown here; use {', '.join(values)}", tree.at)
 
 
-def _get_constant(word: str) -> Value:
+def _make_constant_value(word: str) -> Value:
     """Return the value of the word ``missing``, ``true`` or ``false``, in any case of letters."""
     kind, number = _WORDS[word.lower()]
     return Value(kind, np.array(number))

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from filterkit import FilterkitError, StageError, UsageError, option
 from filterkit.plugin import call_interruptibly, check_trusted, one_blas_thread, quoted, suggestion, warn_of_fit
 
-from .names import list_known_classes
+from .names import list_sklearn_classes
 
 T = TypeVar("T")
 
@@ -66,8 +66,8 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
     UsageError : the class is unknown, an assignment is not one, or a saved chain names a class of a package that is not
         trusted.
     """
-    if class_ not in list_known_classes() and not _PATH.fullmatch(class_):
-        hint = suggestion(class_, list(list_known_classes()))
+    if class_ not in list_sklearn_classes() and not _PATH.fullmatch(class_):
+        hint = suggestion(class_, list(list_sklearn_classes()))
         hint += " Others" if hint else "; others"
         hint += " go by their path, such as lightgbm.LGBMClassifier"
         raise UsageError(f"{stage}: scikit-learn has no classifier, regressor or transformer {quoted(class_)}{hint}")
@@ -88,7 +88,7 @@ def parse_value(stage: str, name: str, text: str) -> Any:
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         pass
     words = text.split(",")
-    if not all(word in list_known_classes() or _PATH.fullmatch(word) for word in words):
+    if not all(word in list_sklearn_classes() or _PATH.fullmatch(word) for word in words):
         return text
     estimators = [make_estimator(stage, word) for word in words]
     return [(type(e).__name__.lower(), e) for e in estimators] if name == "estimators" else estimators[0]
@@ -137,7 +137,7 @@ def explain_missing_parameter(name: str) -> str:
 
 
 def _import_class(stage: str, class_: str) -> type[Any]:
-    module, _, name = list_known_classes().get(class_, class_).rpartition(".")
+    module, _, name = list_sklearn_classes().get(class_, class_).rpartition(".")
     try:
         imported = importlib.import_module(module)
     except ImportError as error:
@@ -233,12 +233,12 @@ def dump_estimator(estimator: Any) -> str:
     except UnsupportedTypeException as error:
         raise NotImplementedError(f"skops cannot store it: {error}") from None
     untrusted = skops_io.get_untrusted_types(data=data)
-    if untrusted and _count_features(skops_io.loads(data, trusted=untrusted)) != _count_features(estimator):
+    if untrusted and _list_feature_counts(skops_io.loads(data, trusted=untrusted)) != _list_feature_counts(estimator):
         raise NotImplementedError("skops stores it without what it has learned")
     return base64.b64encode(data).decode()
 
 
-def _count_features(estimator: Any) -> list[Any]:
+def _list_feature_counts(estimator: Any) -> list[Any]:
     several = estimator if isinstance(estimator, list) else [estimator]
     return [getattr(each, "n_features_in_", None) for each in several]
 

@@ -184,7 +184,7 @@ transformer sklearn.random_projection.SparseRandomProjection
 
 
 @cache
-def list_known_classes(kind: str = "") -> dict[str, str]:
+def list_sklearn_classes(kind: str = "") -> dict[str, str]:
     """Return the paths of scikit-learn's classes by their short names such as ``LinearSVC``.
 
     `kind` is ``classifier``, ``regressor`` or ``transformer``; "" stands for all three.
@@ -196,7 +196,7 @@ def list_known_classes(kind: str = "") -> dict[str, str]:
 def find_counterpart(name: str, is_regressor: bool) -> str:
     """Return the regressor that is most like a classifier, or the other way round if not `is_regressor`."""
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
-    known = list_known_classes("regressor" if is_regressor else "classifier")
+    known = list_sklearn_classes("regressor" if is_regressor else "classifier")
     candidates = [name.replace(*(ends if is_regressor else ends[::-1])) for ends in endings]
     candidates += [name.removesuffix("Classifier"), f"{name}Classifier"]
     return next((each for each in candidates if each in known), "Ridge" if is_regressor else "LogisticRegression")

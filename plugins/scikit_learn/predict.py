@@ -39,7 +39,7 @@ from .estimators import (
     make_estimator,
     parse_value,
 )
-from .names import find_counterpart, list_known_classes
+from .names import find_counterpart, list_sklearn_classes
 
 _BLOCK = 256  # rows that a model scores together
 
@@ -84,7 +84,7 @@ class Predict(Learner):
         None,
         "Name of the classifier or regressor, as LogisticRegression, or the path of its class.",
         bare=True,
-        completions=lambda options: sorted([*list_known_classes("classifier"), *list_known_classes("regressor")]),
+        completions=lambda options: sorted([*list_sklearn_classes("classifier"), *list_sklearn_classes("regressor")]),
     )
     set: tuple[str, ...] = declare_set_option()
     grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
@@ -112,7 +112,7 @@ class Predict(Learner):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
-        if self.estimator in list_known_classes("transformer"):
+        if self.estimator in list_sklearn_classes("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
@@ -279,7 +279,7 @@ def _choose_positive_code(tasks: Tasks) -> int:
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
-def _name_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
+def _name_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     """Return the names of the values that the numbers 0 and 1 stand for, or only the name of a numeric task."""
     name, target = tasks.names[task], schema.class_attribute
     if tasks.is_numeric:
@@ -341,7 +341,7 @@ class EstimatorModel:
                 chosen = [pair.partition("=")[0] for pair in self._stage.grid]
                 values = [estimator.get_params()[name] for name in chosen]
                 tables.append(make_learned_table(prefix, chosen, {"value": list(map(str, values))}, of="chosen"))
-            classes = names[first:stop] if stop - first > 1 else _name_codes(tasks, first, incoming)
+            classes = names[first:stop] if stop - first > 1 else _name_binary_codes(tasks, first, incoming)
             tables += describe_estimator(estimator, incoming, classes, top, prefix)
         return tables
 

@@ -27,7 +27,7 @@ from .estimators import (
     make_estimator,
     shorten_message,
 )
-from .names import list_known_classes
+from .names import list_sklearn_classes
 
 
 class Sklearn(SelectiveStage):
@@ -51,7 +51,7 @@ class Sklearn(SelectiveStage):
     class_: str = option(
         "",
         "Class of the transformer: its name, as PowerTransformer, or its path.",
-        completions=lambda options: sorted(list_known_classes("transformer")),
+        completions=lambda options: sorted(list_sklearn_classes("transformer")),
     )
     set: tuple[str, ...] = declare_set_option()
 

@@ -22,7 +22,7 @@ def shape_values(
     state : what `Shape.fit_columns` returned.
     log_odds : whether estimates are interpolated first, and become log odds then.
     """
-    image = _interpolate(values, column, task, state, log_odds)
+    image = _interpolate_curves(values, column, task, state, log_odds)
     absent, is_zero = np.isnan(values), values == 0
     if absent.any():
         image = np.where(absent, state["missing"][column, task], image)
@@ -31,7 +31,7 @@ def shape_values(
     return image
 
 
-def _interpolate(
+def _interpolate_curves(
     values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
 ) -> np.ndarray:
     """Shape values that are neither missing nor a special zero, as `shape_values` does; others get any number."""

@@ -119,7 +119,7 @@ def compute_log_odds(p: np.ndarray) -> np.ndarray:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def estimate_locally(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> np.ndarray:
+def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> np.ndarray:
     """Estimate p of each training value from the rows around it (section 3.2): float64 (cells, tasks).
 
     A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.reach` below
@@ -168,7 +168,7 @@ def estimate_locally(cells: ContingencyTable, tasks: list[int], smoothing: Smoot
     return estimates
 
 
-def estimate_zeros(
+def estimate_zero_probabilities(
     cells: ContingencyTable, tasks: list[int], smoothing: Smoothing, estimates: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
     """Estimate p(0) of each column where zero is special (section 3.5): float64 (k, tasks).

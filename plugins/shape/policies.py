@@ -29,8 +29,8 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
     width, tasks = len(table), table.tasks()
     sums = np.zeros((5, width))
     for fold in folds:
-        parts = training, held_out = _group_rows(fold.training), _group_rows(fold.held_out)
-        means = _compute_means(training, width)
+        parts = training, held_out = _group_rows_by_value(fold.training), _group_rows_by_value(fold.held_out)
+        means = _compute_column_means(training, width)
         known = [each._replace(value=np.where(np.isnan(each.value), means[each.column], each.value)) for each in parts]
         own, image = list[np.ndarray](), list[np.ndarray]()
         for number, task in enumerate(tasks):
@@ -70,7 +70,7 @@ def _sum_task_losses(log_odds: list[np.ndarray], tasks: list[int], classes: int)
     return losses
 
 
-def _group_rows(table: ContingencyTable) -> WeightedRows:
+def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
     """Group the rows of a table by column and value, zero and missing (NaN) among the values."""
     full = table.with_zeros()
     missing = np.flatnonzero(full.missing.any(axis=1))
@@ -83,7 +83,7 @@ def _group_rows(table: ContingencyTable) -> WeightedRows:
     )
 
 
-def _compute_means(rows: WeightedRows, columns: int) -> np.ndarray:
+def _compute_column_means(rows: WeightedRows, columns: int) -> np.ndarray:
     """Return the mean of the values of each column that are not missing, float64 (columns,); 0 if all are."""
     weights = np.where(np.isnan(rows.value), 0.0, rows.total)
     values = np.nan_to_num(rows.value)

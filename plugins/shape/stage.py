@@ -24,9 +24,9 @@ from filterkit.plugin import (
 from .curves import shape_values
 from .estimates import (
     compute_log_odds,
-    estimate_locally,
+    estimate_local_probabilities,
     estimate_shares,
-    estimate_zeros,
+    estimate_zero_probabilities,
     find_knots,
     fit_monotone,
     make_smoothing,
@@ -127,7 +127,7 @@ class Shape(ColumnStage):
         return "T(p(v))" if self._log_odds else "p(v)"
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        column, task = (each[columns] for each in self._list_outgoing(state))
+        column, task = (each[columns] for each in self._list_outgoing_columns(state))
         drawn = task >= 0
         column, task = column[drawn], task[drawn]
         images = np.full(len(values), np.nan)
@@ -174,7 +174,7 @@ class Shape(ColumnStage):
         tasks = table.tasks()
         smoothing = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)
         share = estimate_shares(table.totals[None], tasks, smoothing)[0]
-        estimates = estimate_locally(cells, tasks, smoothing)
+        estimates = estimate_local_probabilities(cells, tasks, smoothing)
         if self.method == "isotonic":
             estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone(cells, tasks))
         missing = estimate_shares(table.missing, tasks, smoothing)
@@ -185,7 +185,7 @@ class Shape(ColumnStage):
             else np.zeros((len(table), len(tasks)))
         )
         if special:
-            base = estimate_zeros(cells, tasks, smoothing, estimates, share)
+            base = estimate_zero_probabilities(cells, tasks, smoothing, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.
         if self._log_odds:
             share, missing = compute_log_odds(share), compute_log_odds(missing)
@@ -222,7 +222,7 @@ class Shape(ColumnStage):
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
         if state["unseen"].shape[1] and not self._makes_column_per_class(schema) and not self.beside:
             return None
-        return self._list_outgoing(state)[0]
+        return self._list_outgoing_columns(state)[0]
 
     def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
@@ -230,7 +230,7 @@ class Shape(ColumnStage):
             return attributes.as_numeric(~state["unchanged"][columns])
         assert target is not None
         suffixes = Texts.of(["", *(f"@{target.values[code]}" for code in schema.positive_classes(totals))])
-        task = self._list_outgoing(state)[1]
+        task = self._list_outgoing_columns(state)[1]
         names = Texts.join_elements((attributes.names, columns), (suffixes, (task + 1).astype(np.int32)))
         return attributes.take(columns, names).as_numeric(task >= 0)
 
@@ -247,13 +247,13 @@ class Shape(ColumnStage):
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
             return shape_values(values, column, task, state, self._log_odds) * self.weight
-        column, task = (each[columns] for each in self._list_outgoing(state))
+        column, task = (each[columns] for each in self._list_outgoing_columns(state))
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         images = shape_values(values[shaped], column[shaped], task[shaped], state, self._log_odds)
         image[shaped] = images * self.weight
         return image
 
-    def _list_outgoing(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+    def _list_outgoing_columns(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """List the incoming column and the task of each outgoing column, -1 for an unchanged one: int64 each."""
         unchanged = state["unchanged"]
         counts = np.where(unchanged, 1, state["unseen"].shape[1] + self.beside)

@@ -59,14 +59,16 @@ class AiSvm(Learner):
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
         intercepts, costs = np.zeros((2, len(training.tasks.names)))
         for task, positive in enumerate(training.truth.T):
-            coefficients[:, task], intercept, costs[task] = self._adapt_cost(solver, training, positive, 1 / mean)
+            coefficients[:, task], intercept, costs[task] = self._fit_with_adapted_cost(
+                solver, training, positive, 1 / mean
+            )
             scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
             intercepts[task] = -find_sensitive_threshold(
                 scores, positive, -intercept, self.specificity, training.row_weights
             )
         return LinearModel(coefficients, intercepts, chosen={"C": costs})
 
-    def _adapt_cost(
+    def _fit_with_adapted_cost(
         self, solver: SvmSolver, training: Training, positive: np.ndarray, unit: float
     ) -> tuple[np.ndarray, float, float]:
         """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.

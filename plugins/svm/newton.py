@@ -42,7 +42,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps:
     ------
     NoSolution : the steps were not enough, or numbers became infinite.
     """
-    rows, transposed = len(positive), _transpose(X)
+    rows, transposed = len(positive), _transpose_for_products(X)
     # The rows are taken relative to their mean, and the intercept makes up for it: that saves digits and steps.
     mean = np.asarray(X.mean(axis=0)).ravel()
     values = (X.data if hasattr(X, "tocsr") else X).ravel()
@@ -108,7 +108,7 @@ def bound_intercept(
     return float(least), float(most)
 
 
-def _transpose(X: Any) -> Any:
+def _transpose_for_products(X: Any) -> Any:
     return X.T.tocsr() if hasattr(X, "tocsr") else X.T
 
 
@@ -150,7 +150,7 @@ def _compute_newton_step(inside: Any, gradient: np.ndarray, steepness: float) ->
     rows = inside.shape[0]
     if not rows:
         return -gradient
-    transposed, squares, sums = _transpose(inside), (inside * inside).sum(axis=0), inside.sum(axis=0)
+    transposed, squares, sums = _transpose_for_products(inside), (inside * inside).sum(axis=0), inside.sum(axis=0)
     inverse = 1 / (1 + steepness * np.maximum(squares - sums * sums / rows, 0))
     step, residual = np.zeros(len(gradient)), -gradient
     towards = scaled = inverse * residual

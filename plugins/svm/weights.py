@@ -90,7 +90,7 @@ class Normal(Scaling):
             X = training.csr._replace(data=X).matrix() if training.sparse else X
             solver = SvmSolver(self.name, X, training.row_weights)
             for i, task in enumerate(tasks):
-                scores[:, i] = np.abs(self._separate(solver, np.asarray(training.y == task)))
+                scores[:, i] = np.abs(self._fit_normal_vector(solver, np.asarray(training.y == task)))
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
@@ -107,8 +107,13 @@ class Normal(Scaling):
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
 
-    def _separate(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
-        """Separate the positive rows from the others, and return w, float64 (columns,)."""
+    def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
+        """Fit the classifier of ``--model``, which separates the positive rows from the others: w, float64 (columns,).
+
+        Raises
+        ------
+        StageError : only one class has rows, or the classifier finds no solution.
+        """
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":

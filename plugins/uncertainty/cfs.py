@@ -83,12 +83,12 @@ class Cfs(ColumnStage):
 
             (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
             assert isinstance(bins, FittedColumns)
-            with_class, spread = _round_to_single(bins.state["su"]), np.ones(schema.width)
+            with_class, spread = _round_to_float32(bins.state["su"]), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
             between = UncertaintyCache(rows, bins)
-        chosen = search_best_first(with_class, spread, between, self.stale) if schema.width else []
+        chosen = search_best_column_set(with_class, spread, between, self.stale) if schema.width else []
         if self.locally_predictive and schema.width:
-            chosen = add_locally_predictive(chosen, with_class, between)
+            chosen = add_locally_predictive_columns(chosen, with_class, between)
         kept = np.zeros(schema.width, bool)
         kept[chosen] = True
         return {"kept": kept}
@@ -157,27 +157,27 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
             while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
                 upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
                 bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._counted, side="right")), 1))
-            some = [self._compare(number, low, high) for low, high in pairwise(bounds)]
-            found[self._columns] = _round_to_single(np.concatenate(some))
+            some = [self._compare_with_range(number, low, high) for low, high in pairwise(bounds)]
+            found[self._columns] = _round_to_float32(np.concatenate(some))
         self[column] = np.where(found < _NOTHING, 1.0, found)
         return self[column]
 
-    def _compare(self, number: int, low: int, high: int) -> np.ndarray:
-        """Compute the uncertainties of a column with those from `low` up to `high`, in one pass over the rows.
+    def _compare_with_range(self, number: int, low: int, high: int) -> np.ndarray:
+        """Compute the uncertainties of the column `number` with the columns from `low` up to `high`: float64 (n,).
 
-        All are counted among the columns with two values at least.
+        These are numbers among the columns with two values at least. It takes one pass over the rows.
         """
         sizes, own = self._sizes[low:high], self._sizes[number]
         starts = np.cumsum(sizes) - sizes
         width = sizes.sum()
         sums = np.zeros((own * width, 1))
-        for codes, weights in self._read_codes():
+        for codes, weights in self._read_bin_codes():
             cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
             parts = None if weights is None else np.repeat(weights, high - low, axis=0)
             sums = add_parts([sums, sum_parts(cell, parts, own * width)])
         return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
-    def _read_codes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    def _read_bin_codes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Yield the codes of some rows, uint16 (rows, columns), and their weights in exact parts; None if all are 1."""
         if self._stored is not None:
             yield from self._stored
@@ -255,10 +255,10 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.
     share = np.where(nominal, mean, 1.0)
     r = np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1)
     variances = np.add.reduceat(share * variance, starts)[:-1]
-    return _round_to_single(r[:, :-1]), np.sqrt(np.where(variances > 0, variances, 1.0))
+    return _round_to_float32(r[:, :-1]), np.sqrt(np.where(variances > 0, variances, 1.0))
 
 
-# For the number of a column, its uncertainty or correlation with each, float64 (columns,).
+# Maps the number of a column to its uncertainty or correlation with each column, float64 (columns,).
 Between = Union["np.ndarray", UncertaintyCache]
 
 
@@ -300,11 +300,11 @@ def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return np.where(certain, 0.0, found)
 
 
-def _round_to_single(numbers: np.ndarray) -> np.ndarray:
+def _round_to_float32(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.float32).astype(np.float64)
 
 
-def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Between, stale: int) -> list[int]:
+def search_best_column_set(with_class: np.ndarray, spread: np.ndarray, between: Between, stale: int) -> list[int]:
     """Search for the set of columns with the best merit, and return them, ascending.
 
     Parameters
@@ -335,7 +335,7 @@ def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Betwe
     return sorted(best[1])
 
 
-def add_locally_predictive(chosen: list[int], with_class: np.ndarray, between: Between) -> list[int]:
+def add_locally_predictive_columns(chosen: list[int], with_class: np.ndarray, between: Between) -> list[int]:
     """Add the columns that tell more about the class than about each column chosen so far, the best one at a time.
 
     Returns

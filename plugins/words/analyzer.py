@@ -73,10 +73,12 @@ class Analyzer:
         low = 0
         while low < len(row):
             high = int(np.searchsorted(row, row[min(low + step, len(row)) - 1], side="right"))  # rows stay whole
-            yield from self._join_words(row[low:high], code[low:high], pieces)
+            yield from self._join_words_to_sequences(row[low:high], code[low:high], pieces)
             low = high
 
-    def _join_words(self, row: np.ndarray, code: np.ndarray, pieces: list[list[int]]) -> Iterator[Sequences]:
+    def _join_words_to_sequences(
+        self, row: np.ndarray, code: np.ndarray, pieces: list[list[int]]
+    ) -> Iterator[Sequences]:
         """Join words that follow each other in a text to sequences.
 
         Parameters

@@ -18,7 +18,7 @@ from .analyzer import Sequences
 _ITEM = 32  # bytes that the counts of a pair of words take
 
 
-def make_keys(pieces: np.ndarray) -> np.ndarray:
+def make_sequence_keys(pieces: np.ndarray) -> np.ndarray:
     """Make a key for each row of `pieces`, int64 (n, length), by which sequences are compared and sorted.
 
     The keys are int64 (n,), or bytes (n,) if there are more than two pieces.
@@ -31,8 +31,8 @@ def make_keys(pieces: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(pieces, ">i4").view(f"S{4 * length}")[:, 0]
 
 
-def split_keys(key: np.ndarray, length: int) -> np.ndarray:
-    """Return the pieces that `make_keys` made these keys from: int64 (n, length)."""
+def split_sequence_keys(key: np.ndarray, length: int) -> np.ndarray:
+    """Return the pieces that `make_sequence_keys` made these keys from: int64 (n, length)."""
     if length == 1:
         return key[:, None]
     if length == 2:
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
     Attributes
     ----------
-    key : (n,), see `make_keys`.
+    key : (n,), see `make_sequence_keys`.
     label : int64 (n,), the class.
     rows : int64 (n,), in how many rows of the class it occurs.
     occurrences : int64 (n,), how often it occurs in them.
@@ -69,7 +69,7 @@ class Counts(NamedTuple):
 def count_sequences(sequences: Sequences, label: np.ndarray) -> Counts:
     """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row."""
     classes, rows = label.max(initial=0) + 1, len(label)
-    found = code = make_keys(sequences.pieces)
+    found = code = make_sequence_keys(sequences.pieces)
     if sequences.pieces.shape[1] > 1:
         found, code = np.unique(found, return_inverse=True)
     cells, occurrences = np.unique(code * rows + sequences.row, return_counts=True)

@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.plugin import Texts, find_run_begins
 
 from .analyzer import Sequences
-from .counts import SequenceCounter, make_keys, split_keys
+from .counts import SequenceCounter, make_sequence_keys, split_sequence_keys
 
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 
@@ -35,7 +35,7 @@ def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: i
             is_chosen &= rows <= most
         if frequent is not None:
             is_chosen &= np.logical_or.reduceat(part.occurrences >= frequent[part.label], first)
-        numbers = split_keys(part.key[first[is_chosen]], length)
+        numbers = split_sequence_keys(part.key[first[is_chosen]], length)
         blanks = (blank, np.zeros(len(numbers), np.int8))
         joints = [each for column in numbers.T for each in (blanks, (names, column))]
         words.append(Texts.join_elements(*joints[1:]))
@@ -81,7 +81,7 @@ class Vocabulary:
         self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # ordered keys and their columns, by length
         for length in np.unique(lengths).tolist():
             columns = np.flatnonzero(lengths == length).astype(np.int32)
-            key = make_keys(numbers[starts[columns][:, None] + np.arange(length)])
+            key = make_sequence_keys(numbers[starts[columns][:, None] + np.arange(length)])
             order = np.argsort(key, kind="stable")
             self._tables[length] = key[order], columns[order]
 
@@ -95,7 +95,7 @@ class Vocabulary:
         if length not in self._tables:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         known = (sequences.pieces >= 0).all(axis=1)
-        key = make_keys(sequences.pieces[known])
+        key = make_sequence_keys(sequences.pieces[known])
         ordered, columns = self._tables[length]
         at = np.minimum(np.searchsorted(ordered, key), len(ordered) - 1)
         found = ordered[at] == key
