@@ -119,10 +119,10 @@ def parse_named_chain(
     if not name and match:
         raise UsageError(f"chain {quoted(text)} has no name before the colon; write one, or leave out the colon")
     try:
-        chain = Chain(parse_stages(shlex.split(stages), known, seed, known.defaults if with_defaults else {}))
-        if not match and known.defaults and with_defaults:
-            plain = Chain(parse_stages(shlex.split(stages), known, seed))
-            name = name if str(plain) == str(chain) else str(chain)
+        words, defaults = shlex.split(stages), known.defaults if with_defaults else {}
+        chain = Chain(parse_stages(words, known, seed, defaults))
+        if not match and defaults and chain.stages != parse_stages(words, known, seed):
+            name = str(chain)
     except UsageError:
         first, _, rest = name.partition(" ")
         if match or not rest or first in known.stages:
