@@ -19,6 +19,8 @@ from filterkit.arff.plain import (
     split_off_weights,
 )
 from filterkit.data import arrow
+from filterkit.data.contract import find_csr_misfit
+from filterkit.data.csr import Csr
 from filterkit.data.numbers import parse_number
 from filterkit.data.ragged import compute_offsets
 from filterkit.formats.base import Parsed
@@ -111,16 +113,11 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     positions = arrow.view_values(index)
     if index.null_count or len(positions) != indptr[-1]:
         raise NotPlain
-    if len(positions):
-        if positions.min() < 0 or positions.max() >= layout.count:
-            raise NotPlain
-        rising = positions[1:] > positions[:-1]
-        begins = indptr[1:-1]
-        rising[begins[(begins > 0) & (begins < len(positions))] - 1] = True
-        if not rising.all():
-            raise NotPlain
+    values = read_finite_numbers(value)
+    if find_csr_misfit(Csr(values, positions, indptr, layout.count), layout.count) is not None:
+        raise NotPlain
     missing = arrow.find_nulls(value) if value.null_count else None
-    return _Pairs(lines, ends, indptr, positions, read_finite_numbers(value), missing)
+    return _Pairs(lines, ends, indptr, positions, values, missing)
 
 
 def _encode_words(pairs: _Pairs, marked: list[str], layout: BatchLayout, passthrough: list[list[Any]]) -> np.ndarray:

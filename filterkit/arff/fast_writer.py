@@ -111,7 +111,8 @@ class FastFormatter(RowFormat):
             codes = np.insert(codes, at, len(texts) + order)
             texts = pa.concat_arrays([texts, *(arrow.join_texts(" ", words) for _, words in more)])
             indptr = indptr + np.searchsorted(rows, np.arange(len(batch) + 1))
-        weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
-        ends = [f"}}{format_weight(weight)}\n" for weight in weights]
+        ends = ["}\n"] * len(batch)
+        if batch.weights is not None:
+            ends = [f"}}{format_weight(weight)}\n" for weight in batch.weights.tolist()]
         begins = ["{"] * len(batch)
         return join_pairs(begins, ends, indptr, positions, self._indices, (texts, codes), ("", ","))

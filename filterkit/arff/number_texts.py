@@ -69,12 +69,11 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     bounds = np.full(2 * len(cuts), len("[["), np.int32)
     bounds[1::2] = cuts
     bounds[2::2] = cuts[:-1] + np.where(is_null, len("null"), len("],["))
-    which = np.zeros(len(is_null), np.int32)
-    which[is_null] = np.arange(1, len(words) + 1)
-    replaced = arrow.take(arrow.make_text_array(["", *words]), which)
-    pieces = arrow.replace_texts(arrow.wrap_texts(bounds, text), np.arange(len(bounds) - 1) % 2 == 1, replaced)
-    offsets = arrow.string_offsets(pieces)
-    rows = np.append(offsets[::2][np.append(True, ~is_null)], offsets[-1])
+    texts = pa.concat_arrays([arrow.wrap_texts(bounds, text), arrow.make_text_array(words)])
+    chosen = np.insert(2 * np.arange(len(cuts)), np.flatnonzero(is_null) + 1, len(bounds) - 1 + np.arange(len(words)))
+    pieces = arrow.take(texts, chosen)
+    begins = (np.arange(1, len(cuts)) + np.cumsum(is_null))[~is_null]  # the first pieces of rows but the first
+    rows = arrow.string_offsets(pieces)[np.concatenate([[0], begins, [len(pieces)]])]
     return arrow.wrap_texts(rows, pieces.buffers()[2])
 
 
@@ -96,7 +95,9 @@ def _format_as_json(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray
     words = [missing if value != value else format_number(value) for value in values[odd].tolist()]
     if whole.all() and not words and not np.signbit(values).any():
         values, is_rare = values.astype(np.int64), True
-    text = orjson.dumps(np.where(odd, np.nan, values) if words else values, option=orjson.OPT_SERIALIZE_NUMPY)
+    if words:
+        values = np.where(odd, np.nan, values)
+    text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
     return (text if is_rare else text.replace(b".0,", b",").replace(b".0]", b"]")), odd, words
 
 

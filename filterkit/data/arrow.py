@@ -146,11 +146,6 @@ def take(array: Any, positions: Any) -> Any:
     return call_function("array_take", [array, positions])
 
 
-def replace_texts(texts: Any, chosen: np.ndarray, words: Any) -> Any:
-    """Replace the texts where bool `chosen` is true by `words`, one each, in order; return a new array."""
-    return call_function("replace_with_mask", [texts, make_bool_array(chosen), words])
-
-
 def are_in(array: Any, others: Any) -> Any:
     """Return an Arrow array of bool: whether each element of an array is also in `others`."""
     return call_function("is_in", [array], SetLookupOptions(others))

@@ -92,31 +92,27 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     `declared` is the type in the dictionary: the values of a nominal attribute. If these are not all texts, whole
     numbers in cells are values, and not indices.
     """
-    values = declared if attribute.kind == "nominal" else ()
-    codes = {value: float(i) for i, value in enumerate(values)}
-    has_indices = all(isinstance(value, str) for value in values)
-    missing = None if attribute.kind == "string" else math.nan
+    kind, name = attribute.kind, quoted(attribute.name)
+    codes = {value: float(i) for i, value in enumerate(declared if kind == "nominal" else ())}
+    has_indices = all(isinstance(value, str) for value in codes)
 
-    def encode_label(cell: Any) -> float:
+    def read_cell(cell: Any) -> Any:
         if cell is None:
-            return math.nan
-        if has_indices and isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < len(codes):
-            return float(cell)
-        if cell not in codes:
-            raise FilterkitError(f"attribute {quoted(attribute.name)} does not declare the value {quoted(str(cell))}")
-        return codes[cell]
-
-    def read_number_or_text(cell: Any) -> Any:
-        if isinstance(cell, (int, np.integer)) and attribute.kind == "numeric" and not is_exact(int(cell)):
+            return None if kind == "string" else math.nan
+        if kind == "nominal":
+            if has_indices and isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < len(codes):
+                return float(cell)
+            if cell not in codes:
+                raise FilterkitError(f"attribute {name} does not declare the value {quoted(str(cell))}")
+            return codes[cell]
+        if kind == "numeric" and isinstance(cell, (int, np.integer)) and not is_exact(int(cell)):
             raise FilterkitError(describe_inexact(attribute.name, str(cell)))
-        if cell is not None and not isinstance(cell, (Real, np.number) if attribute.kind == "numeric" else str):
-            what = "number" if attribute.kind == "numeric" else "text"
-            raise FilterkitError(
-                f"attribute {quoted(attribute.name)} is {attribute.kind} and has {quoted(str(cell))}; make it a {what}"
-            )
-        return missing if cell is None else cell
+        if not isinstance(cell, (Real, np.number) if kind == "numeric" else str):
+            what = "number" if kind == "numeric" else "text"
+            raise FilterkitError(f"attribute {name} is {kind} and has {quoted(str(cell))}; make it a {what}")
+        return cell
 
-    return encode_label if attribute.kind == "nominal" else read_number_or_text
+    return read_cell
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:
