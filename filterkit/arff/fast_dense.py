@@ -114,11 +114,10 @@ def _read_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[n
     numeric = np.flatnonzero(~apart).tolist()
     X = np.empty((table.num_rows, 0))
     if numeric:
-        (part,) = table.select(numeric).combine_chunks().to_batches()
-        X = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+        X = arrow.read_matrix(table.select(numeric))
         finite = np.count_nonzero(np.isfinite(X))
         # Whether Weka accepts a number that is not finite depends on its spelling.
-        if finite != X.size and finite != X.size - sum(column.null_count for column in part.columns):
+        if finite != X.size and finite != X.size - sum(table.column(i).null_count for i in numeric):
             raise NotPlain
     return X, {i: arrow.join_chunks(table.column(i)) for i in np.flatnonzero(apart).tolist()}
 

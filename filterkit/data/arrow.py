@@ -234,10 +234,7 @@ def string_offsets(array: Any) -> np.ndarray:
 
     They are int64 for large strings, and int32 for others.
     """
-    dtype: Any = np.int64 if array.type == pa.large_string() else np.int32
-    if not len(array):
-        return np.zeros(1, dtype)
-    return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array) + 1]
+    return _view_buffer(array, np.int64 if array.type == pa.large_string() else np.int32)[: len(array) + 1]
 
 
 def join_chunks(column: Any) -> Any:
@@ -249,10 +246,18 @@ def join_chunks(column: Any) -> Any:
 
 def view_values(array: Any) -> np.ndarray:
     """Return the elements of a float64, int64 or int32 array without a copy; those that are null are arbitrary."""
-    dtype: Any = next(dtype for dtype, kind in _TYPES.items() if kind == array.type)
-    if not len(array):
-        return np.empty(0, dtype)
-    return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array)]
+    return _view_buffer(array, next(dtype for dtype, kind in _TYPES.items() if kind == array.type))[: len(array)]
+
+
+def _view_buffer(array: Any, dtype: Any) -> np.ndarray:
+    """View the second buffer of an array from the first element on; a single zero if the array is empty."""
+    return np.frombuffer(array.buffers()[1], dtype)[array.offset :] if len(array) else np.zeros(1, dtype)
+
+
+def read_matrix(table: Any) -> np.ndarray:
+    """Return the columns of a table of float64, which has rows, as a matrix in C order; NaN for null."""
+    (part,) = table.combine_chunks().to_batches()
+    return np.asarray(part.to_tensor(null_to_nan=True, row_major=True).to_numpy())
 
 
 def to_floats(array: Any) -> np.ndarray:

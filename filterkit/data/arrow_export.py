@@ -29,11 +29,11 @@ def to_table(batch: Batch) -> Any:
     """
     batch = batch.in_form(False)
     attributes, columns = batch.schema.attributes, list_columns(batch.replace(X=np.asfortranarray(batch.X)))
-    arrays = [make_array(attribute, column) for attribute, column in zip(attributes, columns, strict=True)]
+    arrays = [make_column_array(attribute, column) for attribute, column in zip(attributes, columns, strict=True)]
     return pa.table(arrays, names=list(list_names(attributes)))
 
 
-def make_array(attribute: Attribute, values: Any) -> Any:
+def make_column_array(attribute: Attribute, values: Any) -> Any:
     """Make the Arrow array of a column of `list_columns`, which is not of entries: a dictionary if it is nominal."""
     if attribute.kind == "numeric":
         return arrow.make_number_array(values, np.isnan(values))
@@ -61,20 +61,19 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     ------
     FilterkitError : an attribute has the name `weights`.
     """
-    arrays, fields = [], []
-    for attribute, column in zip(batch.schema.attributes, to_table(batch).columns, strict=True):
+    table, fields = to_table(batch), []
+    for attribute, kind in zip(batch.schema.attributes, table.schema.types, strict=True):
         metadata = None
         if attribute.kind == "nominal":
             metadata = {_ENUM: "".join(f"{len(value.encode())};{value}" for value in attribute.values)}
         elif attribute.kind == "date" and DateFormat(attribute.format).has_zone:
-            column = column.cast(pa.timestamp("ms", "UTC"))
-        arrays.append(column)
-        fields.append(pa.field(attribute.name, column.type, metadata=metadata))
+            kind = pa.timestamp("ms", "UTC")
+        fields.append(pa.field(attribute.name, kind, metadata=metadata))
     column_of_weights = make_weight_column(batch, weights)
     for name, values in column_of_weights.items():
-        arrays.append(pa.array(values))
         fields.append(pa.field(name, pa.float64()))
-    return pa.table(arrays, schema=pa.schema(fields, metadata=noted(batch.schema, *column_of_weights)))
+        table = table.append_column(fields[-1], pa.array(values))
+    return table.cast(pa.schema(fields, metadata=noted(batch.schema, *column_of_weights)))
 
 
 def export_stream(batch: Batch, requested: Any = None) -> Any:

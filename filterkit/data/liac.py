@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.data.arrow_export import make_array, to_table
+from filterkit.data.arrow_export import make_column_array, to_table
 from filterkit.data.batch import Batch, from_entries, make_passthrough_table
 from filterkit.data.columns import Entries, list_columns
 from filterkit.data.contract import describe_type
@@ -145,7 +145,7 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         if isinstance(column, np.ndarray):
             column = Entries(np.flatnonzero(column), column[column != 0], len(batch))
         at = column.rows.tolist() if isinstance(column, Entries) else range(len(batch))
-        cells = make_array(attribute, column.values) if isinstance(column, Entries) else column
+        cells = make_column_array(attribute, column.values) if isinstance(column, Entries) else column
         for row, cell in zip(at, cells.to_pylist(), strict=True):
             rows[row][i] = cell
     result["data"] = rows
