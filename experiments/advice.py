@@ -148,7 +148,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
 
     Chains without a value on any of the cases are left out.
     """
-    cube = average_over_axis(results.get_values(measure), 1)
+    cube = average_over_axis(results.get_values_of_measure(measure), 1)
     values = np.array([cube[case.task, :, case.share] for case in cases]).reshape(len(cases), len(results.chains))
     there = np.flatnonzero(~np.isnan(values).all(axis=0))
     values = values[:, there]
@@ -201,7 +201,7 @@ def worth(results: Results, measure: str) -> list[str]:
 
     For each: the mean over tasks and shares, and on what share of these cases it is worse than the baseline.
     """
-    cube, cases, found = average_over_axis(results.get_values(measure), 1), cases_of(results), []
+    cube, cases, found = average_over_axis(results.get_values_of_measure(measure), 1), cases_of(results), []
     values = {case: cube[case.task, :, case.share] for case in cases}
     of_chains = dict(zip(cases, rank_methods_on_each_task(np.array([*values.values()])), strict=True))
     for case in cases:

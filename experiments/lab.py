@@ -120,7 +120,7 @@ def compare(
         for left, results in evaluate_parts(evaluator, engine, done):
             rows += results
             if journal is not None:
-                journal.add(results)
+                journal.add_results(results)
             if time.monotonic() > said + 30 or not left:
                 said = time.monotonic()
                 print(f"{name}: {left} folds of tasks left after {said - began:.0f} s", file=sys.stderr)

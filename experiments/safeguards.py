@@ -127,7 +127,7 @@ def against(results: Results, measure: str) -> str:
 
 
 def _compared(results: Results, measure: str, one: int, other: int, share: int) -> list[str]:
-    cube = results.get_values(measure)[..., share]
+    cube = results.get_values_of_measure(measure)[..., share]
     units = np.nanmean(cube[:, :, [one, other]], axis=1)
     gaps = np.round(units[:, 0] - units[:, 1], 3)
     names = [data for data, _ in results.tasks]
@@ -162,7 +162,7 @@ def further(results: Results, more: Results, group: Further) -> str:
         for one, other in group.pairs:
             cells = []
             for measure in FURTHER_MEASURES:
-                units = np.nanmean(both.get_values(measure)[..., number], axis=1)
+                units = np.nanmean(both.get_values_of_measure(measure)[..., number], axis=1)
                 pair = units[:, [both.chains.index(name) for name in (one, other)]].T
                 gaps = np.round(pair[0] - pair[1], 3)
                 cells += [

@@ -92,7 +92,7 @@ def per_task(results: Results) -> str:
     auc = results.list_values_of_tasks_or_folds("auc")[:, :, -1]
     baseline, shaping = (auc[:, results.chains.index(name)] for name in ("baseline", "shaping"))
     gain = shaping - baseline
-    of_folds = results.get_values("auc")[:, :, :, -1]
+    of_folds = results.get_values_of_measure("auc")[:, :, :, -1]
     errors = [
         compute_mean_and_standard_error(
             of_folds[t, :, results.chains.index("shaping")] - of_folds[t, :, results.chains.index("baseline")]

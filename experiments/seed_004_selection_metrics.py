@@ -44,7 +44,7 @@ def average_maximum(results: Results, measure: str, runs: int) -> np.ndarray:
 
     These are the "average maximum" values of the paper's Appendix B.
     """
-    folds = results.get_values(measure)[..., 0].reshape(len(results.tasks), runs, -1, len(results.chains))
+    folds = results.get_values_of_measure(measure)[..., 0].reshape(len(results.tasks), runs, -1, len(results.chains))
     means = np.nanmean(folds, axis=2)
     owners = [name.partition("/")[0] for name in results.chains]
     best = [means[:, :, [owner == method for owner in owners]].max(axis=2) for method in results.list_methods()]

@@ -73,16 +73,16 @@ class PredictionCounts:
         return [value for value in self.values if value in occurring]
 
     @property
-    def cells(self) -> list[tuple[int, int, float]]:
+    def confusion_cells(self) -> list[tuple[int, int, float]]:
         """Each pair of a true and a predicted value, as indices in `true_or_predicted_values`, and its weight."""
         index = {value: number for number, value in enumerate(self.true_or_predicted_values)}
         return [(index[true], index[predicted], weight) for (true, predicted), weight in self.weights.items()]
 
     @property
-    def matrix(self) -> np.ndarray:
+    def confusion_matrix(self) -> np.ndarray:
         """float64 (values, values): the weight of each true and predicted one of `true_or_predicted_values`."""
         count = len(self.true_or_predicted_values)
         found = np.zeros((count, count))
-        for true, predicted, weight in self.cells:
+        for true, predicted, weight in self.confusion_cells:
             found[true, predicted] = weight
         return found

@@ -72,7 +72,7 @@ class Journal:
         if not whole:
             self._write_line(about)
 
-    def add(self, results: list[Result]) -> None:
+    def add_results(self, results: list[Result]) -> None:
         """Append the results of all chains on one fold to the file, and to `results`."""
         self._write_line([result._asdict() for result in results])
         self.results += results
@@ -122,7 +122,7 @@ def evaluate_all_parts(
     try:
         for left, results in evaluate_parts(evaluator, engine, done):
             if journal is not None:
-                journal.add(results)
+                journal.add_results(results)
             found += results
             progress.show(left, evaluator.estimate_work(results[0][:3]))
     finally:

@@ -147,7 +147,7 @@ def _make_measure_title(measure: str) -> str:
 
 def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
     """Return the note below a figure that says what its points and bars are."""
-    count, units = results.units
+    count, units = results.compared_over
     if count == 1:
         return "Values on the test set."
     bars = "; bars show one standard error to either side" if has_bars else ""
@@ -275,7 +275,7 @@ def _draw_confusion_matrices(results: Results, _: list[str]) -> Any:
     figure, panels = _make_task_panels(results, "confusion", "confusion", lack)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
-        _draw_confusion_matrix(panel, counts.true_or_predicted_values, counts.matrix, shades)
+        _draw_confusion_matrix(panel, counts.true_or_predicted_values, counts.confusion_matrix, shades)
     add_figure_note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return figure
 

@@ -38,7 +38,9 @@ def make_report_page(
     facts : further facts about the evaluation: a name and a text each.
     lines : what the page shows where scripts do not run.
     """
-    measures = [name for name in results.measures if not np.isnan(results.get_values(name)).all()] or list(shown[:1])
+    measures = [name for name in results.measures if not np.isnan(results.get_values_of_measure(name)).all()] or list(
+        shown[:1]
+    )
     shown = [name for name in shown if name in measures] or measures[:1]
 
     def compute_by_share(function: Callable[[str, int], Any]) -> dict[str, list[Any]]:
@@ -65,7 +67,7 @@ def make_report_page(
         "chains": results.chains,
         "shares": results.shares,
         "rows": rows[:_MOST_ROWS],
-        "over": results.units[1],
+        "over": results.compared_over[1],
         "units": len(rows),
         "shown": list(shown),
         "measures": [{"name": name, "title": TITLES[name], "loss": name in LOSSES} for name in measures],
@@ -130,7 +132,7 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
     n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
     chosen = [
         _describe_origin_of_predictions(each, results)
-        | {"names": each.found.true_or_predicted_values, "cells": each.found.cells}
+        | {"names": each.found.true_or_predicted_values, "cells": each.found.confusion_cells}
         for each in pooled[:n_chosen]
     ]
     left = len(pooled) - len(chosen)

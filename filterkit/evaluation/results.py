@@ -133,7 +133,7 @@ class Results:
 
     folds = n_folds  # its name in older programs
 
-    def get_values(self, measure: str) -> np.ndarray:
+    def get_values_of_measure(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
             self._values[measure] = self._lay_out_as_cube(
@@ -153,7 +153,7 @@ class Results:
 
         They are means over the folds of each task or, if there is only one task, the values of its folds.
         """
-        return self._average_to_tasks_or_folds(self.get_values(measure))
+        return self._average_to_tasks_or_folds(self.get_values_of_measure(measure))
 
     def _average_to_tasks_or_folds(self, values: np.ndarray) -> np.ndarray:
         """Average values, float64 (tasks, folds, ...), over folds; of a single task, return those of its folds."""
@@ -168,7 +168,7 @@ class Results:
 
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead.
         """
-        means = average_over_axis(self.get_values(measure), 1)
+        means = average_over_axis(self.get_values_of_measure(measure), 1)
         owners = np.array([_strip_variant_of_chain(name) for name in self.chains])
         # fmax passes over NaN
         best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_methods()]
@@ -189,7 +189,7 @@ class Results:
         return len(self.tasks) > 1
 
     @property
-    def units(self) -> tuple[int, str]:
+    def compared_over(self) -> tuple[int, str]:
         """What chains are compared over: how many there are, and whether they are "tasks" or "folds"."""
         return (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
 
@@ -199,7 +199,7 @@ class Results:
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
         on different splits are not paired. `one`, `other` and `share` are indices of `chains` and `shares`.
         """
-        cube, split = self.get_values(measure)[..., share], self._split_numbers[..., share]
+        cube, split = self.get_values_of_measure(measure)[..., share], self._split_numbers[..., share]
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
         of_one, of_other = self._average_to_tasks_or_folds(both).T
@@ -228,7 +228,7 @@ class Results:
         how often they are equal. Results on different splits are not compared; means that agree to 12 decimal places
         are equal.
         """
-        cube, split = self.get_values(measure)[..., share], self._split_numbers[..., share]
+        cube, split = self.get_values_of_measure(measure)[..., share], self._split_numbers[..., share]
         cube = -cube if measure in LOSSES else cube
         found = []
         for one in range(len(self.chains)):
@@ -247,7 +247,7 @@ class Results:
 
         Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
         """
-        cube, split = self.get_values(measure)[..., share], self._split_numbers[..., share]
+        cube, split = self.get_values_of_measure(measure)[..., share], self._split_numbers[..., share]
         values = average_over_axis(cube, 1) * (-1 if measure in LOSSES else 1)
         return rank_and_group_methods(
             values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)]

@@ -31,4 +31,4 @@ def test_sums_name_the_values_that_occur_in_order():
     sums.add(["z", "c", "a"], [[0, 2, 2.0], [2, 2, 1.0]])
     assert sums == PredictionCounts(["z", "c", "a"], {("a", "a"): 2.0, ("z", "a"): 2.0})
     assert sums.true_or_predicted_values == ["z", "a"]
-    assert sums.matrix.tolist() == [[0, 2], [0, 2]]
+    assert sums.confusion_matrix.tolist() == [[0, 2], [0, 2]]

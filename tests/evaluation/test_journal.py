@@ -39,7 +39,7 @@ def go_on(path, rows=None, plan=None, parts=None):
     ):
         if number == parts:
             break
-        journal.add(results)
+        journal.add_results(results)
         assert path.read_bytes().endswith(b"}]\n")  # at once
     journal.close()
     return journal.results
@@ -187,7 +187,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     journal.close()
     monkeypatch.setattr(journal, "_file", Full())
     with pytest.raises(FilterkitError, match="j: No space left on device"):
-        journal.add([])
+        journal.add_results([])
 
 
 # ---- earlier versions
@@ -209,7 +209,10 @@ def test_a_journal_of_an_earlier_version_is_continued(tmp_path, ran):
     found = go_on(path, rows)
     assert (len(ran), len(found)) == (1, 6)
     again = Results(found)
-    assert again.get_values("auc").shape == (1, 3, 2, 1) and np.isnan(again.get_values("kappa")[0, :2]).all()
+    assert (
+        again.get_values_of_measure("auc").shape == (1, 3, 2, 1)
+        and np.isnan(again.get_values_of_measure("kappa")[0, :2]).all()
+    )
     with pytest.raises(FilterkitError, match="not the same repeats"):
         go_on(path, rows, design(*CHAINS, repeats=2))
 

@@ -28,7 +28,7 @@ def test_values_are_found_at_task_fold_share_and_chain():
     results = Results(row for row in table(cube, (0.1, 0.5)) if not np.isnan(row.values["f1"]))
     assert results.tasks == [("d0", "t"), ("d1", "t"), ("d2", "t")]
     assert (results.chains, results.shares) == (["a", "b"], [0.1, 0.5])
-    np.testing.assert_array_equal(results.get_values("f1"), cube)
+    np.testing.assert_array_equal(results.get_values_of_measure("f1"), cube)
 
 
 def test_rows_in_any_order_give_the_same_results():
@@ -226,7 +226,10 @@ def test_files_of_several_seeds_are_merged_by_their_splits(tmp_path):
         return str(tmp_path / name)
 
     paths = [write("1", 1, "a", 0.25), write("2", 2, "a", 0.5), write("3", 2, "b", 1.0), write("4", 1, "b", 0.75)]
-    equal(read_results_files(paths).get_values("f1")[0, :, :, 0], [[0.25, 0.75], [0.25, 0.75], [0.5, 1], [0.5, 1]])
+    equal(
+        read_results_files(paths).get_values_of_measure("f1")[0, :, :, 0],
+        [[0.25, 0.75], [0.25, 0.75], [0.5, 1], [0.5, 1]],
+    )
     again = write("5", 2, "b")
     message = f"{paths[2]} and {again} have two results of the chain 'b' on one fold of 'd'; "
     with pytest.raises(FilterkitError, match=f"^{re.escape(message)}"):
@@ -258,7 +261,7 @@ def test_confusion_is_summed_over_folds():
     (found,) = pool_predictions_over_folds(Results(rows), "confusion")
     assert found[:5] == ("d", "t", 0.9, "a", "kind")
     assert found.found.true_or_predicted_values == ["x", "y"]
-    assert found.found.matrix.tolist() == [[0, 6], [0, 6]]
+    assert found.found.confusion_matrix.tolist() == [[0, 6], [0, 6]]
     assert pool_predictions_over_folds(Results([result("a", 0.5)]), "confusion") == []
 
 

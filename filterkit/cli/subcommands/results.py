@@ -165,7 +165,7 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
     summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
-        "over": results.units[1],
+        "over": results.compared_over[1],
         "means": [
             {"chain": chain, "train": share}
             | {measure: dict(zip(("mean", "error"), summary[c][n])) for measure, summary in summaries.items()}
@@ -206,7 +206,7 @@ def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
 
 
 def _format_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
-    over, folds = "{} {}".format(*results.units), f"{results.n_folds} folds"
+    over, folds = "{} {}".format(*results.compared_over), f"{results.n_folds} folds"
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
     yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
@@ -264,7 +264,7 @@ def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
 
 def _compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
-    names, matrix = counts.true_or_predicted_values, counts.matrix
+    names, matrix = counts.true_or_predicted_values, counts.confusion_matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
     rates = [
         np.divide(part, whole, out=np.full(len(names), np.nan), where=whole > 0)
@@ -308,7 +308,7 @@ def _compute_differences(results: Results, measures: list[str], pairs: list[tupl
 
 
 def _format_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
-    chains, (count, units) = len(results.chains), results.units
+    chains, (count, units) = len(results.chains), results.compared_over
     pairs = list_pairs_of_methods(chains)
     test = "Wilcoxon's signed-rank test" if results.has_several_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
