@@ -277,6 +277,7 @@ def make_batch_of_pairs(
             omitted[number] = np.array(absent)
             columns[number] = [None if value is OMITTED else value for value in column]
     weights = None if weights is None or (weights == 1).all() else weights
-    passthrough = make_passthrough_table(layout.schema, columns)
+    schema = layout.schema
+    passthrough = make_passthrough_table(schema, columns)
     matrix = Csr(values, positions, indptr, layout.count)
-    return Parsed(from_attribute_matrix(layout.schema, matrix, weights, passthrough), omitted=omitted)
+    return Parsed(from_attribute_matrix(schema, matrix, schema.sparse, weights, passthrough), omitted=omitted)

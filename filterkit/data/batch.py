@@ -255,9 +255,7 @@ def from_entries(
     n_rows: int,
     passthrough: Any = None,
 ) -> Batch:
-    """Make a batch of entries in any order, but only one for each row and attribute; what has none is 0.
-
-    It is sparse or dense, as its schema says.
+    """Make a sparse batch of entries in any order, but only one for each row and attribute; what has none is 0.
 
     Parameters
     ----------
@@ -268,11 +266,13 @@ def from_entries(
     passthrough : the other columns, see `Batch`.
     """
     shape = (n_rows, len(schema.attributes))
-    return from_attribute_matrix(schema, Csr.from_entries(rows, positions, values, shape), None, passthrough)
+    return from_attribute_matrix(schema, Csr.from_entries(rows, positions, values, shape), True, None, passthrough)
 
 
-def from_attribute_matrix(schema: Schema, matrix: Csr, weights: np.ndarray | None, passthrough: Any) -> Batch:
-    """Make a batch, sparse or dense as its schema says, of a sparse matrix with a column for each attribute.
+def from_attribute_matrix(
+    schema: Schema, matrix: Csr, sparse: bool, weights: np.ndarray | None, passthrough: Any
+) -> Batch:
+    """Make a batch, which is `sparse` or dense, of a sparse matrix with a column for each attribute.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def from_attribute_matrix(schema: Schema, matrix: Csr, weights: np.ndarray | Non
     if schema.class_index is not None:
         y = convert_to_codes(matrix.get_column(schema.class_index), schema.target_dtype)
     X = matrix.select_columns(schema.feature_indices)
-    return Batch(schema, X.without_zeros() if schema.sparse else X.toarray(), y, weights, passthrough)
+    return Batch(schema, X.without_zeros() if sparse else X.toarray(), y, weights, passthrough)
 
 
 def same(one: Batch, other: Batch) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.arrow_export import make_column_array, to_table
-from filterkit.data.batch import Batch, from_entries, make_passthrough_table
+from filterkit.data.batch import Batch, from_attribute_matrix, make_passthrough_table
 from filterkit.data.columns import Entries, list_columns
 from filterkit.data.contract import describe_type
+from filterkit.data.csr import Csr
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.targets import find_class
@@ -69,21 +70,16 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
                 f"row {number} has {len(row)} values for {len(attributes)} attributes; use None for missing"
             )
     entries = [
-        (number, position, readers[position](cell))
+        (number, position, readers[position](row[position]))
         for number, row in enumerate(rows)
-        for position, cell in (row.items() if is_sparse else enumerate(row))
+        for position in (row if is_sparse else range(len(row)))
         if attributes[position].kind != "string"
     ]
     numbers, positions, values = np.array(entries, np.float64).reshape(-1, 3).T
     texts = [[readers[i](row[i]) for row in rows] for i in schema.passthrough_indices]
-    return from_entries(
-        schema,
-        numbers.astype(np.int64),
-        positions.astype(np.int64),
-        values,
-        len(rows),
-        make_passthrough_table(schema, texts),
-    )
+    shape = (len(rows), len(attributes))
+    matrix = Csr.from_entries(numbers.astype(np.int64), positions.astype(np.int64), values, shape)
+    return from_attribute_matrix(schema, matrix, is_sparse, None, make_passthrough_table(schema, texts))
 
 
 def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
