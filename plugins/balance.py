@@ -45,7 +45,7 @@ class Balance(TrainingStage):
             counts = np.bincount(strata, minlength=1)
             limit = len(strata) if self.max_count is None else min(self.max_count, len(strata))
             if self.spread and counts[1:].any():
-                limit = int(min(self.spread * counts[1:][counts[1:] > 0].min(), limit))
+                limit = int(min(self.spread * int(counts[1:][counts[1:] > 0].min()), limit))
             limits = np.append(counts[0], np.full(len(counts) - 1, limit))  # rows without a class all stay
             yield from take_rows(rows, choose_rows(strata, limits, order))
             return

@@ -40,7 +40,10 @@ class RowNumbers(TrainingStage):
     numbers: str | None = option(None, "Numbers and ranges, as 1-100,501-last.", bare=True)
 
     def __post_init__(self) -> None:
-        parse_ranges(self.name, "NUMBERS", self.numbers or "", _END)
+        from_any_row = re.sub(
+            r"(^|,)\s*last\s*-", r"\g<1>1-", self.numbers or ""
+        )  # where the last row is, is not known yet
+        parse_ranges(self.name, "NUMBERS", from_any_row, _END)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         text, last = self.numbers or "", _END

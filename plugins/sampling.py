@@ -38,7 +38,7 @@ class Head(TrainingStage):
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         left = self.rows or 0
         for batch in rows.map(itself, last=True):
-            yield batch.rows(0, left)
+            yield batch.rows(0, min(left, len(batch)))
             left = max(left - len(batch), 0)
             if not left and not rows.to_the_end:
                 return

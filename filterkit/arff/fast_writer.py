@@ -36,7 +36,7 @@ class FastFormatter(RowFormat):
         """
         labels = self.labels.get(position)
         if labels is None:
-            return row_texts(round_significant(values.reshape(len(values), -1), self.precision))
+            return row_texts(round_significant(values if values.ndim == 2 else values[:, None], self.precision))
         with np.errstate(invalid="ignore"):
             codes = np.where(values >= 0, values, len(labels) - 1).astype(np.int32)
         return arrow.take(arrow.make_text_array(labels), codes.ravel())

@@ -69,7 +69,8 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
         found = "is only 1 row" if n_rows == 1 else f"are only {n_rows} rows"
-        raise StageError(stage.name, f"{stage.folds()} folds: there {found}; take fewer folds")
+        what = "take fewer folds" if n_rows > 1 else "add rows"
+        raise StageError(stage.name, f"{stage.folds()} folds: there {found}; {what}")
     n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds))

@@ -43,10 +43,10 @@ class Csr(NamedTuple):
 
     @staticmethod
     def from_scipy(matrix: Any) -> Csr:
-        """Take the entries of any scipy matrix: ordered, each position once, and no zeros. It may be changed."""
+        """Take the entries of any scipy matrix: ordered, each position once, and no zeros."""
         from scipy.sparse import csr_array
 
-        matrix = csr_array(matrix, dtype=np.float64)
+        matrix = csr_array(matrix, dtype=np.float64, copy=True)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         return Csr.of(matrix)
@@ -129,6 +129,11 @@ class Csr(NamedTuple):
         stays = column >= 0
         indptr = compute_offsets(stays)[self.indptr].astype(np.int32)
         return Csr(self.data[stays], column[stays], indptr, len(columns))
+
+    def reorder_columns(self, order: np.ndarray) -> Csr:
+        """Return all columns in another order: `order`, int (columns,), has the present index of each."""
+        position = np.argsort(order).astype(np.int32)
+        return Csr.from_entries(self.row_of_entry, position[self.indices], self.data, self.shape)
 
     def take_columns(self, columns: np.ndarray) -> Csr:
         """Return `select_columns(columns)`, under the name that older plugins know."""

@@ -106,6 +106,13 @@ class Targets:
             "labels": tuple(int(position[i]) for i in self.labels),
         }
 
+    targets_at = map_target_positions  # its name in older plugins
+
+    @property
+    def label_dtype(self) -> np.dtype[Any]:
+        """The `target_dtype`, under the name that older plugins know."""
+        return self.target_dtype
+
     def _check_targets(self) -> None:
         """Raise a `FilterkitError` if the class, a label or the positive class value is not allowed."""
         target, positive = self.class_attribute, self.positive

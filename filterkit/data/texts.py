@@ -95,6 +95,11 @@ class Texts(Sequence[str]):
         """The characters of these texts, without those before and after them in the buffer."""
         return self.characters[int(self.bounds[0]) : int(self.bounds[-1])]
 
+    @property
+    def encoded(self) -> bytes:
+        """The UTF-8 bytes of all texts, one after the other; older plugins use it."""
+        return self._used_characters.tobytes()
+
     def take(self, positions: np.ndarray) -> Texts:
         """Return the texts at int `positions`."""
         return Texts.join_elements((self, positions))

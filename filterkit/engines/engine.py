@@ -7,6 +7,7 @@ shares no state. So it may run in a thread, in another process, or on another ma
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -46,6 +47,15 @@ def check_may_start() -> None:
         raise UsageError(
             "worker processes import the script that starts them; put what it runs under: if __name__ == '__main__':"
         )
+
+
+def make_picklable(error: Exception) -> Exception:
+    """Return an error that can be pickled and unpickled: the error itself, or else a `RuntimeError` with its text."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def find_options_fault(kind: Callable[..., Any]) -> str | None:

@@ -20,7 +20,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from filterkit.allocators import keep_freed_memory
-from filterkit.engines.engine import Engine, check_may_start
+from filterkit.engines.engine import Engine, check_may_start, make_picklable
 from filterkit.engines.local import map_ahead
 from filterkit.engines.signals import LONGEST_WAIT, hold_back_signals
 from filterkit.errors import FilterkitError
@@ -174,7 +174,11 @@ def _call_on_file(function: str, path: str) -> str:
 
     The item is pickled in `path`, and its file is removed before the call.
     """
-    _dump(_load_function(function)(_load_and_remove(path)), path)
+    try:
+        _dump(_load_function(function)(_load_and_remove(path)), path)
+    except Exception as error:
+        picklable = make_picklable(error)
+        raise picklable from (None if picklable is error else error)
     return path
 
 

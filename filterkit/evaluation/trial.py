@@ -134,7 +134,7 @@ class _FittedBeginning(NamedTuple):
                     f"there are costs for {len(costs)} classes, but the chain changes the class; leave out the "
                     "costs, or the stage that changes it",
                 )
-            predicted = learner.tasks.decode(outcome.predicted, self.test.schema)[:, 0]
+            predicted = learner.tasks.decode(outcome.predicted)
             outcome = outcome._replace(costs=costs[y[counted_rows(self.test)], predicted])
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         if outcome.scores is None:

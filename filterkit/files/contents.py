@@ -24,5 +24,5 @@ def explain_not_text(begin: bytes) -> str:
     """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table in UTF-8."""
     if begin[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
-    small = begin[:100].lower()
+    small = begin[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for mark, what in _BEGINNINGS if begin.startswith(mark) or small.startswith(mark)), "")

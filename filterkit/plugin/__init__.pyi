@@ -118,6 +118,7 @@ from filterkit.data.unseen import READ_AS_MISSING as READ_AS_MISSING
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.engine import check_may_start as check_may_start
+from filterkit.engines.engine import make_picklable as make_picklable
 from filterkit.engines.local import LocalEngine as LocalEngine
 from filterkit.engines.local import map_ahead as map_ahead
 from filterkit.engines.signals import hold_back_signals as hold_back_signals

@@ -410,7 +410,7 @@ class FittedLearner(Fitted):
         if self.tasks.is_numeric:
             codes, scores = scores, scores[:, :0]
         else:
-            codes = chosen if self.predicts_rest else self.tasks.decode(chosen, self._incoming)
+            codes = chosen if self.predicts_rest else self.tasks.decode_targets(chosen, self._incoming)
         columns = np.hstack([codes, scores])
         X: Matrix | Csr
         if batch.sparse:

@@ -72,7 +72,16 @@ class Tasks(NamedTuple):
         known = schema.label_values
         return known.labels[self.codes], known.codes[self.codes]
 
-    def decode(self, chosen: np.ndarray, schema: Schema) -> np.ndarray:
+    def decode(self, chosen: np.ndarray) -> np.ndarray:
+        """Return int64 (rows,), the index of the class that each row is predicted as, if all classes are told apart.
+
+        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
+        """
+        if len(self.names) > 1:
+            return np.asarray(self.codes[chosen.argmax(axis=1)])
+        return np.asarray(np.where(chosen[:, 0], self.codes[0], 1 - self.codes[0]))
+
+    def decode_targets(self, chosen: np.ndarray, schema: Schema) -> np.ndarray:
         """Return int (rows, targets), the index of the value that is predicted of the class, or of each label.
 
         All classes must be told apart. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as

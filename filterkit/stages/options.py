@@ -127,6 +127,8 @@ class Configured:
         """Return the name of an option in messages: by default, its flag."""
         return field.name.upper() if field.metadata["bare"] else make_flag(field)
 
+    shown = name_option  # its name in older plugins
+
     @classmethod
     def summary(cls) -> str:
         """Return the first line of the docstring; "" without a docstring."""

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filterkit.plugin import itself
+from filterkit.plugin import itself, make_picklable
 
 
 class TaskResult(NamedTuple):
@@ -108,10 +108,7 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keep
         import traceback
 
         text = "".join(traceback.format_exception(error))
-        try:
-            return TaskResult(pickle.dumps(Failure(error, text)), [])
-        except Exception:  # not every exception can be pickled
-            return TaskResult(pickle.dumps(Failure(RuntimeError(f"{type(error).__name__}: {error}"), text)), [])
+        return TaskResult(pickle.dumps(Failure(make_picklable(error), text)), [])
 
 
 def get_result(done: TaskResult) -> tuple[bytes, list[int]]:

@@ -33,7 +33,7 @@ class Delimited(TypedFormat):
     missing: tuple[str, ...] = option(
         ("", "?", "NA", "NaN"), "Texts without quotes that stand for a missing value; the first is written."
     )
-    strip: bool = option(False, "Whether spaces at both ends of texts are dropped, as in a, b, ?.")
+    strip: bool = option(False, "Whether spaces around values are dropped, as in a, b, ?. Those in quotes stay.")
     weights: str | None = option(None, "The column with the weights of rows, which is read and written.")
 
     def __post_init__(self) -> None:
@@ -157,7 +157,7 @@ class DelimitedTable(TextTable):
         """Return the names of the columns; `record` is the first one of the file that messages call `source`."""
         form = self.form.name
         try:
-            cells = self.records.split_cells(record, form)
+            cells = self.records.split_cells(self.records.strip_cells(record) if self.form.strip else record, form)
         except RowError as error:
             error.source = source
             raise

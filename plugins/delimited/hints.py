@@ -20,21 +20,29 @@ _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})
 
 def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
     """Say why a column with these distinct texts is not numeric, and what makes it so; "" if it is of texts."""
-    spaced = [word for word in words if word[:1].isspace()]
-    if len(spaced) == len(words) or any(word.strip() in form.missing for word in spaced):
+    spaced = [word.strip() for word in words if word[:1].isspace()]
+    named = [word for word in spaced if word]
+    is_blank_among_numbers = len(named) < len(spaced) and all(
+        is_number(word, form.point) for word in words if word.strip()
+    )
+    if (named and len(named) == len(words)) or {*named} & {*form.missing} or is_blank_among_numbers:
         return f"with spaces before values; to drop them, say {_format_option(form, form.point, [], strip=True)}"
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
     odd = [word for word in words if not is_number(word, point) and word.lower() not in _MISSING]
-    if odd and all(map(_WRITTEN.fullmatch, odd)):
-        return f"as its numbers are written like {quoted(odd[0])}; write them like 1234.5"
+    marks = {re.sub(r"\d", "", word) for word in odd}
+    are_identifiers = len(marks) == 1 and all(
+        len(mark) > 1 and len({*mark}) == 1 for mark in marks
+    )  # as 192.168.100.101
+    if odd and all(map(_WRITTEN.fullmatch, odd)) and not are_identifiers:
+        return f"as numbers are written like {quoted(odd[0])}; write them like 1234{form.point}5"
     if len(odd) > 1 or (odd and len(words) < _MANY):
         return ""
     others = [word for word in words if not is_number(word, point)]
     if len(others) == len(words):
         return ""
-    reasons = ["its numbers have decimal commas"] if point != form.point else []
+    reasons = ["numbers have decimal commas"] if point != form.point else []
     if others:
-        reasons.append(f"{quoted(others[0])} is among {'them' if reasons else 'its numbers'}")
+        reasons.append(f"{quoted(others[0])} is among {'them' if reasons else 'numbers'}")
     condition = " if that is a missing value," if others else ""
     return f"as {' and '.join(reasons)};{condition} say {_format_option(form, point, others)}" if reasons else ""
 

@@ -68,9 +68,7 @@ def read(
     quote = form.quoting if form.quoting and form.quoting.encode() in text else False
     if text.startswith(BOM_UTF8):  # Arrow would skip one
         text = BOM_UTF8 + text
-    spaces = [(before, after) for before in range(9) for after in range(2)] if form.strip else [(0, 0)]
-    missing = [" " * before + word + " " * after for word in form.missing for before, after in spaces]
-    table = pyarrow.csv.read_csv(
+    return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(
             column_names=[str(i) for i in range(columns)], use_threads=False, block_size=len(text) + 1
@@ -86,25 +84,12 @@ def read(
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=types,
             decimal_point=form.point,
-            null_values=missing,
+            null_values=form.missing,
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             **options,
         ),
     )
-    return _strip_texts(table) if form.strip else table
-
-
-def _strip_texts(table: Any) -> Any:
-    """Return a table whose texts have no spaces at their ends."""
-    import pyarrow.compute as pc
-
-    for position, kind in enumerate(table.schema.types):
-        if pa.types.is_string(kind) or pa.types.is_dictionary(kind):
-            texts = pc.utf8_trim_whitespace(table.column(position).cast(pa.string()))
-            texts = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts
-            table = table.set_column(position, table.column_names[position], texts)
-    return table
 
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -120,6 +105,8 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
     text = drop_lines_not_in_utf8(opened.first_rows.rows)
+    if form.strip:
+        text = opened.records.strip_cells(text)
     if not text.strip():
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
     texts = {position for position, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
@@ -157,21 +144,30 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
 def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
     """Warn if the names of the columns look like a row.
 
-    Then each column of numbers has a number as its name, and a name has decimals or is a value of its own column.
+    Then each column of numbers has a number as its name, and each of few texts one of these. Such a number with
+    decimals is evidence enough; of other names, it takes two. Columns without values or with many texts tell nothing.
     """
-    about = ""
-    for attribute, column in zip(attributes, table.columns):
+    about, evidence = "", 0
+    for number, (attribute, column) in enumerate(zip(attributes, table.columns), 1):
         name = attribute.name
+        if column.null_count == len(column) or name in form.missing or name == f"column{number}":
+            continue
         if not pa.types.is_dictionary(column.type):
             if not is_number(name, form.point):
                 return
-            found = "a number" if form.point in name else ""
+            has_decimals = form.point in name and pa.types.is_floating(column.type)
+            evidence += 1 + has_decimals
+            found = "a number" if has_decimals else ""
         else:
-            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist() if len(column) else []
-            found = "among its values" if name in map(str.strip, words) else ""
+            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+            is_value = name in map(str.strip, words)
+            if attribute.kind == "nominal" and not is_value:
+                return
+            evidence += is_value
+            found = "among its values" if is_value else ""
         if found:
             about = about or f"the name of column {quoted(name)} is {found}"
-    if about:
+    if about and evidence > 1:
         text = f"{source}: {about}; if the first line is a row, say --from {form.name}:header=no"
         warnings.warn(ConversionWarning(text), stacklevel=2)
 
@@ -209,6 +205,8 @@ def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: 
         rest = rest[opened.begin :]
         for block in TextTable("", (), source, rest, size=_BLOCK, last=records.find_last_end).parts():
             text = drop_lines_not_in_utf8(block.text)
+            if opened.form.strip:
+                text = records.strip_cells(text)
             if text.isspace() or lines_end_in_labels(text, records, known):
                 continue
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
@@ -318,6 +316,8 @@ class DelimitedParser(TextParser):
         blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
         if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
             return empty(self.schema)
+        if self.form.strip:
+            text = self.records.strip_cells(text)
         self.records.check_quotes(text, self.form.name)
         table = read(text, self.form, len(self.types), self.types)
         weights = None
@@ -355,7 +355,9 @@ class DelimitedParser(TextParser):
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Implement `TextParser.explain`."""
         try:
-            cells = self.records.split_cells(text, self.form.name)
+            cells = self.records.split_cells(
+                self.records.strip_cells(text) if self.form.strip else text, self.form.name
+            )
         except RowError as about_quotes:
             return about_quotes
         if len(cells) != len(self.types):
@@ -373,7 +375,7 @@ class DelimitedParser(TextParser):
     def _find_fault(self, position: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
         """Say what is wrong with the text of a cell, and what the user can do; "" if it fits its attribute."""
         try:
-            word = cell.decode().strip() if self.form.strip else cell.decode()
+            word = cell.decode()
         except UnicodeDecodeError:
             return (
                 f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; name its encoding, such as "

@@ -113,6 +113,18 @@ class RecordSplitter:
             return f"a quote is not closed: {value}; {hint}"
         return f"{end} comes after the closing quote of {value}; {hint}"
 
+    @cached_property
+    def _ends_of_cells(self) -> re.Pattern[bytes]:
+        """Matches the blanks around the border of two cells; its groups are the border, and a quoted value after it."""
+        blanks = b"[" + b" \t".replace(self.delimiter.encode(), b"") + b"]*+"
+        quoted_value = _QUOTED + b"%(q)s" if self.quote else b""
+        border = rb"(?:\A|" + blanks + rb"(%(d)s|\r?\n|\r|\Z))"
+        return re.compile(self._fill_pattern(border + blanks + b"(" + quoted_value + b")?"))
+
+    def strip_cells(self, records: bytes) -> bytes:
+        """Drop blanks and tabs at both ends of each cell, but not those inside quotes."""
+        return self._ends_of_cells.sub(rb"\1\2", records)
+
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
         """Return the text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
         self.check_quotes(record, form)

@@ -48,7 +48,7 @@ class AiSvm(Learner):
         with np.errstate(over="ignore"):
             squares = np.asarray((X * X).sum(axis=1))
             lengths = squares if self.length == "squared" else np.sqrt(squares)
-            mean = np.average(lengths, weights=training.weights)
+            mean = float(np.average(lengths, weights=training.weights))
         if not np.isfinite(mean):
             raise StageError(self.name, "values are too large for their squares; put range or l2 before it")
         if squares.max() < _LEAST and (X.data if hasattr(X, "multiply") else X).any():

@@ -6,6 +6,7 @@ import random
 import arff
 import numpy as np
 import pytest
+from agreement import make
 from cases import rows
 from content import content, load, write_text
 from weka import WEKA_CONTENT, weka
@@ -108,6 +109,7 @@ def test_numbers_of_every_kind_are_written_alike(tmp_path, monkeypatch, sparse, 
     short = [round(source.uniform(-10, 10), source.randrange(4)) for _ in range(300)]
     for columns in ({"a": repeated, "b": counts, "c": short}, {"a": counts}, {"a": short}, {"a": [1024.0] * 9}):
         rewritten(tmp_path, rows(columns), sparse, precision=precision)
+    rewritten(tmp_path, make([[0], [1]], [0, 0], None), sparse, precision=precision)  # no number of the class is stored
 
 
 @pytest.mark.parametrize(

@@ -31,3 +31,11 @@ def test_the_scipy_matrix_shares_the_arrays_and_is_marked_as_sorted():
     matrix = csr.matrix()
     assert np.shares_memory(matrix.data, csr.data) and np.shares_memory(matrix.indices, csr.indices)
     assert matrix.has_canonical_format and Csr.of(matrix).data is matrix.data
+
+
+def test_the_arrays_of_a_scipy_matrix_stay_as_they_are():
+    matrix = csr_array((np.array([1.0, 0.0, 2.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), (2, 3))
+    before = [array.copy() for array in (matrix.data, matrix.indices, matrix.indptr)]
+    assert Csr.from_scipy(matrix).toarray().tolist() == [[0, 0, 1], [0, 2, 0]]
+    for one, other in zip(before, (matrix.data, matrix.indices, matrix.indptr), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -36,6 +36,15 @@ def fail(number):
     raise FilterkitError(f"{number} is wrong")
 
 
+class Unpicklable(Exception):
+    def __init__(self, one, other):
+        super().__init__(f"{one} and {other}")
+
+
+def fail_oddly(_):
+    raise Unpicklable("this", "that")
+
+
 def process_number(_):
     return os.getpid()
 
@@ -66,6 +75,8 @@ def test_the_next_map_has_the_same_process(quick_processes):
 def test_an_error_in_a_process_is_raised(engine):
     with pytest.raises(FilterkitError, match="is wrong"):
         list(engine.map(fail, range(3)))
+    with pytest.raises(RuntimeError, match="Unpicklable: this and that"):
+        list(engine.map(fail_oddly, range(3)))
     assert list(engine.map(abs, [-1])) == [1]
 
 

@@ -45,6 +45,13 @@ def test_each_fold_is_predicted_by_the_others(chain):
     assert testing.same(training_rows(f"agree --folds 19 --chain '{chain}'", batch), batch.take(np.array(kept)))
 
 
+def test_a_class_of_two_rows_is_predicted_from_each_other():
+    """The two rows of c lie among the other classes, and take their places with them."""
+    batch = make(np.array([1, 1.1, 1.2, 5, 5.1, 5.2, 1.05, 5.05])[:, None], [0, 0, 0, 1, 1, 1, 2, 2], "abc")
+    out = training_rows(f"{NEAREST} --folds 2", batch)
+    assert out.X.ravel().tolist() == [1.1, 1.2, 5.1, 5.2]
+
+
 def test_rounds_go_on_until_none_is_dropped():
     batch = sample("iris")
     chain = "agree --chain 'standardize neighbors' --folds 3"

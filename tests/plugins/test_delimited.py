@@ -378,18 +378,18 @@ def test_numbers_with_decimal_commas(tmp_path, read):
 @pytest.mark.parametrize(
     ("form", "words", "said"),
     [
-        ("csv:delimiter=semicolon", "1,5 2", "as its numbers have decimal commas; say --from "
+        ("csv:delimiter=semicolon", "1,5 2", "as numbers have decimal commas; say --from "
          "csv:delimiter=semicolon,decimal=comma"),
         ("csv:delimiter=;", "1,5 2,5_EUR", ""),
-        ("csv", "1 N/A 2.5 n/a", "as 'N/A' is among its numbers; if that is a missing value, say --from "
+        ("csv", "1 N/A 2.5 n/a", "as 'N/A' is among numbers; if that is a missing value, say --from "
          "'csv:missing=,?,NA,NaN,N/A,n/a'"),
-        ("csv:missing=?,delimiter=|", "null 1 ?", "as 'null' is among its numbers; if that is a missing value, say "
+        ("csv:missing=?,delimiter=|", "null 1 ?", "as 'null' is among numbers; if that is a missing value, say "
          "--from 'csv:delimiter=pipe,missing=?,null'"),
-        ("csv:delimiter=;", "1,5 - 2", "as its numbers have decimal commas and '-' is among them; if that is a missing "
+        ("csv:delimiter=;", "1,5 - 2", "as numbers have decimal commas and '-' is among them; if that is a missing "
          "value, say --from 'csv:delimiter=semicolon,decimal=comma,missing=,?,NA,NaN,-'"),
-        ("csv", "$5 $7.50 - 12%", "as its numbers are written like '$5'; write them like 1234.5"),
-        ("csv:delimiter=|", "1,234.50 2,000 999", "as its numbers are written like '1,234.50'; write them like 1234.5"),
-        ("csv", " ".join(map(str, range(30))) + " Total", "as 'Total' is among its numbers; if that is a missing "
+        ("csv", "$5 $7.50 - 12%", "as numbers are written like '$5'; write them like 1234.5"),
+        ("csv:delimiter=|", "1,234.50 2,000 999", "as numbers are written like '1,234.50'; write them like 1234.5"),
+        ("csv", " ".join(map(str, range(30))) + " Total", "as 'Total' is among numbers; if that is a missing "
          "value, say --from 'csv:missing=,?,NA,NaN,Total'"),
         ("csv", "1.2.3 1.2.4", ""),
         ("csv", "1 2 A", ""),
@@ -410,15 +410,16 @@ def test_other_words_for_missing_values_are_noticed(form, words, said, read):
     assert texts == ([f"column 'a' is text, {said}"] if said else [])
 
 
-SPACED = 'id, state ,n\n1, NSW,   ?\n2, ?, 3 \n3," VIC ",4\n4, NSW,5\n'
+SPACED = 'id, state ,n\n1, NSW,   ?  \n2,\t?, 3 \n3," VIC ",4\n4, NSW,5\n'
 
 
 def test_spaces_around_texts_are_noticed_and_dropped_if_asked(read):
     with pytest.warns(filterkit.ConversionWarning, match="'state', 'n' are text, .* --from csv:strip=yes"):
-        assert view(read(SPACED))["state"] == [" NSW", " ?", " VIC ", " NSW"]
-    assert view(read(SPACED, format="csv:strip=yes")) == {
+        assert view(read(SPACED))["state"] == [" NSW", "\t?", " VIC ", " NSW"]
+    quoted = SPACED.replace('3,"', '3,\t "New ""South"",')
+    assert view(read(quoted, format="csv:strip=yes")) == {
         "id": [1, 2, 3, 4],
-        "state": ["NSW", None, "VIC", "NSW"],
+        "state": ["NSW", None, 'New "South", VIC ', "NSW"],
         "n": [None, 3, 4, 5],
     }
 
@@ -426,18 +427,20 @@ def test_spaces_around_texts_are_noticed_and_dropped_if_asked(read):
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        ("5.1,x", "'5.1' is a number"),
+        ("5.1,", "'5.1' is a number"),
         ("-0.5,Iris", "'-0.5' is a number"),
         ("5,Iris", "'Iris' is among its values"),
         ("n,Iris", ""),
         ("2019,2020", ""),
         ("n,kind", ""),
+        ("400.5,kind", ""),
+        ("NA,Iris", ""),
     ],
 )
 def test_a_first_row_instead_of_names_is_noticed(first, said, read):
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        read(f"{first}\n4.9, Iris\n1.2,Iris\n3,b\n")
+        read(f"{first}\n" + "4.9, Iris\n1.2,Iris\n3,b\n" * 9)
     text = f"the name of column {said}; if the first line is a row, say --from csv:header=no"
     assert [str(each.message).rpartition("x.csv: ")[2] for each in noted] == ([text] if said else [])
 

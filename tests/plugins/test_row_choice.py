@@ -18,6 +18,7 @@ from filterkit.testing import SAMPLES as KIT
         ("first-2,last", [0, 1, 9]),
         ("9-last", [8, 9]),
         ("last-last", [9]),
+        ("last-500", [9]),
         ("8-500", [7, 8, 9]),
         ("50", []),
         ("--invert 2-9", [0, 9]),
