@@ -29,7 +29,7 @@ class Impute(ColumnStage):
         fill = moments.mean()
         labels = moments.labels
         for column in np.flatnonzero(labels.lengths).tolist():
-            fill[column] = labels.values[labels.indptr[column] : labels.indptr[column + 1]].argmax()
+            fill[column] = labels.get_row(column).argmax()
         return {"fill": fill}
 
     def describe_columns(self, schema: Schema, state: State) -> State:

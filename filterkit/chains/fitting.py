@@ -28,7 +28,7 @@ from filterkit.stages.base import (
     transform,
 )
 from filterkit.stages.columns import learns_from_statistic
-from filterkit.stages.selective import choose_columns_for, confine
+from filterkit.stages.selective import choose_columns_for, fit_chosen_columns
 
 if TYPE_CHECKING:
     from filterkit.data.schema import Schema
@@ -145,7 +145,7 @@ class Fitting:
         choice = choose_columns_for(stage, self.rows.schema)
         if choice is None:
             return self._fit_on_rows(stage, self.rows)
-        return confine(stage, choice, partial(self._fit_on_rows, stage, self.rows.transform_by(choice)))
+        return fit_chosen_columns(stage, choice, partial(self._fit_on_rows, stage, self.rows.transform_by(choice)))
 
     def _fit_on_rows(self, stage: Stage, rows: Rows) -> Fitted:
         """Fit one stage on some rows, and return it.

@@ -92,6 +92,10 @@ class Ragged:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    def get_row(self, number: int) -> np.ndarray:
+        """Return the values of one row: float64 (n,)."""
+        return self.values[self.indptr[number] : self.indptr[number + 1]]
+
     @property
     def lengths(self) -> np.ndarray:
         """int64 (n,): the length of each row."""

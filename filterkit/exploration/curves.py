@@ -47,13 +47,13 @@ class Curves(NamedTuple):
 
     def describe(self, column: int) -> list[dict[str, Any]]:
         """Return the curves of one incoming column for the page: one for each task, of the first six."""
-        span = slice(*self.values.indptr[column : column + 2].tolist())
+        values, rows = self.values.get_row(column), self.rows.get_row(column)
         return [
             {
                 "task": number,
-                "value": self.values.values[span],
-                "p": round_short(self.images[: span.stop - span.start, outgoing]),
-                "rows": self.rows.values[span],
+                "value": values,
+                "p": round_short(self.images[: len(values), outgoing]),
+                "rows": rows,
                 "what": self.what,
                 "stage": self.words,
             }

@@ -57,8 +57,7 @@ class Histograms(NamedTuple):
             if len(labels) > _BINS:
                 labels = [*labels[: _BINS - 1], f"{len(labels) - _BINS + 1:,} {_OTHERS}"]
             return found | {"labels": labels, "counts": self.counts[column, :, : len(labels)]}
-        edges = self.edges.values[slice(*self.edges.indptr[column : column + 2].tolist())]
-        zero = self.zero[column]
+        edges, zero = self.edges.get_row(column), self.zero[column]
         return found | {
             "edges": edges,
             "counts": self.counts[column, :, : max(len(edges) - 1, 0)],

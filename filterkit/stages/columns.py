@@ -219,7 +219,7 @@ class ColumnStage(SelectiveStage):
             check_columns(self, columns, schema.width)
             attributes = self.output_attributes(schema, state, columns, totals)
             check_attributes(self, attributes, len(columns))
-            return FittedColumns(self, schema, self._make_outgoing_schema(schema, attributes, columns), state, columns)
+            return self._make_fitted(schema, attributes, state, columns)
         columns = np.arange(schema.width)
 
         def make_attributes() -> Sequence[Attribute]:
@@ -231,10 +231,13 @@ class ColumnStage(SelectiveStage):
         outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_form(schema))
         return FittedColumns(self, schema, outgoing, state, columns)
 
-    def _make_outgoing_schema(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
-        """Return the incoming schema with other features; raise a `StageError` if two attributes have one name."""
+    def _make_fitted(
+        self, schema: Schema, attributes: Sequence[Attribute], state: State, columns: np.ndarray
+    ) -> FittedColumns:
+        """Make the fitted stage that puts out these attributes; raise a `StageError` if two have the same name."""
         with name_stage_in_errors(self):
-            return schema.with_features(attributes, columns, **self._choose_form(schema))
+            outgoing = schema.with_features(attributes, columns, **self._choose_form(schema))
+        return FittedColumns(self, schema, outgoing, state, columns)
 
     def _choose_form(self, schema: Schema) -> dict[str, bool]:
         """Return what the outgoing schema is to have as `zero` and `sparse`, by these names."""
@@ -264,9 +267,7 @@ class ColumnStage(SelectiveStage):
         )
         if not is_ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
             raise FilterkitError(f"the columns of {self.name} do not match its attributes")
-        fitted = FittedColumns(
-            self, schema, self._make_outgoing_schema(schema, attributes, columns), own_state, columns
-        )
+        fitted = self._make_fitted(schema, attributes, own_state, columns)
         fitted.check_codes()
         return fitted
 

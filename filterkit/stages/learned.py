@@ -66,7 +66,7 @@ def make_learned_table(
 
 def _get_value(values: Any, i: int) -> Any:
     if isinstance(values, Ragged):
-        return values.values[values.indptr[i] : values.indptr[i + 1]].tolist()
+        return values.get_row(i).tolist()
     return values[i].tolist() if isinstance(values, np.ndarray) else values[i]
 
 

@@ -135,16 +135,6 @@ class Learner(Stage):
                     )
 
         model = self.learn_with_inner_cv(training, trials()) if self.inner_folds() else self.learn(training)
-        return self._make_fitted_learner(model, schema, tasks)
-
-    def _make_fitted_learner(self, model: Any, schema: Schema, tasks: Tasks) -> FittedLearner:
-        """Make the fitted learner of a model that was just learned.
-
-        Raises
-        ------
-        PluginError : it is no model, or a `LinearModel` of another shape than the features and tasks need.
-        StageError : it is a `LinearModel` with NaN.
-        """
         if isinstance(model, LinearModel):
             fault = model.find_fault(schema.width, len(tasks.names))
             if fault is not None:

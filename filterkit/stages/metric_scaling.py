@@ -115,19 +115,23 @@ class Scaling(ScalingOptions, ColumnStage):
         return values.copy() if self.score_only else rescale(values, columns, state)
 
 
+# The entries of a state in the order in which they change values, how, and the number that changes nothing.
+_RESCALING = (
+    ("unit", np.multiply, 1),
+    ("offset", np.subtract, 0),
+    ("remainder", np.subtract, 0),
+    ("span", np.divide, 1),
+)
+
+
 def rescale(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
     """Scale values by a state from `compute_scaling_state`, into a new array; parameters as of `ColumnStage.apply`.
 
     The state may also have a `remainder`, float64 (columns,), to subtract after the offset.
     """
-    if (state["unit"] != 1).any():
-        values = values * state["unit"][columns]
-    if state["offset"].any():
-        values = values - state["offset"][columns]
-    if "remainder" in state and state["remainder"].any():
-        values = values - state["remainder"][columns]
-    if (state["span"] != 1).any():  # it is 1 for 0/1 columns
-        values = values / state["span"][columns]
+    for name, operate, neutral in _RESCALING:
+        if name in state and (state[name] != neutral).any():  # the span of 0/1 columns is 1
+            values = operate(values, state[name][columns])
     factor = state["factor"][columns]
     values = np.asarray(values * factor)
     if not state["factor"].all():

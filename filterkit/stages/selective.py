@@ -96,7 +96,9 @@ def pass_on_columns(schema: Schema, columns: np.ndarray) -> FittedStage:
 
 
 def choose_columns_for(stage: Stage, schema: Schema) -> FittedStage | None:
-    """Return what passes on the columns of X to which the options of a stage confine it; None if they do not.
+    """Return a fitted stage that passes on the columns of X that `--only` and `--except` choose; None without these.
+
+    It is None, too, for a stage that is no `SelectiveStage`.
 
     `schema` is that of the incoming batches.
 
@@ -111,8 +113,8 @@ def choose_columns_for(stage: Stage, schema: Schema) -> FittedStage | None:
     return pass_on_columns(schema, np.searchsorted(features, np.array(chosen, np.int64)))
 
 
-def confine(stage: Stage, choice: FittedStage, fit: Callable[[], Fitted]) -> Fitted:
-    """Return a fitted stage that changes only some columns of X, and leaves the others as they are.
+def fit_chosen_columns(stage: Stage, choice: FittedStage, fit: Callable[[], Fitted]) -> Fitted:
+    """Fit a stage on some columns of X; return a fitted stage that changes these, and leaves the others as they are.
 
     Parameters
     ----------
@@ -203,4 +205,4 @@ def rebuild_fitted(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitte
     if not np.array_equal(state[_COLUMNS], choice.state[_COLUMNS]):
         raise FilterkitError(f"{stage.name} has been fitted on other columns than it chooses")
     own = {key: value for key, value in state.items() if key != _COLUMNS}
-    return confine(stage, choice, partial(stage.from_state, own, choice.schema))
+    return fit_chosen_columns(stage, choice, partial(stage.from_state, own, choice.schema))
