@@ -1,9 +1,14 @@
-"""What an input is that holds no table as text in UTF-8, by its first bytes."""
+"""What an input is that holds no table, or none as text in UTF-8, by its first bytes."""
 
 from __future__ import annotations
 
 # The first bytes: what the input is, and what to do.
-_BEGINNINGS = (
+_NO_TABLES = (
+    (b"<!doctype html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
+    (b"<html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
+    (b"version https://git-lfs.github.com/", "a pointer of Git LFS to the data: run git lfs pull"),
+)
+_NO_TEXTS = (
     (b"\x1f\x8b", "compressed by gzip; give the file a name that ends in .gz"),
     (b"BZh", "compressed by bzip2; give the file a name that ends in .bz2"),
     (b"\xfd7zXZ\x00", "compressed by xz; give the file a name that ends in .xz"),
@@ -12,17 +17,19 @@ _BEGINNINGS = (
     (b"\xd0\xcf\x11\xe0", "an Excel file: save the table as CSV"),
     (b"PAR1", "Parquet: say --from parquet"),
     (b"ARROW1", "Arrow: say --from arrow"),
-    (b"<!doctype html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
-    (b"<html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
-    (b"version https://git-lfs.github.com/", "a pointer of Git LFS to the data: run git lfs pull"),
     (b"\xff\xfe", "text in UTF-16: say --encoding utf-16"),
     (b"\xfe\xff", "text in UTF-16: say --encoding utf-16"),
 )
+
+
+def explain_no_table(begin: bytes) -> str:
+    """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table."""
+    small = begin[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return next((what for mark, what in _NO_TABLES if small.startswith(mark)), "")
 
 
 def explain_not_text(begin: bytes) -> str:
     """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table in UTF-8."""
     if begin[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
-    small = begin[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return next((what for mark, what in _BEGINNINGS if begin.startswith(mark) or small.startswith(mark)), "")
+    return explain_no_table(begin) or next((what for mark, what in _NO_TEXTS if begin.startswith(mark)), "")

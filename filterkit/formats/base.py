@@ -22,7 +22,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
-from filterkit.files.contents import explain_not_text
+from filterkit.files.contents import explain_no_table, explain_not_text
 from filterkit.files.endings import COMPRESSIONS, find_ending
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
@@ -110,22 +110,27 @@ class Opening(NamedTuple):
 
         Raises
         ------
-        FilterkitError : the input cannot be read, or the temporary file cannot be written.
+        FilterkitError : the input cannot be read, or is evidently no table; or the temporary file cannot be written.
         """
         path = self.path
         if os.path.isfile(path) and not path.lower().endswith(COMPRESSIONS):
             try:
-                return open(path, "rb")
+                file: IO[bytes] = open(path, "rb")
             except OSError as error:
                 raise make_system_error(path, error, "reading") from None
-        import tempfile  # plain files do not need it
+        else:
+            import tempfile  # plain files do not need it
 
-        with closing(Source(path)) as source, name_temporary_errors():
-            file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=find_ending(path))
-            while content := source.read(1 << 20):
-                file.write(content)
-            file.flush()
-            file.seek(0)
+            with closing(Source(path)) as source, name_temporary_errors():
+                file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=find_ending(path))
+                while content := source.read(1 << 20):
+                    file.write(content)
+                file.flush()
+                file.seek(0)
+        if what := explain_no_table(file.read(200)):
+            file.close()
+            raise FilterkitError(f"{self.name}: this is {what}")
+        file.seek(0)
         return file
 
 

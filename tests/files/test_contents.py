@@ -1,4 +1,4 @@
-"""Files that are evidently something else than text in UTF-8: all formats of text say what they are."""
+"""Files that are evidently something else than their format: all formats, or those of text, say what they are."""
 
 import pytest
 
@@ -23,8 +23,6 @@ XRFF = (
         ("a,b".encode("utf-16"), "text in UTF-16: say --encoding utf-16"),
         (b"PAR1", "Parquet: say --from parquet"),
         (b"ARROW1\0\0", "Arrow: say --from arrow"),
-        (b"<!DOCTYPE html>\n<html>", "a page of HTML, perhaps of an error"),
-        (b"version https://git-lfs.github.com/spec/v1\noid", "a pointer of Git LFS to the data: run git lfs pull"),
     ],
 )
 def test_a_file_with_the_wrong_ending_is_told(ending, content, what, tmp_path):
@@ -32,6 +30,19 @@ def test_a_file_with_the_wrong_ending_is_told(ending, content, what, tmp_path):
     with pytest.raises(FilterkitError) as error:
         filterkit.read(tmp_path / f"x.{ending}")
     assert f"x.{ending}: this is {what}" in str(error.value)
+
+
+@pytest.mark.parametrize("ending", ["arff", "csv", "jsonl", "libsvm", "xrff", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"<!DOCTYPE html>\n<html>", "a page of HTML, perhaps of an error"),
+        (b"\xef\xbb\xbf\r\n <HTML>", "a page of HTML, perhaps of an error"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "a pointer of Git LFS to the data: run git lfs pull"),
+    ],
+)
+def test_a_page_or_a_pointer_is_told(ending, content, what, tmp_path):
+    test_a_file_with_the_wrong_ending_is_told(ending, content, what, tmp_path)
 
 
 def test_xml_says_its_encoding_itself(tmp_path):
