@@ -26,11 +26,7 @@ class Impute(ColumnStage):
     mends = "missing values"
 
     def fit_columns(self, moments: Moments) -> State:
-        fill = moments.mean()
-        labels = moments.labels
-        for column in np.flatnonzero(labels.lengths).tolist():
-            fill[column] = labels.get_row(column).argmax()
-        return {"fill": fill}
+        return {"fill": moments.typical_values()}
 
     def describe_columns(self, schema: Schema, state: State) -> State:
         pairs = zip(schema.features, state["fill"].tolist())

@@ -261,6 +261,13 @@ class Moments(Summary):
         """
         return self._scale(self._scaled_deviations, scale, power=2)
 
+    def typical_values(self) -> np.ndarray:
+        """Return the mean of each column or, of a nominal one, the code of its most frequent label: float64 (k,)."""
+        found, labels = self.mean(), self.labels
+        for column in np.flatnonzero(labels.lengths).tolist():
+            found[column] = labels.get_row(column).argmax()
+        return found
+
     def deviation(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the standard deviation, as of values times ``2**scale``: float64 (k,). Its divisor is n − 1.
 

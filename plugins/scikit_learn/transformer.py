@@ -107,16 +107,15 @@ class FittedTransformer(Fitted):
         self._stage = stage
         self._estimator = estimator
         image = estimator.transform(_make_zero_row(schema))
-        self._sparse = not isinstance(image, np.ndarray)
-        width = image.shape[1]
+        sparse, width = not isinstance(image, np.ndarray), image.shape[1]
         self._names = [f"{stage}{j}" for j in range(width)] if names is None else list(map(str, names))
         if len(self._names) != width:
             raise ValueError(f"{len(self._names)} names for {width} columns")
         self.schema = schema.with_features(
             list(map(Attribute, self._names)),
             np.zeros(width, np.int64),  # they stand where the first column stood
-            sparse=self._sparse,
-            zero=self._sparse and schema.zero,
+            sparse=sparse,
+            zero=sparse and schema.zero,
         )
 
     @property
@@ -138,7 +137,11 @@ class FittedTransformer(Fitted):
         except ValueError as error:
             raise StageError(self._stage, shorten_message(error), batch.start) from None
         n_rows = len(batch)
-        X = Csr.from_scipy(image).rows(0, n_rows) if self._sparse else np.ascontiguousarray(image, np.float64)[:n_rows]
+        X = (
+            Csr.from_scipy(image).rows(0, n_rows)
+            if self.schema.sparse
+            else np.ascontiguousarray(image, np.float64)[:n_rows]
+        )
         out = batch.replace(schema=self.schema, X=X)
         # A number becomes another thing where squares are too large.
         for number in np.flatnonzero(_find_finite_rows(batch) & ~_find_finite_rows(out))[:1].tolist():

@@ -56,24 +56,22 @@ class AiSvm(Learner):
         if not mean:
             raise StageError(self.name, "all training rows are zero, which leaves nothing to learn")
         solver = SvmSolver(self.name, X, training.weights)
-        coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
-        intercepts, costs = np.zeros((2, len(training.tasks.names)))
-        for task, positive in enumerate(training.truth.T):
-            coefficients[:, task], intercept, costs[task] = self._fit_with_adapted_cost(
-                solver, training, positive, 1 / mean
-            )
-            scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
-            intercepts[task] = -find_sensitive_threshold(
-                scores, positive, -intercept, self.specificity, training.row_weights
-            )
-        return LinearModel(coefficients, intercepts, chosen={"C": costs})
+        planes, intercepts = [], []
+        for positive in training.truth.T:
+            planes.append(self._fit_with_adapted_cost(solver, training, positive, 1 / mean))
+            coefficients, intercept, _ = planes[-1]
+            scores = LinearModel(coefficients, np.zeros(1)).scores(X)[:, 0]
+            weights = training.row_weights
+            intercepts.append(-find_sensitive_threshold(scores, positive, -intercept, self.specificity, weights))
+        every, _, costs = zip(*planes)
+        return LinearModel(np.hstack(every), np.array(intercepts), chosen={"C": np.array(costs)})
 
     def _fit_with_adapted_cost(
         self, solver: SvmSolver, training: Training, positive: np.ndarray, unit: float
     ) -> tuple[np.ndarray, float, float]:
         """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
 
-        Returns its coefficients, float64 (features,), its intercept, and C.
+        Returns its coefficients, float64 (features, 1), its intercept, and C.
         """
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
@@ -81,7 +79,7 @@ class AiSvm(Learner):
         planes: list[tuple[np.ndarray, float, float]] = []
         for step in range(1, self.steps + 1):
             coefficients, intercepts = solver.solve(positive, [step * unit])
-            planes = [*planes[-1:], (coefficients[:, 0], float(intercepts[0]), step * unit)]
+            planes = [*planes[-1:], (coefficients, float(intercepts[0]), step * unit)]
             found = (X @ coefficients[:, 0] + intercepts[0] > 0) == positive
             if target.any() and found[target].all():
                 return planes[0]

@@ -230,9 +230,7 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.
     every = np.arange(len(sizes))
     parts = (Moments.of(batch, every, False, Cfs.name) for batch in read_known_rows())
     moments = reduce(lambda *two: Moments.merge(two), parts)
-    labels = np.split(moments.labels.values, moments.labels.indptr[1:-1])
-    modes = [int(rows.argmax()) if len(rows) else 0 for rows in labels]
-    fill = np.where(schema.nominal, modes, moments.mean())
+    fill = moments.typical_values()
     nominal, label = schema.nominal[column], np.arange(len(column)) - starts[column]
     numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
 

@@ -67,8 +67,7 @@ class Analyzer:
         is_word = np.array([len(word) >= least and word not in self.stop for word in raw], bool)
         stem = self._stemmer.stemWord if self._stemmer is not None else str
         pieces = [[number(piece) for piece in stem(word).split(" ")] if use else [] for word, use in zip(raw, is_word)]
-        if len(code):
-            row, code = row[is_word[code]], code[is_word[code]]
+        row, code = row[is_word[code]], code[is_word[code]]
         step = max(_PIECES // self._options.ngrams, 1)
         low = 0
         while low < len(row):
