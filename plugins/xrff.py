@@ -436,92 +436,51 @@ class XrffWriter(Writer):
         starts = range(0, len(batch), step)
         return [self._format_dense(batch.rows(i, min(i + step, len(batch))).in_form(False)) for i in starts]
 
-    def _format_dense(self, batch: Batch) -> Any:
+    def _format_dense(self, batch: Batch) -> bytes:
         """Return the text of dense rows; adjacent numeric columns are formatted together."""
+        import pyarrow as pa
+
         from filterkit.plugin import joined_rows, round_significant, row_texts, to_columns
 
         pairs = zip(self.schema.attributes, to_columns(batch))
-        line: list[Any] = [_make_start_tags(batch)]
+        line: list[Any] = [pa.array([make_start_tag(weight) for weight in batch.row_weights.tolist()], pa.string())]
         for is_numeric, group in groupby(pairs, lambda pair: pair[0].kind == "numeric"):
             if is_numeric:
                 values = round_significant(np.column_stack([column for _, column in group]), self._precision)
                 line += ["<value>", row_texts(values, _BETWEEN, _MISSING), "</value>"]
             else:
-                line += [self._make_elements(attribute, column) for attribute, column in group]
+                line += [_make_elements(attribute, column) for attribute, column in group]
         text = bytes(joined_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
-    def _make_elements(self, attribute: Attribute, column: Any, begin: str = "") -> pa.Array:
-        """Return the XML elements of the values of a column that is not numeric, as an Arrow array."""
-        import pyarrow as pa
+    def _format_sparse(self, batch: Batch) -> bytes:
+        """Return the text of sparse rows, without the values that are zero or the first label."""
+        from filterkit.plugin import round_significant, row_texts, to_columns
 
-        from filterkit.plugin import take_texts
-
-        form = DateFormat(attribute.format)
-        if attribute.kind == "nominal":
-            elements = [_make_value(code, attribute, form, begin) for code in (*range(len(attribute.values)), None)]
-            return take_texts(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
-        return pa.array([_make_value(value, attribute, form, begin) for value in column], pa.string())
-
-    def _format_sparse(self, batch: Batch) -> Any:
-        """Return the text of sparse rows: their elements one after the other, sorted by row and position."""
-        import pyarrow as pa
-
-        from filterkit.plugin import joined_rows
-
-        rows, schema, last = len(batch), self.schema, len(self.schema.attributes)
-        every = np.arange(rows)
-        texts: list[Any] = [_make_start_tags(batch, ' type="sparse"'), pa.array(["</instance>\n"] * rows)]
-        at_rows, positions = [every, every], [np.full(rows, -1), np.full(rows, last)]
-        for position, row, values in self._find_entries(batch):
-            if isinstance(position, int):
-                texts.append(self._make_elements(schema.attributes[position], values, f' index="{position + 1}"'))
-                position = np.full(len(row), position)
-            elif len(row):
-                texts.append(self._format_numbers(position, values))
-            at_rows.append(row)
-            positions.append(position)
-        order = np.lexsort((np.concatenate(positions), np.concatenate(at_rows)))
-        return joined_rows(pa.concat_arrays(texts).take(pa.array(order)))
-
-    def _find_entries(self, batch: Batch) -> Iterator[tuple[Any, np.ndarray, Any]]:
-        """Yield the values of sparse rows to write, with their positions and the numbers of their rows.
-
-        The position is an int for values of one attribute, and an array for numbers of several.
-        """
-        from filterkit.plugin import to_columns
-
-        schema, csr = self.schema, batch.csr
-        row, position, data = csr.row_of_entry, schema.feature_indices[csr.indices], csr.data
-        is_nominal = schema.nominal[csr.indices]
-        yield position[~is_nominal], row[~is_nominal], data[~is_nominal]
-        for each in np.unique(position[is_nominal]).tolist():
-            here = is_nominal & (position == each)
-            yield each, row[here], data[here]
-        if schema.class_index is not None and batch.y is not None:
-            there = np.flatnonzero(batch.y != 0)
-            values = batch.y[there]
-            if schema.attributes[schema.class_index].kind == "nominal":
-                yield schema.class_index, there, np.where(values < 0, np.nan, values)
-            else:
-                yield np.full(len(there), schema.class_index), there, values
-        if schema.passthrough:
-            columns = to_columns(batch)
-            for each in schema.passthrough_indices:
-                yield int(each), np.arange(len(batch)), columns[each]
-
-    def _format_numbers(self, positions: np.ndarray, values: np.ndarray) -> Any:
-        """Return the XML elements of numbers, at least one, of the attributes at these positions."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        from filterkit.plugin import round_significant, row_texts
-
-        numbers = row_texts(round_significant(values[:, None], self._precision), _BETWEEN, "")
-        index = pc.binary_join_element_wise('<value index="', pa.array(positions + 1).cast(pa.string()), '"', "")
-        known = pc.binary_join_element_wise(index, ">", numbers, "</value>", "")
-        missing = pc.binary_join_element_wise(index, ' missing="yes"/>', "")
-        return pc.if_else(pa.array(np.isnan(values)), missing, known)
+        schema, csr, attributes = self.schema, batch.csr, self.schema.attributes
+        positions = schema.feature_indices[csr.indices].tolist()
+        numbers = row_texts(round_significant(csr.data[:, None], self._precision)).to_pylist()
+        elements = [f'<value index="{i + 1}">{number}</value>' for i, number in zip(positions, numbers)]
+        for entry in np.flatnonzero(schema.nominal[csr.indices] | np.isnan(csr.data)).tolist():
+            i = positions[entry]
+            elements[entry] = make_value(csr.data[entry], attributes[i], f' index="{i + 1}"')
+        apart = [*schema.passthrough_indices, *([] if schema.class_index is None else [schema.class_index])]
+        columns = dict(zip(apart, to_columns(batch, apart)))
+        if schema.class_index is not None and attributes[schema.class_index].kind == "numeric":
+            y = columns[schema.class_index]
+            columns[schema.class_index] = round_significant(y[:, None], self._precision)[:, 0]
+        lines = []
+        for row, weight in enumerate(batch.row_weights.tolist()):
+            part = slice(*csr.indptr[row : row + 2])
+            values = [(i, column[row]) for i, column in columns.items()]
+            found = [*zip(positions[part], elements[part])]
+            found += [
+                (i, make_value(value, attributes[i], f' index="{i + 1}"'))
+                for i, value in values
+                if i != schema.class_index or value != 0
+            ]
+            lines += [make_start_tag(weight, True), *(element for _, element in sorted(found)), "</instance>\n"]
+        return "".join(lines).encode()
 
 
 def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
@@ -549,49 +508,60 @@ def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Ite
     yield "</attributes>"
 
 
-def _make_start_tags(batch: Batch, kind: str = "") -> pa.Array:
-    """Return the start tags of rows, with their weights; `kind` is the text of further XML attributes."""
+def _make_elements(attribute: Attribute, column: Any) -> pa.Array:
+    """Return the XML elements of the values of a column that is not numeric, as an Arrow array."""
     import pyarrow as pa
 
-    weights = batch.row_weights.tolist()
-    texts = ["" if weight == 1 else f' weight="{format_number(weight)}"' for weight in weights]
-    return pa.array([f"<instance{kind}{text}>" for text in texts], pa.string())
+    from filterkit.plugin import take_texts
+
+    if attribute.kind == "nominal":
+        elements = [make_value(code, attribute) for code in (*range(len(attribute.values)), None)]
+        return take_texts(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
+    return pa.array([make_value(value, attribute) for value in column], pa.string())
 
 
-def _make_value(value: Any, attribute: Attribute, form: DateFormat, begin: str = "") -> str:
+def make_start_tag(weight: float, is_sparse: bool = False) -> str:
+    """Return the XML tag with which a row of this weight begins."""
+    kind = ' type="sparse"' if is_sparse else ""
+    return f"<instance{kind}>" if weight == 1 else f'<instance{kind} weight="{format_number(weight)}">'
+
+
+_get_date_format = lru_cache(DateFormat)
+
+
+def make_value(value: Any, attribute: Attribute, begin: str = "") -> str:
     """Return the XML element of a value of an attribute; None and NaN are missing.
 
-    `form` is that of dates, and `begin` the text of the element's attributes.
+    `begin` is the text of the element's own XML attributes.
     """
     if value is None or value != value:
         return f'<value{begin} missing="yes"/>'
+    if attribute.kind == "numeric":
+        return f"<value{begin}>{format_number(value)}</value>"
     if attribute.kind == "relational":
-        return f"<value{begin}>{_make_bag(value, attribute)}</value>"
+        return f"<value{begin}>{make_bag(value, attribute)}</value>"
+    text = value
     if attribute.kind == "nominal":
         text = attribute.values[int(value)]
     elif attribute.kind == "date":
+        form = _get_date_format(attribute.format)
         text = form.format(value)
         if form.parse(text) != value:
             raise FilterkitError(
                 f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose a part of "
                 f"a date; give it one such as {_DATE}.SSS"
             )
-    else:
-        text = value if attribute.kind == "string" else format_number(value)
     return make_element("value", text, begin)
 
 
-def _make_bag(text: str, attribute: Attribute) -> str:
+def make_bag(text: str, attribute: Attribute) -> str:
     """Return the rows of a bag, the value of a relational attribute, as XML."""
-    forms = [DateFormat(inner.format) for inner in attribute.attributes]
     found = ["<instances>"]
     for row in parse_bag(text, attribute):
-        kind = ' type="sparse"' if row.sparse else ""
-        weight = "" if row.weight == 1 else f' weight="{format_number(row.weight)}"'
-        found.append(f"<instance{kind}{weight}>")
+        found.append(make_start_tag(row.weight, row.sparse))
         for position, value in row.values.items():
             begin = f' index="{position + 1}"' if row.sparse else ""
-            found.append(_make_value(value, attribute.attributes[position], forms[position], begin))
+            found.append(make_value(value, attribute.attributes[position], begin))
         found.append("</instance>")
     return "".join([*found, "</instances>"])
 
