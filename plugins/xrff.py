@@ -335,14 +335,15 @@ class XrffDocument:
 
     def _read_value(self, element: Element, attribute: Attribute) -> str | None:
         """Return the text of a value, or the rows of a bag as ARFF; None if it is missing."""
+        rows = element.find("instances") if len(element) else None
+        if rows is not None and attribute.kind != "relational":
+            raise self._make_error("the attribute contains rows, but it is not relational", attribute.name)
         if element.get("missing") == "yes":
             return None
         if attribute.kind == "relational":
             return "\n".join(
                 self._read_row(row, attribute.attributes) for row in element.iterfind("instances/instance")
             )
-        if len(element) and element.find("instances") is not None:
-            raise self._make_error("the attribute contains rows, but it is not relational", attribute.name)
         return _read_text(element)
 
 
