@@ -13,10 +13,15 @@ import filterkit
 NAMES = sorted(ref.METRICS)
 
 
+def bounded(scores):
+    """Scores up to 10⁵: a larger F statistic has few right digits, as R² is close to 1."""
+    return np.minimum(scores, 1e5)
+
+
 @settings(max_examples=50)
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(NAMES))
 def test_small_batches_agree_with_the_plain_reference(batch, name):
-    assert scored(batch, name) == close(ref.scores(name, batch))
+    assert bounded(scored(batch, name)) == close(bounded(ref.scores(name, batch)))
 
 
 def with_numeric_class(batch):
@@ -32,7 +37,7 @@ def with_numeric_class(batch):
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(sorted(ref.NUMERIC)))
 def test_a_numeric_class_agrees_with_the_plain_reference(batch, name):
     batch = with_numeric_class(batch)
-    assert scored(batch, name) == close(ref.scores(name, batch))
+    assert bounded(scored(batch, name)) == close(bounded(ref.scores(name, batch)))
 
 
 CPU = "weka/cpu.with.vendor.arff"
