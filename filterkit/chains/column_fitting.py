@@ -71,8 +71,8 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
         check_class(stage, rows.schema)
         if strip is None:
             values = (yield from count_numeric_class(rows, stage.name)) if stage.needs_class else None
-            numeric = None if values is None else NumericClass.of(values)
-            counting = Counting(stage.learns_from, stage.needs_class, stage.name, numeric)
+            count = None if values is None else NumericClass.of(values).count_rows
+            counting = Counting(stage.learns_from, stage.needs_class, stage.name, count)
             learning = Learning(partial(_learn_columns, stage, counting))
             strip = yield from learn_in_strips(counting, stage, rows, memory, learning)
         else:
@@ -116,20 +116,21 @@ def learn_in_strips(
 
 
 class Counting(NamedTuple):
-    """Says which statistic a pass takes of the rows, as arguments of `Statistic.of`.
+    """Says which statistic a pass takes of the rows.
 
     Attributes
     ----------
     kind : the class of the statistic.
     supervised : whether to count only rows of a known class, each class by itself.
     reader : the name of the stage that needs the statistic, for messages.
-    numeric : how to count by a numeric class; None without one, or if classes are not counted.
+    count_rows : takes it from a batch, as `Statistic.of` does, but by other classes than those of the rows; for a
+        numeric class, and for folds. None: `Statistic.of` itself takes it.
     """
 
     kind: type[Statistic]
     supervised: bool
     reader: str
-    numeric: NumericClass | None = None
+    count_rows: Callable[[Batch, np.ndarray, str], Statistic] | None = None
 
     def can_serve(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
         """Return whether a later stage can learn from this statistic, pushed through the stages before that stage.
@@ -308,8 +309,8 @@ class Learning:
 def _take_statistic(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
     """Take the statistic of the columns of a batch from `low` up to, but not including, `high`."""
     columns = np.arange(low, high)
-    if counting.numeric is not None:
-        return counting.numeric.count_rows(batch, columns, counting.reader)
+    if counting.count_rows is not None:
+        return counting.count_rows(batch, columns, counting.reader)
     return counting.kind.of(batch, columns, counting.supervised, counting.reader)
 
 

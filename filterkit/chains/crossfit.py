@@ -11,7 +11,6 @@ its parts.
 from __future__ import annotations
 
 from functools import partial
-from typing import Self
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
+from filterkit.counts.weights import select_counted_rows
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
 from filterkit.data.ragged import compute_offsets
@@ -73,28 +73,42 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
         raise StageError(stage.name, f"{stage.folds()} folds: there {found}; {what}")
     n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
     fold = draw_folds(classes, n_folds, stage.fold_seed())
-    learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds))
-    paired = rows.transform_by(_PairedWithFold(rows.schema, fold, n_folds))
-    run_passes(learn_in_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
+    learning = Learning(partial(_learn_by_fold, stage, n_folds))
+    counting = Counting(ContingencyTable, True, stage.name, partial(_count_pairs, fold, n_folds))
+    run_passes(learn_in_strips(counting, stage, rows, memory, learning))
     fitted, by_fold = learning.make_fitted(stage, rows.schema)
     return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 
-def _learn_by_fold(
-    stage: ColumnStage, schema: Schema, n_folds: int, item: tuple[ContingencyTable, int, int]
-) -> Learned:
+def _count_pairs(fold: np.ndarray, n_folds: int, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
+    """Count the rows of a batch by pairs of class and fold, numbered class · (folds + 1) + fold.
+
+    A value that few rows have occurs with few pairs, so the weights are sparse if that takes less memory.
+
+    Parameters
+    ----------
+    fold : int32 (training rows,), the fold of each row; `n_folds` for none.
+    batch, columns, reader : as for `Statistic.of`.
+    """
+    rows = select_counted_rows(batch, True, reader)
+    pair = rows.y * (n_folds + 1) + fold[rows.numbers]
+    paired = rows._replace(y=pair, classes=rows.classes * (n_folds + 1))
+    table = ContingencyTable.of_rows(paired, columns, reader)
+    sparse = class_parts.SparseParts.from_parts(table.cell_parts)
+    return table.replace(cell_parts=sparse) if sparse.nbytes < table.cell_parts.nbytes else table
+
+
+def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]) -> Learned:
     """Let a stage learn from the columns of an item, ``(table of pairs of class and fold, first column, stop)``.
 
     Return the state of all rows, followed, if the stage cross-fits, by those of the rows outside each fold.
     """
     table = cut_columns(*item)
-    target, attributes = schema.class_attribute, list(table.schema.attributes)
-    assert target is not None and table.schema.class_index is not None
-    attributes[table.schema.class_index] = target
-    schema = table.schema.replace(attributes=tuple(attributes), positive=schema.positive)
-    whole = _select_folds(table, schema, np.ones(n_folds + 1, bool))
-    if schema.positive is None and 0 < len(target.values) <= 2:  # the rarer class of all rows is positive in all folds
-        schema = schema.replace(positive=target.values[whole.tasks()[0]])
+    target = table.schema.class_attribute
+    assert target is not None
+    whole = _select_folds(table, np.ones(n_folds + 1, bool))
+    if table.schema.positive is None and 0 < len(target.values) <= 2:  # the rarer class of all rows, in all folds
+        table = table.replace(schema=table.schema.replace(positive=target.values[whole.tasks()[0]]))
     state, totals = learn_state(stage, whole), whole.totals
     del whole  # makes room for the folds
     if not stage.compares_folds() and not stage.cross_fits():
@@ -103,10 +117,10 @@ def _learn_by_fold(
     others: list[State] = []
     for number in range(n_folds):
         inside = np.arange(n_folds + 1) == number
-        outside = _select_folds(table, schema, ~inside)
+        outside = _select_folds(table, ~inside)
         others.append(learn_state(stage, outside))
         if stage.compares_folds():
-            folds.append(Fold(outside, others[-1], _select_folds(table, schema, inside)))
+            folds.append(Fold(outside, others[-1], _select_folds(table, inside)))
     changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}
     return [each | changes for each in ((state, *others) if stage.cross_fits() else (state,))], totals
 
@@ -139,50 +153,12 @@ class ChosenRows(Fitted):
         return batch.take(chosen).replace(start=int(self._before[batch.start]))
 
 
-class _PairedWithFold(Fitted):
-    """Replaces the class of training rows by a number for the pair of class and fold: class · (folds + 1) + fold.
-
-    Parameters
-    ----------
-    schema : of the rows.
-    fold : int32 (training rows,), the fold of each row; `count` for none.
-    count : the number of folds.
-    """
-
-    def __init__(self, schema: Schema, fold: np.ndarray, count: int) -> None:
-        target = schema.class_attribute
-        assert target is not None and schema.class_index is not None
-        pairs = tuple(map(str, range(len(target.values) * (count + 1))))
-        attributes = list(schema.attributes)
-        attributes[schema.class_index] = target._replace(values=pairs)
-        self.schema = schema.replace(attributes=tuple(attributes), positive=None)
-        self._fold = fold
-        self._count = count
-
-    def transform_training(self, batch: Batch) -> Batch:
-        assert batch.y is not None
-        fold = self._fold[batch.start : batch.start + len(batch)]
-        return batch.replace(schema=self.schema, y=np.where(batch.y < 0, -1, batch.y * (self._count + 1) + fold))
-
-
-class _PairTable(ContingencyTable):
-    """Counts pairs of class and fold, in little memory, because a value that few rows have occurs with few pairs."""
-
-    @classmethod
-    def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """Count the rows of a batch as a `ContingencyTable` does, but in sparse parts if these take less memory."""
-        table = super().of(batch, columns, supervised, reader)
-        sparse = class_parts.SparseParts.from_parts(table.cell_parts)
-        return table.replace(cell_parts=sparse) if sparse.nbytes < table.cell_parts.nbytes else table
-
-
-def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
+def _select_folds(table: ContingencyTable, chosen: np.ndarray) -> ContingencyTable:
     """Make the table that counts the classes of the rows of some folds, from one that counts pairs of class and fold.
 
     Parameters
     ----------
     table : counts the pairs.
-    schema : of the result.
     chosen : bool (folds + 1,), whether to count the rows of each fold; last, those in no fold.
     """
     classes = len(table.total_parts) // len(chosen)
@@ -190,7 +166,6 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
     table = table.group_classes(group, classes)
     cells = np.flatnonzero(class_parts.has_weight(table.cell_parts))
     return table.replace(
-        schema=schema,
         indptr=np.searchsorted(cells, table.indptr),
         values=table.values[cells],
         cell_parts=class_parts.take(table.cell_parts, cells),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.budget import stage_share
-from filterkit.chains.rows import Rows
+from filterkit.chains.rows import ArrangedSource, Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import blame_errors
 from filterkit.stages.base import (
@@ -108,13 +108,7 @@ class Fitting:
     def fit(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
         """Fit the next stages, and append them to `steps`; `tell` is as for `fit_stages`."""
         for group in group_stages(stages):
-            if _can_share_passes(group[0]):
-                from filterkit.chains.column_fitting import fit_column_stages  # chains of row stages need none
-
-                fitted: Sequence[Fitted] = fit_column_stages(group, self.rows, self._memory)  # type: ignore[arg-type]
-            else:
-                fitted = [self._fit_alone(group[0])]
-            for stage, each in zip(group, fitted, strict=True):
+            for stage, each in zip(group, self._fit_group(group), strict=True):
                 self._append(stage, each)
             if tell is not None:
                 tell(len(self.steps), self.rows)
@@ -134,44 +128,50 @@ class Fitting:
         other.steps = list(self.steps)
         return other
 
-    def _fit_alone(self, stage: Stage) -> Fitted:
-        """Fit one stage on the rows that come to it, or on those columns of them to which it is confined; return it.
+    def _fit_group(self, group: Sequence[Stage]) -> Sequence[Fitted]:
+        """Fit a group of stages on the rows that come to it, and return them fitted.
+
+        A stage that is confined to some columns is fitted on these.
 
         Raises
         ------
-        StageError : the stage needs a class that the rows do not have, or it cannot be fitted on them.
+        StageError : a stage needs a class that the rows do not have, or it cannot be fitted on them.
         """
-        check_class(stage, self.rows.schema)
-        choice = choose_columns_for(stage, self.rows.schema)
+        stage, rows = group[0], self.rows
+        check_class(stage, rows.schema)
+        choice = choose_columns_for(stage, rows.schema)
         if choice is None:
-            return self._fit_on_rows(stage, self.rows)
-        return fit_chosen_columns(stage, choice, partial(self._fit_on_rows, stage, self.rows.transform_by(choice)))
+            return self._fit_on_rows(group, rows)
+        chosen = rows.transform_by(choice)
+        return [fit_chosen_columns(stage, choice, lambda: self._fit_on_rows(group, chosen)[0])]
 
-    def _fit_on_rows(self, stage: Stage, rows: Rows) -> Fitted:
-        """Fit one stage on some rows, and return it.
+    def _fit_on_rows(self, group: Sequence[Stage], rows: Rows) -> Sequence[Fitted]:
+        """Fit a group of stages on some rows, and return them fitted.
 
-        If it tries itself on held-out rows, the stages before it are fitted again for each trial.
+        If a stage tries itself on held-out rows, the stages before it are fitted again for each trial.
         """
-        if learns_from_statistic(stage) and stage.folds():
+        stage = group[0]
+        if not learns_from_statistic(stage):
+            before = [step.stage for step in self.steps[self._n_skipped :]]
+            splits = partial(split_inner_folds, before, self._trial_rows, stage, self._memory)
+            batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
+            with blame_errors(stage):
+                return [stage.fit(batches, rows.schema)]
+        if stage.folds():
             from filterkit.chains.crossfit import cross_fit  # few chains need it
 
-            return cross_fit(stage, rows, self._memory)
-        if learns_from_statistic(stage):
-            from filterkit.chains.column_fitting import fit_column_stages
+            return [cross_fit(stage, rows, self._memory)]
+        from filterkit.chains.column_fitting import fit_column_stages  # chains of row stages need none
 
-            (fitted,) = fit_column_stages([stage], rows, self._memory)
-            return fitted
-        before = [step.stage for step in self.steps[self._n_skipped :]]
-        splits = partial(split_inner_folds, before, self._trial_rows, stage, self._memory)
-        batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
-        with blame_errors(stage):
-            return stage.fit(batches, rows.schema)
+        return fit_column_stages(group, rows, self._memory)  # type: ignore[arg-type]
 
     def _append(self, stage: Stage, fitted: Fitted) -> None:
         """Append a fitted stage to the steps, which rows pass from now on; start trials after it if they share it."""
         check_fitted(stage, fitted)
         before = self.rows
-        self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
+        self.rows = (
+            Rows(ArrangedSource(before, stage)) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
+        )
         if self._has_trials:
             does_same = learns_nothing(stage) and not stage.numbers_rows  # trials number their rows anew
             if does_same and self._trial_rows is before and before.source.in_memory:

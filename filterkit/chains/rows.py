@@ -197,10 +197,6 @@ class Rows:
         """
         return self.source.map_unless_done(partial(_call_on_pieces, self.stages, self.training, function), done)
 
-    def all_read(self) -> bool:
-        """Return whether the input had been read to its end when the latest result was computed."""
-        return self.source.all_read()
-
     def transform_by(self, stage: Fitted) -> Rows:
         """Return these rows with one more fitted stage, which transforms each batch when it is mapped over."""
         return replace(self, stages=[*self.stages, stage])
@@ -213,16 +209,12 @@ class Rows:
         source._closing = self.source._closing
         return Rows(source)
 
-    def arrange_by(self, stage: TrainingStage) -> Rows:
-        """Return the rows that a training stage chooses or orders of these rows, and that are closed with them.
-
-        The stage works when they are first mapped over.
-        """
-        return Rows(ArrangedSource(self, stage))
-
 
 class ArrangedSource(BatchSource):
-    """Batches of the rows that a training stage chooses or orders."""
+    """Batches of the rows that a training stage chooses or orders of some rows; they are closed with these.
+
+    The stage works when the batches are first mapped over.
+    """
 
     def __init__(self, rows: Rows, stage: TrainingStage) -> None:
         before = rows.source

@@ -130,7 +130,7 @@ def write_output(
     def count_rows_read(n_written: int) -> int | None:
         if reader.may_be_cut:
             return None
-        is_whole = rows.all_read() and not options.writes_predictions
+        is_whole = rows.source.all_read() and not options.writes_predictions
         return reader.count if is_whole and reader.count is not None else n_written
 
     onward = transfer != job.written_transfers[-1] or bool(options.rejects or job.stage_destinations)
