@@ -145,16 +145,20 @@ class Engine:
         """Return a function for `map` that leaves the results of `function` where they are computed.
 
         By default, results come to this process as ever. An engine whose processes are elsewhere may return a handle
-        instead, which can be pickled and has the size of the result in bytes as `nbytes`. A handle may be part of an
-        item; the function then gets the result itself. The engine may drop a result once its handle is gone.
+        instead, which can be pickled and has the size of the result in bytes as `nbytes`. A handle may be an item, or
+        in lists and tuples of an item; the function then gets the result itself. Likewise a function that is mapped may
+        return a kept result in lists and tuples. The engine may drop a result once its handle is gone.
         """
         return function
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
-        """Merge kept results, at least one, into a kept result ``merge(results)``; by default as one item of a map.
+        """Merge kept results, at least one, into a kept result ``merge(results)``.
 
-        `merge` can be pickled. The results that are merged are not used again.
+        By default this process calls `merge`; an engine with a `keep` of its own does, as one item of a map. `merge`
+        can be pickled. The results that are merged are not used again.
         """
+        if type(self).keep is Engine.keep:
+            return merge(list(kept))
         (merged,) = self.map(self.keep(merge), [list(kept)])
         return merged
 
@@ -168,15 +172,23 @@ class Engine:
         self.close()
 
 
-def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+def map_checked(
+    engine: Engine, function: Callable[[T], R], items: Iterable[T], done: Done = NOTHING_DONE
+) -> Generator[R, None, None]:
     """Yield the results of ``engine.map(function, items)``, and check at the end that there is one for each item.
+
+    The result of an item whose number is in `done` is None.
 
     Raises
     ------
     PluginError : the engine gives no generator, or fewer or more results than there are items.
     """
     n_items = n_results = 0
-    remaining = iter(items)
+    remaining: Iterator[Any] = iter(items)
+    if done:
+        numbers = count()
+        remaining = (item if item is PAUSE or next(numbers) not in done else None for item in items)
+        function = partial(_call_unless_none, function)
 
     def count_items() -> Iterator[T]:
         nonlocal n_items
@@ -196,20 +208,6 @@ def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) 
     if n_results != n_items:
         fault = f"map gives {n_results} results for {n_items} items"
         raise PluginError(f"the engine {engine.name}: {fault}; yield one result for each item")
-
-
-def map_unless_done(
-    engine: Engine, items: Iterable[Any], function: Callable[[Any], R], done: Done = NOTHING_DONE
-) -> Generator[R, None, None]:
-    """Yield ``function(item)`` for all items, in order, and None for those whose numbers are in `done`.
-
-    An engine computes the results; they are checked as by `map_checked`.
-    """
-    if not done:
-        return map_checked(engine, function, items)
-    numbers = count()
-    wanted = (item if item is PAUSE or next(numbers) not in done else None for item in items)
-    return map_checked(engine, partial(_call_unless_none, function), wanted)
 
 
 def _call_unless_none(function: Callable[[Any], Any], item: Any) -> Any:

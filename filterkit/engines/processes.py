@@ -12,7 +12,7 @@ import os
 import pickle
 import shutil
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, as_completed, process
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -77,10 +77,6 @@ class ProcessEngine(Engine):
                 working = [self._submit(pool, path, item) for item in items]
             for done in _yield_as_done(pool, working):
                 yield _load_and_remove(done.result())
-
-    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> R:
-        """Return ``merge(kept)``, computed in this process, because all results have come to it."""
-        return merge(list(kept))
 
     def close(self) -> None:
         """End the processes, even if they are at work, and remove their files; another map would start new ones."""

@@ -37,8 +37,8 @@ class Cluster:
 
     Parameters
     ----------
-    jobs : the number of worker processes to start, if neither `options` nor Dask's configuration names a scheduler.
-    options : the address of a scheduler, the path of its file, or "".
+    jobs : the number of worker processes to start, if there is no scheduler.
+    options : the address of a scheduler, or the path of its file; "" to start one, unless there is a client.
     client : a client that the caller closes; None to open one.
     preparations : functions, with their arguments, that each worker calls first.
 
@@ -53,13 +53,13 @@ class Cluster:
 
     def __init__(self, jobs: int, options: str, client: Client | None, preparations: list[Preparation]) -> None:
         self._closing = ExitStack()
-        was_running = client is not None or options or dask.config.get("scheduler-address", None)
+        was_running = client is not None or options
         if client is None:
             # Dask's own messages stay off standard error: what matters comes as an error of ours.
             for name in list(logging.root.manager.loggerDict):
                 if name.partition(".")[0] == "distributed":
                     logging.getLogger(name).setLevel(logging.CRITICAL)
-            client = _connect(options) if was_running else self._start_workers(jobs)
+            client = _connect(options) if options else self._start_workers(jobs)
             self._closing.callback(client.close)
         if was_running:
             self._closing.callback(self._undo_preparations)
@@ -85,6 +85,7 @@ class Cluster:
             settings = {
                 "temporary-directory": folder.path,
                 "distributed.nanny.pre-spawn-environ": _WORKER_ENVIRONMENT,
+                "distributed.worker.profile.enabled": False,  # a tenth of the time of short runs
             }
             with hold_back_signals(), dask.config.set(settings):
                 cluster = LocalCluster(
@@ -195,32 +196,31 @@ def _connect(options: str) -> Client:
 
     Parameters
     ----------
-    options : its address, the path of its file (``.json``), or "" for the address in Dask's configuration.
+    options : its address, or the path of its file (``.json``).
 
     Raises
     ------
     FilterkitError : the scheduler does not answer, has no workers, or wants other certificates.
     """
-    name = options or str(dask.config.get("scheduler-address"))
     try:
-        address = _read_address(options) if options.endswith(".json") else name
+        address = _read_address(options) if options.endswith(".json") else options
         scheme, location = parse_address(address)
         if scheme in ("tcp", "tls"):  # find out at once whether somebody listens: Dask would wait
             socket.create_connection(parse_host_port(location), timeout=10).close()
         client = Client(address, timeout=10)
     except (TypeError, FileNotFoundError):  # what Dask raises without certificates
         raise FilterkitError(
-            f"--engine dask: {name} needs certificates; Dask's settings distributed.comm.tls name their files"
+            f"--engine dask: {options} needs certificates; Dask's settings distributed.comm.tls name their files"
         ) from None
     except (OSError, TimeoutError, ValueError) as error:
         raise FilterkitError(
-            f"--engine dask: no scheduler answers at {name} ({_describe_cause(error)}); start one there"
+            f"--engine dask: no scheduler answers at {options} ({_describe_cause(error)}); start one there"
         ) from None
     try:
         client.wait_for_workers(1, timeout=30)
     except TimeoutError:
         client.close()
-        raise FilterkitError(f"--engine dask: the scheduler at {name} has no workers; start one") from None
+        raise FilterkitError(f"--engine dask: the scheduler at {options} has no workers; start one") from None
     return client
 
 

@@ -7,22 +7,13 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import Engine, map_ahead
 
-from .work import (
-    Failure,
-    KeptPart,
-    WorkerTraceback,
-    compute_large_result,
-    get_large_part,
-    get_result,
-    pickle_without,
-    run_task,
-    unpickle_with,
-)
+from .work import Failure, KeptPart, WorkerTraceback, compute_large_result, replace_parts, run_task
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -36,7 +27,7 @@ _HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on wor
 
 
 class _Task(NamedTuple):
-    """Holds the future of the `TaskResult` of a task, the future of its result without large parts, and the item."""
+    """Holds the future of what `run_task` returns, that of the pickled result, which may be the same, and the item."""
 
     done: Any
     small: Any
@@ -70,11 +61,11 @@ class DaskEngine(Engine):
 
     def __init__(self, jobs: int, options: str = "", client: Any = None) -> None:
         self._wanted = jobs
-        self._options = options
+        self._options = options or ("" if client is not None else _find_scheduler())
         self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._cluster: Cluster | None = None
         self._client = client
-        if client is None and (options or _is_scheduler_named()):
+        if self._options:
             self._connect()  # now, so that a wrong address is an error at once
 
     @classmethod
@@ -161,18 +152,27 @@ class DaskEngine(Engine):
         """
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
         sent = cluster.client.scatter(pickled, broadcast=True, hash=False) if len(pickled) > _HEAVY else pickled
-        return partial(self._submit, cluster, cluster.submit(pickle.loads, sent))
+        keeps = compute_large_result.__name__.encode() in pickled  # else one task is enough for an item
+        return partial(self._submit, cluster, cluster.submit(pickle.loads, sent), keeps)
 
-    def _submit(self, cluster: Cluster, call: Any, item: Any) -> _Task:
+    def _submit(self, cluster: Cluster, call: Any, keeps: bool, item: Any) -> _Task:
         """Start work on an item by `call`, the future of a function; on items with a `KeptPart` before others.
 
-        If a worker is lost, Dask computes the results that it held again, so the scheduler remembers their items. Large
-        items would fill it up; therefore results of items of more than 64 KB do not stay on workers.
+        `keeps` says whether large parts of the result are to stay on the worker. If that is lost, Dask computes them
+        again, so the scheduler remembers their items. Large items would fill it up; therefore results of items of more
+        than 64 KB do not stay on workers.
         """
-        pickled, kept = pickle_without(item, KeptPart)
-        futures, priority = [each.future for each in kept], _FIRST if kept else 0
-        done = cluster.submit(run_task, call, pickled, futures, len(pickled) < _HEAVY, priority=priority)
-        return _Task(done, cluster.submit(get_result, done, priority=priority), item)
+        futures: list[Any] = []
+
+        def number(kept: KeptPart) -> KeptPart:
+            futures.append(kept.part)
+            return kept._replace(part=len(futures) - 1)
+
+        pickled = pickle.dumps(replace_parts(item, KeptPart, number), pickle.HIGHEST_PROTOCOL)
+        priority = _FIRST if futures else 0
+        keeps = keeps and len(pickled) < _HEAVY
+        done = cluster.submit(run_task, call, pickled, futures, keeps, priority=priority)
+        return _Task(done, cluster.submit(getitem, done, 0, priority=priority) if keeps else done, item)
 
     def _wait_for(self, task: _Task) -> Any:
         """Return the result of a task when it is done, with a `KeptPart` for each large part, or raise its error.
@@ -181,24 +181,24 @@ class DaskEngine(Engine):
         """
         cluster = self._connect()
         with _convert_dask_errors(task.item):
-            pickled, sizes = cluster.wait_for_result(task.small)
-        kept = [
-            KeptPart(cluster.submit(get_large_part, task.done, number, priority=_FIRST), size)
-            for number, size in enumerate(sizes)
-        ]
-        result = unpickle_with(pickled, kept)
+            result = pickle.loads(cluster.wait_for_result(task.small))
         if isinstance(result, Failure):
             raise result.error from WorkerTraceback(result.traceback)
-        return result
+        # Each large part is a task of its own, so that Dask can move and release it without the others.
+        return replace_parts(
+            result,
+            KeptPart,
+            lambda kept: kept._replace(part=cluster.submit(getitem, task.done, kept.part, priority=_FIRST)),
+        )
 
 
-def _is_scheduler_named() -> bool:
-    """Return whether Dask's own configuration or the environment names a scheduler."""
+def _find_scheduler() -> str:
+    """Return the address of the scheduler that Dask's own configuration or the environment names; "" if none does."""
     try:
         import dask
     except ImportError:  # `_connect` reports that
-        return False
-    return bool(dask.config.get("scheduler-address", None))
+        return ""
+    return str(dask.config.get("scheduler-address", None) or "")
 
 
 @contextmanager

@@ -30,7 +30,7 @@ distributed = pytest.importorskip("distributed", reason="the package distributed
 
 from filterkit_plugins.dask_engine import DaskEngine  # noqa: E402
 from filterkit_plugins.dask_engine.versions import check_versions, find_versions  # noqa: E402
-from filterkit_plugins.dask_engine.work import pickle_without  # noqa: E402
+from filterkit_plugins.dask_engine.work import replace_parts  # noqa: E402
 
 pytestmark = pytest.mark.separate
 
@@ -240,7 +240,7 @@ def test_no_statistic_comes_to_the_process_that_asks(client):
     class Watched(DaskEngine):
         def _wait_for(self, task):
             result = super()._wait_for(task)
-            statistics.extend(pickle_without(result, Statistic)[1])
+            replace_parts(result, Statistic, statistics.append)
             return result
 
     digits = filterkit.chain("keep --range 20-40,65").fit_transform(filterkit.read(SAMPLES / "digits.arff"))[1]
