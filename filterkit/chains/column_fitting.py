@@ -22,7 +22,7 @@ import numpy as np
 
 from filterkit.allocators import give_back_freed_memory
 from filterkit.chains.budget import statistic_share
-from filterkit.chains.queries import Passes, Query, merge_records, run_passes
+from filterkit.chains.queries import Passes, Query, merge_records
 from filterkit.chains.rows import Rows
 from filterkit.counts.numeric_class import NumericClass, count_class
 from filterkit.counts.statistic import Statistic
@@ -46,8 +46,10 @@ _WORKING = 5  # bytes that a stage works with for each byte of a statistic that 
 _FEW = 8  # statistics of batches that wait before they are merged, unless they are large
 
 
-def fit_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> list[FittedColumns]:
-    """Fit column stages that follow each other, and return them fitted, in order.
+def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
+    """Fit column stages that follow each other: yield the queries of each pass, and return the fitted stages, in order.
+
+    `run_passes` answers the queries.
 
     Parameters
     ----------
@@ -59,12 +61,6 @@ def fit_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) ->
     ------
     StageError : a stage cannot be fitted on these rows.
     """
-    (fitted,) = run_passes(fit_in_passes(stages, rows, memory))
-    return list(fitted)
-
-
-def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
-    """Fit column stages as `fit_column_stages` does, but yield the queries of each pass, for `run_passes` to answer."""
     all_fitted: list[FittedColumns] = []
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):

@@ -9,7 +9,8 @@ import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.chains.chain import Chain, add_remedies, open_training_rows
-from filterkit.chains.column_fitting import fit_column_stages
+from filterkit.chains.column_fitting import fit_in_passes
+from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.scoring import COMBINATIONS, score_columns
@@ -128,7 +129,7 @@ def scores(
     with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training, add_remedies():
         for each in (stage, *(find_stage(known, name)() for name in names)):
             check_class(each, training.schema, in_chain=False)
-        (fitted,) = fit_column_stages([stage], training, memory)
+        ((fitted,),) = run_passes(fit_in_passes([stage], training, memory))
         state = fitted.state
         for scorer in scorers:
             chain = Chain(parse_stages([scorer, "--score-only"], known, seed))

@@ -161,9 +161,11 @@ class Fitting:
             from filterkit.chains.crossfit import cross_fit  # few chains need it
 
             return [cross_fit(stage, rows, self._memory)]
-        from filterkit.chains.column_fitting import fit_column_stages  # chains of row stages need none
+        from filterkit.chains.column_fitting import fit_in_passes  # chains of row stages need none
+        from filterkit.chains.queries import run_passes
 
-        return fit_column_stages(group, rows, self._memory)  # type: ignore[arg-type]
+        (fitted,) = run_passes(fit_in_passes(group, rows, self._memory))  # type: ignore[arg-type]
+        return list(fitted)
 
     def _append(self, stage: Stage, fitted: Fitted) -> None:
         """Append a fitted stage to the steps, which rows pass from now on; start trials after it if they share it."""

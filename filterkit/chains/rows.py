@@ -22,7 +22,7 @@ from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_checked, map_unless_done
+from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.stages.base import Fitted, TrainingStage, transform
@@ -83,7 +83,13 @@ class BatchSource:
         """Make a source of some batches in memory, which are never spooled."""
         starts = accumulate(map(len, batches), initial=0)
         numbered = [batch.replace(start=start) for batch, start in zip(batches, starts)]
-        return cls(schema, partial(map_unless_done, engine, numbered), engine, memory, in_memory=True)
+        return cls(
+            schema,
+            lambda function, done=NOTHING_DONE: map_checked(engine, function, numbered, done),
+            engine,
+            memory,
+            in_memory=True,
+        )
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
@@ -118,7 +124,7 @@ class BatchSource:
     def _map_stored(
         self, function: Callable[[Batch], T], items: list[tuple[_StoredBatch, int, int]], done: Done = NOTHING_DONE
     ) -> Iterator[T]:
-        results = map_unless_done(self.engine, items, partial(_call_on_stored, self.schema, function), done)
+        results = map_checked(self.engine, partial(_call_on_stored, self.schema, function), items, done)
         return self.watch(results, [stop - first for _, first, stop in items])
 
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
@@ -244,7 +250,7 @@ class ArrangedSource(BatchSource):
         batches = check_arranged_batches(self._stage, arrange, self.schema)
         if self.part_size is not None:
             batches = resize_batches(batches, self.schema, self.part_size)
-        with closing(map_unless_done(engine, self._number(batches), function, done)) as results:
+        with closing(map_checked(engine, function, self._number(batches), done)) as results:
             for result in results:
                 self._all_read = self._all_read_before.popleft()
                 yield result

@@ -40,13 +40,12 @@ class SpooledBatch:
 
     Attributes
     ----------
-    rows, start : as of the batch.
+    rows : how many rows the batch has.
     nbytes : the bytes of the arrays.
     """
 
     def __init__(self, batch: Batch) -> None:
         self.rows = len(batch)
-        self.start = batch.start
         self._arrays: dict[str, Any] = (  # arrays, or where they are in the scratch file
             {"data": _narrow_dtype(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
             if batch.sparse
@@ -75,7 +74,10 @@ class SpooledBatch:
         return {name: self._scratch.read(stored) for name, stored in self._arrays.items()}
 
     def load(self, schema: Schema) -> Batch:
-        """Return the batch that was packed; `schema` is its schema. It may be called in any thread or process."""
+        """Return the batch that was packed, numbered from 0; `schema` is its schema.
+
+        It may be called in any thread or process.
+        """
         arrays = self._load_arrays()
         X: Any
         if "X" in arrays:
@@ -90,7 +92,7 @@ class SpooledBatch:
         y = arrays.get("y")
         if y is not None and schema.labels:
             y = y.reshape(self.rows, len(schema.labels))
-        return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
+        return Batch(schema, X, y, arrays.get("weights"), passthrough)
 
 
 def _narrow_dtype(values: np.ndarray) -> np.ndarray:
