@@ -61,7 +61,9 @@ def make_page(name: str, title: str, data: Mapping[str, Any], plain: str) -> byt
     plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it.
     """
     packed = orjson.dumps(dict(data), _make_contiguous, option=orjson.OPT_SERIALIZE_NUMPY)
-    scripts = [*_LIBRARIES, "common.js", *_read_scripts(name), f"{name}.js"]
+    folder = _FOLDER.joinpath(name)  # not every page has one
+    parts = sorted(f"{name}/{part.name}" for part in folder.iterdir()) if folder.is_dir() else []
+    scripts = [*_LIBRARIES, "common.js", *parts, f"{name}.js"]
     text = _PAGE.format(
         policy=escape(_POLICY),
         title=escape(title),
@@ -79,12 +81,6 @@ def _make_contiguous(value: Any) -> np.ndarray:
     if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
         return np.ascontiguousarray(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
-
-
-def _read_scripts(name: str) -> list[str]:
-    """Return the paths of the scripts in the folder that has the name of a page; none if there is no such folder."""
-    folder = _FOLDER.joinpath(name)
-    return sorted(f"{name}/{part.name}" for part in folder.iterdir()) if folder.is_dir() else []
 
 
 def _read_asset(path: str) -> str:
