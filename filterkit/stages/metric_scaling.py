@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul, sub, truediv
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,10 +118,10 @@ class Scaling(ScalingOptions, ColumnStage):
 
 # The entries of a state in the order in which they change values, how, and the number that changes nothing.
 _RESCALING = (
-    ("unit", np.multiply, 1),
-    ("offset", np.subtract, 0),
-    ("remainder", np.subtract, 0),
-    ("span", np.divide, 1),
+    ("unit", mul, 1),
+    ("offset", sub, 0),
+    ("remainder", sub, 0),
+    ("span", truediv, 1),
 )
 
 
