@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from filterkit import Metric
 from filterkit.plugin import (
@@ -25,8 +25,8 @@ from filterkit.plugin import (
     times_log2,
 )
 
-Floats = NDArray[np.float64]
-Score = Callable[[Floats, Floats, float, float], Floats]
+Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
 
 
 def _invert_negative_features(score: Score) -> Score:
@@ -261,7 +261,7 @@ def rand(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return rand_columns(np.arange(len(tp)), 0)
 
 
-def rand_columns(columns: NDArray[np.int64], seed: int) -> Floats:
+def rand_columns(columns: np.ndarray, seed: int) -> Floats:
     """Draw the random numbers of the columns with the numbers `columns`, int64 (n,): float64 (n,)."""
     return np.asarray(np.random.default_rng(seed).random(columns.max(initial=-1) + 1)[columns])
 
