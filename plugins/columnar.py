@@ -502,7 +502,7 @@ class GroupParser:
 
 
 def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
-    """Return the batch of a table that `PairConverter` made.
+    """Return the batch of a table that `convert_to_pairs` made.
 
     Parameters
     ----------
@@ -534,40 +534,27 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     return from_entries(schema, row, position, value, rows, passthrough)
 
 
-class PairConverter:
-    """Converts batches to tables with one column for all of X: the pairs of position and value of each row.
+def convert_to_pairs(name: str, batch: Batch) -> tuple[Any, Any]:
+    """Return a table with one column for all of X, the pairs of position and value of each row, and the weights.
 
-    The class, strings, dates and bags have columns of their own.
-
-    Parameters
-    ----------
-    schema : of the batches.
-    name : of the column of pairs.
+    The class, strings, dates and bags have columns of their own. `name` is that of the column of pairs.
     """
+    import numpy as np
+    import pyarrow as pa
 
-    def __init__(self, schema: Schema, name: str) -> None:
-        self.schema, self.name = schema, name
-        apart = [*schema.passthrough_indices, *([] if schema.class_index is None else [schema.class_index])]
-        self._apart = [schema.attributes[i] for i in sorted(apart)]
+    from filterkit.plugin import to_table
 
-    def __call__(self, batch: Batch) -> tuple[Any, Any]:
-        """Return the table of a batch, and the weights of its rows or None."""
-        import numpy as np
-        import pyarrow as pa
-
-        from filterkit.plugin import to_table
-
-        csr = batch.in_form(True).csr
-        positions = self.schema.feature_indices.astype(np.int32)[csr.indices]
-        pairs = pa.StructArray.from_arrays([pa.array(positions), pa.array(csr.data)], names=["index", "value"])
-        lists = pa.ListArray.from_arrays(pa.array(csr.indptr - csr.indptr[0], pa.int32()), pairs)
-        target = self.schema.class_attribute
-        class_index = None if target is None else [a.name for a in self._apart].index(target.name)
-        others = Schema(self.schema.relation, self._apart, class_index)
-        apart = Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)
-        columns = to_table(apart) if self._apart else pa.table({})
-        arrays = [*columns.columns, lists]
-        return pa.table(arrays, names=[*columns.column_names, self.name]), batch.weights
+    schema, csr, target = batch.schema, batch.in_form(True).csr, batch.schema.class_index
+    positions = schema.feature_indices.astype(np.int32)[csr.indices]
+    pairs = pa.StructArray.from_arrays([pa.array(positions), pa.array(csr.data)], names=["index", "value"])
+    lists = pa.ListArray.from_arrays(pa.array(csr.indptr - csr.indptr[0], pa.int32()), pairs)
+    apart = sorted([*schema.passthrough_indices, *([] if target is None else [target])])
+    class_index = None if target is None else apart.index(target)
+    others = Schema(schema.relation, [schema.attributes[i] for i in apart], class_index)
+    columns = (
+        to_table(Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)) if apart else pa.table({})
+    )
+    return pa.table([*columns.columns, lists], names=[*columns.column_names, name]), batch.weights
 
 
 class ColumnarWriter(Writer):
@@ -586,19 +573,18 @@ class ColumnarWriter(Writer):
         if form.weights is not None and form.weights in schema.names:
             raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._named = form, form.weights
-        self._pairs: PairConverter | None = None
+        self._pairs = ""  # the name of the column of pairs, if there is one
         if schema.sparse and schema.width > form.wide:
-            name = "features"
-            while name in schema.names or name == form.weights:
-                name += "_"
-            self._pairs = PairConverter(schema, name)
+            self._pairs = "features"
+            while self._pairs in schema.names or self._pairs == form.weights:
+                self._pairs += "_"
         self._group = (
             min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17) if not self._pairs else _SPARSE_ROWS
         )
         self._step = max(_CELLS // len(schema.attributes), 1)
 
     def converter(self) -> Callable[[Batch], Any]:
-        return self._pairs or convert_batch
+        return partial(convert_to_pairs, self._pairs) if self._pairs else convert_batch
 
     def begin(self, out: IO[bytes]) -> None:
         self._waiting: list[Any] = []  # tables, whose last column has the weights of rows, null for none
@@ -639,14 +625,14 @@ class ColumnarWriter(Writer):
         if self._sink is None:  # whether the first rows have weights decides whether there is a column for them
             if self._named is None and has_weights:
                 self._named = "weight"
-                while self._named in self.schema.names or (self._pairs and self._named == self._pairs.name):
+                while self._named in self.schema.names or self._named == self._pairs:
                     self._named += "_"
             fields = list(group.schema)
             if self._named is not None:
                 fields.append(pa.field(self._named, pa.float64()))
             metadata = noted(self.schema, self._named)
-            if self._pairs is not None:
-                metadata |= {_SPARSE: self._pairs.name.encode()}
+            if self._pairs:
+                metadata |= {_SPARSE: self._pairs.encode()}
             self._schema = pa.schema(fields, metadata=metadata)
             self._sink = self._form.open_table_writer(out, self._schema)
         if has_weights and self._named is None:
@@ -662,7 +648,7 @@ class ColumnarWriter(Writer):
 
         if not self._waiting:
             batch = empty(self.schema)
-            self._add_rows(out, to_table(batch) if self._pairs is None else self._pairs(batch)[0], None)
+            self._add_rows(out, convert_to_pairs(self._pairs, batch)[0] if self._pairs else to_table(batch), None)
         if self._rows or self._sink is None:
             self._write_group(out, self._rows)
         self._sink.close()

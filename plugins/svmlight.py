@@ -138,16 +138,11 @@ def _open_copy(opening: Opening, file: IO[bytes]) -> Source:
 
 def _tidy_lines(text: bytes) -> bytes:
     """Return lines without comments, empty lines and superfluous blanks, each with a line feed at its end."""
-    if b"#" in text:
-        text = re.sub(rb"#[^\n]*", b"", text)
-    text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
-    if b"\t" in text or b"  " in text:
+    text = re.sub(rb"#[^\n]*", b"", text).replace(b"\r\n", b"\n")
+    if b"\t" in text or b"  " in text:  # most texts have neither
         text = _BLANKS.sub(b" ", text)
-    text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").lstrip(b" \n")
-    while b"\n\n" in text:
-        text = text.replace(b"\n\n", b"\n")
-    text = text.rstrip(b" ")
-    return text if not text or text.endswith(b"\n") else text + b"\n"
+    lines = (line.strip(b" ") for line in text.split(b"\n"))
+    return b"".join(line + b"\n" for line in lines if line)
 
 
 class LibsvmTable(TextTable):

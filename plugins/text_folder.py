@@ -83,7 +83,6 @@ class FolderTable(Table):
         super().__init__(relation_of(os.path.abspath(folder)), attributes)
         self.class_ = "class"
         self._labels = labels
-        self._read = self._bytes = 0
 
     def parts(self) -> Iterator[list[_TextFile]]:
         size = self._opening.block_size or _PART
