@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -117,20 +117,19 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
         types = {str(position): _WORDS for position in texts}
         return read(text, form, len(names), types, skips=True, **options)
 
-    def read_texts(positions: Iterable[int]) -> dict[int, Any]:
-        columns = list(positions)
-        table = read_rows(columns, include_columns=list(map(str, columns))) if columns else pa.table({})
-        return dict(zip(columns, table.columns))
-
     try:  # with options that let Arrow take no column of texts for truth values
         table = read_rows(
             texts, auto_dict_encode=True, auto_dict_max_cardinality=1 << 30, true_values=[], false_values=[]
         )
     except pa.ArrowInvalid as error:
         raise RowError(f"its first rows cannot be read ({' '.join(str(error).split())})") from None
-    sure = {position for position, name in enumerate(names) if kinds.get(name) == "numeric"}
-    for position, column in _read_odd_texts(table, read_texts, text, form, sure).items():
-        table = table.set_column(position, str(position), column)
+    odd, doubtful = _find_odd_columns(table, text, form)
+    positions = [i for i in sorted(odd | doubtful) if kinds.get(names[i]) != "numeric"]
+    as_texts = read_rows(positions, include_columns=list(map(str, positions))) if positions else pa.table({})
+    for position, column in zip(positions, as_texts.columns):
+        words = list_words(column)
+        if position in odd or (words and ("NaN" in words or not are_quantities(words, form.point))):
+            table = table.set_column(position, str(position), column)
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
     if form.header:
@@ -159,7 +158,7 @@ def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[At
             evidence += 1 + has_decimals
             found = "a number" if has_decimals else ""
         else:
-            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+            words = list_words(column)
             is_value = name in map(str.strip, words)
             if attribute.kind == "nominal" and not is_value:
                 return
@@ -178,7 +177,7 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
     advice: dict[str, list[str]] = {}
     for name, column in columns:
         if pa.types.is_dictionary(column.type) and column.null_count < len(column):
-            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+            words = list_words(column)
             if about := advise_on_texts(form, words):
                 advice.setdefault(about, []).append(name)
             elif all(is_number(word, form.point) for word in words) and any(map(explain_code, words)):
@@ -234,22 +233,13 @@ def lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collection
     return re.fullmatch(lines.encode(), text) is not None
 
 
-def _read_odd_texts(
-    table: Any,
-    read_texts: Callable[[Iterable[int]], dict[int, Any]],
-    text: bytes,
-    form: Delimited,
-    sure: Container[int],
-) -> dict[int, Any]:
-    """Return as texts the columns that Arrow reads as numbers or times, but that are codes or dates as written.
+def _find_odd_columns(table: Any, text: bytes, form: Delimited) -> tuple[set[int], set[int]]:
+    """Find the columns of first rows, `text`, that may be texts though Arrow reads them as something else in `table`.
 
-    Parameters
-    ----------
-    table : the first rows, as Arrow reads them.
-    read_texts : reads some columns as dictionaries of texts.
-    text : the first rows.
-    form : the format.
-    sure : columns that are numeric, whatever Arrow takes them for.
+    Returns
+    -------
+    odd : those that it reads neither as numbers nor as texts, such as times.
+    doubtful : those that it reads as numbers, but that may have codes or other texts.
     """
     types = table.schema.types
     integers = [i for i, kind in enumerate(types) if pa.types.is_integer(kind)]
@@ -265,12 +255,13 @@ def _read_odd_texts(
         with np.errstate(invalid="ignore"):
             is_odd |= (np.abs(values) >= _EXACT).any(axis=0)
         doubtful = codes.intersection(numeric) | {numeric[i] for i in np.flatnonzero(is_odd).tolist()}
-    found = {}
-    for position, column in read_texts(i for i in sorted(odd | doubtful) if i not in sure).items():
-        words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-        if position in odd or (words and ("NaN" in words or not are_quantities(words, form.point))):
-            found[position] = column
-    return found
+    return odd, doubtful
+
+
+def list_words(column: Any) -> list[str]:
+    """Return the distinct texts of an Arrow column of dictionaries, in the order in which they come."""
+    words: list[str] = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    return words
 
 
 class DelimitedParser(TextParser):
@@ -345,7 +336,7 @@ class DelimitedParser(TextParser):
             return
         table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
         for name, column in zip(table.column_names, table.columns):
-            for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
+            for word in list_words(column):
                 may_round = int(name) != self.weights and int(name) not in self.quantities  # as options say
                 if is_too_large(word.replace(self.form.point, ".")) and not may_round:
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
