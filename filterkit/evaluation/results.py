@@ -298,6 +298,9 @@ class Results:
             found[row.share][row.choice] += 1
         return found
 
+    # Their names in older programs.
+    get_values, units, list_doubts = get_values_of_measure, compared_over, list_warning_messages
+
     def format_csv(self, by_class: bool = False) -> str:
         """Return all results as CSV.
 
