@@ -129,7 +129,7 @@ class ReadingProgress:
 
     def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
         """Yield `items`, which are made while `reader` is read."""
-        began = self._begin()
+        began = self._start_pass()
         for item in items:
             yield item
             size = reader.size
@@ -141,7 +141,7 @@ class ReadingProgress:
 
     def watch_again(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
         """Yield `items`, which are made of rows that have been read before; `rows` has the number of those of each."""
-        began, done, total = self._begin(), 0, sum(rows)
+        began, done, total = self._start_pass(), 0, sum(rows)
         for item, count in zip(items, rows):
             yield item
             done += count
@@ -150,7 +150,7 @@ class ReadingProgress:
                 self._show(done, total, passed, {"rows": done})
         self.close()
 
-    def _begin(self) -> float:
+    def _start_pass(self) -> float:
         self._passes += 1
         return time.monotonic()
 

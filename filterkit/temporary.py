@@ -68,7 +68,7 @@ class LockedFolder:
         _own_folders.add(self.path)  # before it is there, so that a signal cannot come in between
         try:
             os.mkdir(self.path, mode)
-            self._lock = _create_locked(self.path)
+            self._lock = _create_lock_file(self.path)
         except BaseException:
             _remove_folder(self.path)
             _own_folders.discard(self.path)
@@ -121,7 +121,7 @@ def get_user_number() -> int:
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
-def _create_locked(folder: str) -> IO[bytes]:
+def _create_lock_file(folder: str) -> IO[bytes]:
     """Create a file in `folder`; it gets its name when it is locked, so that nobody finds it without the lock."""
     path = os.path.join(folder, _LOCK)
     lock = open(f"{path}.new", "xb")

@@ -80,7 +80,9 @@ class SortedValues:
         """
         rank = np.clip(rank, 0, np.maximum(self.count - 1, 0))
         offset = np.cumsum(self.count) - self.count  # makes the numbers of values ascend over all columns
-        return self._read_cells(np.searchsorted(self._upto + offset[self._column], rank + offset, side="right"))
+        return self._read_values_of_cells(
+            np.searchsorted(self._upto + offset[self._column], rank + offset, side="right")
+        )
 
     def find_linear(self, share: float) -> np.ndarray:
         """Return the quantile of each column by the method ``linear`` of `quantiles`; `share` is from 0 to 1.
@@ -98,9 +100,9 @@ class SortedValues:
         float64 (columns,); NaN in a column without values.
         """
         before = self._column[self._upto / self.count[self._column] < share]
-        return self._read_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
+        return self._read_values_of_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
 
-    def _read_cells(self, cell: np.ndarray) -> np.ndarray:
+    def _read_values_of_cells(self, cell: np.ndarray) -> np.ndarray:
         """Return the value of a cell of each column, int (columns,), or of its nearest; NaN in a column without any."""
         found = np.full(len(cell), np.nan)
         filled = np.flatnonzero(self.count > 0)

@@ -69,9 +69,9 @@ class Batch:
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""
-        from filterkit.data.html import render_batch
+        from filterkit.data.html import render_html_preview
 
-        return render_batch(self)
+        return render_html_preview(self)
 
     def __len__(self) -> int:
         return int(self._X.shape[0])

@@ -112,7 +112,7 @@ def _describe_attribute(attribute: Attribute) -> str:
     return "; ".join(parts)
 
 
-def render_batch(batch: Batch) -> str:
+def render_html_preview(batch: Batch) -> str:
     """Make a table of the first rows of a batch: a column for each attribute or, of many sparse ones, what is not 0."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))

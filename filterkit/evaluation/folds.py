@@ -144,7 +144,7 @@ class DrawnFolds:
         return Fold("", np.flatnonzero(is_test), training)
 
 
-def split_into_inner_folds(
+def draw_inner_folds(
     strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold: int, folds: int
 ) -> DrawnFolds | None:
     """Split the training rows of a fold into inner folds, stratified, and with each group in one inner fold.

@@ -46,7 +46,7 @@ def _parse_nonnegative_number(text: str) -> float:
     return float(amount) if isinstance(amount, float) else int(amount)
 
 
-def _parse_confusion(text: str) -> list[Any]:
+def _parse_confusions(text: str) -> list[Any]:
     """Parse the JSON text of confusion matrices: a list of [class, its values, [[true, predicted, weight], …]]."""
     found = json.loads(text)
     for name, values, cells in found:
@@ -76,7 +76,7 @@ _KEYS: dict[str, Callable[[str], Any]] = {
 _LATER: dict[str, Callable[[str], Any]] = {
     **{"split": str, "positive": str},
     **dict.fromkeys(("train_positives", "columns", "nonzeros"), _parse_nonnegative_number),
-    **{"fold_name": str, "choice": str, "points": _parse_points, "confusion": _parse_confusion},
+    **{"fold_name": str, "choice": str, "points": _parse_points, "confusion": _parse_confusions},
 }
 _OPTIONAL = ("fold_name", "choice", "points", "confusion")  # columns that only some files have
 

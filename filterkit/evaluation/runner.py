@@ -24,7 +24,7 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, explain_making_class, quoted
 from filterkit.evaluation.chain_choice import INNER_FOLDS, choose_chain
 from filterkit.evaluation.confusion import list_confusion_matrices
-from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, split_into_inner_folds
+from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, draw_inner_folds
 from filterkit.evaluation.measure_names import OF_NUMBERS
 from filterkit.evaluation.measures import measures
 from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_attribute, split_off_attribute
@@ -381,7 +381,7 @@ class Evaluator:
             results += of_chains
             if self.design.choose is not None:
                 began = time.perf_counter()
-                inner = split_into_inner_folds(strata, self.design, groups, chosen, number, INNER_FOLDS)
+                inner = draw_inner_folds(strata, self.design, groups, chosen, number, INNER_FOLDS)
                 best = of_chains[choose_chain(self._chains, self.design.choose, training, inner, prefix, costs)]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))

@@ -35,7 +35,7 @@ from filterkit.exploration.features import (
     list_metrics,
     write_notes,
 )
-from filterkit.exploration.isolines import has_plane, list_roc_rates
+from filterkit.exploration.isolines import has_plane, list_isoline_rates
 from filterkit.exploration.overview import describe_numbers, describe_table, estimate_tests, find_warnings
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.lookup import find_metric
@@ -129,7 +129,7 @@ def explore(
             ],
             "features": describe_features(features),
             "isolines": compute_isolines(ranking.metrics, tasks),
-            "rates": list_roc_rates(),
+            "rates": list_isoline_rates(),
             "agreement": compare_metrics(ranking),
         }
         | describe_best(features, later, known, memory, overview, described["class"])
@@ -168,7 +168,7 @@ _NO_FEATURES: dict[str, Any] = {
         "strips": {"bins": BINS, "counts": ""},
     },
     "isolines": {},
-    "rates": list_roc_rates(),
+    "rates": list_isoline_rates(),
     "agreement": {"metrics": [], "spearman": []},
     "correlation": {"features": [], "r": []},
     "details": [],

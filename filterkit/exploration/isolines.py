@@ -9,7 +9,7 @@ from filterkit.counts.metric import Metric
 _STEPS = 39  # of normal deviates, from -3.2 to 3.2
 
 
-def list_roc_rates() -> np.ndarray:
+def list_isoline_rates() -> np.ndarray:
     """Return the rates of both axes, ascending from 0 to 1: float64 (41,).
 
     Between the ends, their normal deviates are equally far apart. So they are close to each other near 0 and 1, where
@@ -30,9 +30,9 @@ def score_plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
 
     Returns
     -------
-    float64 (41, 41), a row for each true-positive rate of `list_roc_rates`, a column for each false-positive rate.
+    float64 (41, 41), a row for each true-positive rate of `list_isoline_rates`, a column for each false-positive rate.
     """
-    fpr, tpr = np.meshgrid(list_roc_rates(), list_roc_rates())
+    fpr, tpr = np.meshgrid(list_isoline_rates(), list_isoline_rates())
     found = metric.call(metric.score, tpr.ravel() * pos, fpr.ravel() * neg, pos, neg)
     return np.asarray(found, np.float64).reshape(fpr.shape)
 

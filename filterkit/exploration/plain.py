@@ -13,7 +13,7 @@ from filterkit.errors import visible
 _ROWS = 100  # of the table
 
 
-def render_without_scripts(data: Mapping[str, Any]) -> str:
+def render_noscript_fragment(data: Mapping[str, Any]) -> str:
     """Render what the page shows where scripts do not run, a fragment of HTML: main facts, and the 100 best features.
 
     Parameters

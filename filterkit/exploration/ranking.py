@@ -36,7 +36,7 @@ class Ranking:
     totals : float64 (classes,), the weight of the rows of each class, or of all rows if no metric needs a class.
     scores : float64 (features, metrics).
     varied : bool (features,), whether a feature has more than one value.
-    strips : uint8 (features, 2, `BINS`), see `_draw_strips`.
+    strips : uint8 (features, 2, `BINS`), see `_compute_bin_pictures`.
     low, high : float64 (features,), the least and the largest value.
     nonzero, missing : float64 (features,), the weights of the rows whose value is neither zero nor missing, or missing.
     distinct : int64 (features,), the number of distinct values.
@@ -112,7 +112,7 @@ class _RankColumns(MeasuringStage):
         return {
             "scores": np.stack(scores, axis=1),
             "varied": thresholds.varied,
-            "strips": _draw_strips(cells, parts, low, high, tests[0].task),
+            "strips": _compute_bin_pictures(cells, parts, low, high, tests[0].task),
             "low": low,
             "high": high,
             "nonzero": table.nonzero_rows,
@@ -148,7 +148,7 @@ def _hold_in_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray
     return np.asarray(np.bincount(cells.column_of_cell[~flags], minlength=len(cells)) == 0)
 
 
-def _draw_strips(
+def _compute_bin_pictures(
     cells: ContingencyTable, parts: SparseParts, low: np.ndarray, high: np.ndarray, task: np.ndarray
 ) -> np.ndarray:
     """Draw a small picture of each column: the shares of rows in 12 bins, of a class and of the rest: uint8 (k, 2, 12).

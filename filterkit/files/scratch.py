@@ -68,7 +68,9 @@ class Scratch:
             while len(view):
                 count = self._read_once(view, offset)
                 if not count:
-                    raise OSError("the temporary file is shorter than what was written to it")
+                    raise OSError(
+                        "the temporary file is shorter than what was written to it; something else has changed it"
+                    )
                 view = view[count:]
                 offset += count
         return array

@@ -214,7 +214,7 @@ class Learner(Stage):
         """
         check_weights(self.name, batch)
         self.check_values(batch, counted_rows(batch))
-        batch = take_counted_rows(batch.replace(passthrough=None))
+        batch = take_learnable_rows(batch.replace(passthrough=None))
         if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
             name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
             raise StageError(
@@ -228,7 +228,7 @@ def counted_rows(batch: Batch) -> np.ndarray:
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
 
-def take_counted_rows(batch: Batch) -> Batch:
+def take_learnable_rows(batch: Batch) -> Batch:
     """Return the rows of a batch that learners use, see `counted_rows`."""
     counts = counted_rows(batch)
     return batch if counts.all() else batch.take(np.flatnonzero(counts))
@@ -244,7 +244,7 @@ def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
     weights, rows = 0.0, 0
     for batch in batches:
         check_weights(stage, batch)
-        batch = take_counted_rows(batch)
+        batch = take_learnable_rows(batch)
         weights, rows = weights + float(batch.row_weights.sum()), rows + len(batch)
         yield batch
     check_sum(stage, weights, rows)
@@ -334,7 +334,7 @@ class FittedLearner(Fitted):
 
         It has no rows if the class or labels of none are known.
         """
-        batch = take_counted_rows(batch)
+        batch = take_learnable_rows(batch)
         codes, scores = self.read_predictions(batch)
         if self.tasks.is_numeric:
             chosen = scores = codes

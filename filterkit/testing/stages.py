@@ -208,17 +208,17 @@ def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
     for field, given in _vary_own_options(stage):
         made = type(stage)(**given)
         shown = f"{field.name}={given[field.name]!r}"
-        assert _are_same_fits(fit_transform(made, data), fit_transform(copy.copy(made), data)), (
+        assert _have_same_training_rows(fit_transform(made, data), fit_transform(copy.copy(made), data)), (
             f"{stage.name}: a copy of a stage with {shown} gives other values: make what depends on an option from the "
             "option, in __post_init__ or later"
         )
-    assert _are_same_fits(before, fit_transform(twin, data)), (
+    assert _have_same_training_rows(before, fit_transform(twin, data)), (
         f"{stage.name} gives other values once there are stages with other options: keep what depends on an option on "
         "self, and not on the class or in the module"
     )
 
 
-def _are_same_fits(one: tuple[FittedChain, Batch] | None, other: tuple[FittedChain, Batch] | None) -> bool:
+def _have_same_training_rows(one: tuple[FittedChain, Batch] | None, other: tuple[FittedChain, Batch] | None) -> bool:
     """Return whether two results of `fit_transform` have the same training rows, or are both None."""
     return (one is None) == (other is None) and (one is None or other is None or same(one[1], other[1]))
 
@@ -541,7 +541,7 @@ def list_idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
             break
         before = fit_transform(stage, data)
         after = {flag: fit_transform(type(stage)(**given), data) for flag, given in left.items()}
-        left = {flag: given for flag, given in left.items() if _are_same_fits(before, after[flag])}
+        left = {flag: given for flag, given in left.items() if _have_same_training_rows(before, after[flag])}
     return list(left)
 
 

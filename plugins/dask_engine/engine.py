@@ -61,7 +61,7 @@ class DaskEngine(Engine):
 
     def __init__(self, jobs: int, options: str = "", client: Any = None) -> None:
         self._wanted = jobs
-        self._options = options or ("" if client is not None else _find_scheduler())
+        self._options = options or ("" if client is not None else _find_scheduler_address())
         self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._cluster: Cluster | None = None
         self._client = client
@@ -192,7 +192,7 @@ class DaskEngine(Engine):
         )
 
 
-def _find_scheduler() -> str:
+def _find_scheduler_address() -> str:
     """Return the address of the scheduler that Dask's own configuration or the environment names; "" if none does."""
     try:
         import dask

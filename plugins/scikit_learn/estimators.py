@@ -234,7 +234,9 @@ def dump_estimator(estimator: Any) -> str:
         raise NotImplementedError(f"skops cannot store it: {error}") from None
     untrusted = skops_io.get_untrusted_types(data=data)
     if untrusted and _list_feature_counts(skops_io.loads(data, trusted=untrusted)) != _list_feature_counts(estimator):
-        raise NotImplementedError("skops stores it without what it has learned")
+        raise NotImplementedError(
+            "skops stores it without what it has learned; take another estimator to save the chain"
+        )
     return base64.b64encode(data).decode()
 
 

@@ -193,7 +193,7 @@ class Predict(Learner):
         return self.seed
 
     def learn(self, training: Training) -> Model:
-        return self._fit_estimators(training, {})
+        return self._fit_estimator_model(training, {})
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         pairs = (pair.partition("=")[::2] for pair in self.grid)
@@ -204,16 +204,16 @@ class Predict(Learner):
         for inner, held_out in inner_splits:
             values.append([])
             for chosen in combinations:
-                model, tasks = self._fit_estimators(inner, chosen), held_out.tasks
+                model, tasks = self._fit_estimator_model(inner, chosen), held_out.tasks
                 scores = None if model.threshold is None else model.scores(held_out.X)
                 parts = held_out.truth, model.predict(held_out.X), scores, tasks.exclusive, held_out.weights
                 values[-1].append(measures(Outcome(*parts, means=tasks.means), (criterion,))[criterion])
         best = find_best(values, criterion)
         if best is None:
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds; choose another one")
-        return self._fit_estimators(training, combinations[best])
+        return self._fit_estimator_model(training, combinations[best])
 
-    def _fit_estimators(self, training: Training, chosen: dict[str, Any]) -> EstimatorModel:
+    def _fit_estimator_model(self, training: Training, chosen: dict[str, Any]) -> EstimatorModel:
         from sklearn.utils.validation import has_fit_parameter
 
         try:

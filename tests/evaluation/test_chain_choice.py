@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 import filterkit
 from filterkit import FilterkitError
 from filterkit.evaluation import chain_choice
-from filterkit.evaluation.folds import CHOSEN, DrawnFolds, split_into_inner_folds
+from filterkit.evaluation.folds import CHOSEN, DrawnFolds, draw_inner_folds
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator
 
@@ -39,7 +39,7 @@ def test_the_choice_is_that_of_a_plain_loop():
     results, folds = evaluated(batch, plan), DrawnFolds(batch.y, plan)
     for one in of_chain(results, CHOSEN):
         (rows,) = folds.make_fold(one.fold).training
-        part, inner = batch.take(rows), split_into_inner_folds(batch.y, plan, None, rows, one.fold, 5)
+        part, inner = batch.take(rows), draw_inner_folds(batch.y, plan, None, rows, one.fold, 5)
         means = [np.mean([plain(text, part, inner, n) for n in range(5)]) for _, text in plan.chains]
         assert one.choice == plan.chains[int(np.argmax(np.round(means, 12)))][0]
         (same,) = (r for r in of_chain(results, one.choice) if r.fold == one.fold)
@@ -82,7 +82,7 @@ def test_groups_stay_together_in_inner_folds_too():
     y, groups = np.repeat(np.arange(24) % 2, 5), np.repeat(np.arange(24), 5)
     plan = design()
     (rows,) = DrawnFolds(y, plan, groups).make_fold(0).training
-    own, inner = groups[rows], split_into_inner_folds(y, plan, groups, rows, 0, 5)
+    own, inner = groups[rows], draw_inner_folds(y, plan, groups, rows, 0, 5)
     inner_folds = map(inner.make_fold, range(5))
     assert not any(set(own[fold.training[0]]) & set(own[fold.test]) for fold in inner_folds)
 
@@ -92,7 +92,7 @@ def test_groups_stay_together_in_inner_folds_too():
 
 def test_a_single_group_leaves_no_choice():
     batch = noise(12)
-    assert split_into_inner_folds(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
+    assert draw_inner_folds(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
     assert chain_choice.choose_chain([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
 
 

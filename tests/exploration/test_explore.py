@@ -12,8 +12,8 @@ from gathered import gathered
 import filterkit
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.exploration.isolines import list_roc_rates
-from filterkit.exploration.plain import render_without_scripts
+from filterkit.exploration.isolines import list_isoline_rates
+from filterkit.exploration.plain import render_noscript_fragment
 
 
 def timeless(found):
@@ -212,7 +212,7 @@ def test_a_numeric_class_is_described_and_scored():
 
 def test_the_best_features_are_a_table_where_scripts_do_not_run():
     found = gathered(with_numbers())
-    shown = render_without_scripts(found | {"file": "f", "relation": "r", "chain": "l2"})
+    shown = render_noscript_fragment(found | {"file": "f", "relation": "r", "chain": "l2"})
     assert "<h1>r</h1>" in shown and "<p>Chain: l2</p>" in shown and '<th scope="col">mi</th>' in shown
     scores = dict(zip(found["features"]["name"], found["features"]["scores"][found["metrics"][0]["name"]]))
     best = max(scores, key=scores.get)
@@ -229,7 +229,7 @@ def test_a_numeric_class_of_one_value_or_none_has_a_page(y):
 def test_isolines_are_scores_of_features_at_these_rates():
     found = gathered(sample("breast-cancer"), by=["bns", "f1", "gainratio"])
     assert [each["plane"] for each in found["metrics"]] == [True, True, False]
-    (grid,), (task,), axis = found["isolines"]["f1"], found["tasks"], list_roc_rates()
+    (grid,), (task,), axis = found["isolines"]["f1"], found["tasks"], list_isoline_rates()
     tp, fp = axis[24] * task["pos"], axis[8] * task["neg"]
     assert np.reshape(grid, (len(axis), len(axis)))[24, 8] == pytest.approx(2 * tp / (task["pos"] + tp + fp), rel=1e-3)
     assert found["rates"] == axis.tolist()

@@ -65,7 +65,7 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
     check_options_apply(options, [path], [kind])
 
     from filterkit.exploration.explore import explore
-    from filterkit.exploration.plain import render_without_scripts
+    from filterkit.exploration.plain import render_noscript_fragment
     from filterkit.pages.page import make_page
 
     numbered = need_row_numbers(stages)
@@ -101,4 +101,4 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
         **found,
     }
     with open_output(options.output) as out:
-        out.write(make_page("explore", f"{relation or path} – filterkit", data, render_without_scripts(data)))
+        out.write(make_page("explore", f"{relation or path} – filterkit", data, render_noscript_fragment(data)))
