@@ -25,7 +25,8 @@ class Opened:
     complaints: list
 
     def settle(self):
-        """Wait until the page has drawn what it was asked for, which takes three frames at most."""
+        """Wait until the page has drawn what it was asked for: cards in idle moments, the rest within three frames."""
+        self.page.wait_for_function("() => !document.querySelector('.waiting')")
         self.page.evaluate(
             """async () => {
                 for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame);

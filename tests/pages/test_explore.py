@@ -117,7 +117,6 @@ def test_plane_and_cards_show_the_data(open_page):
     assert min(page.evaluate(alpha, sorted(pixels))) > 0
     assert page.evaluate(alpha, [[size - 100, size / 2]]) == [0]
 
-    page.wait_for_function("() => !document.querySelector('.waiting')")
     assert page.locator(".card").count() == len(data["details"])
     detail, card = data["details"][0], page.locator(".card").first
     assert card.locator("figure").count() == 3
@@ -135,17 +134,22 @@ def test_pointer_keyboard_and_row_choose_a_feature(open_page):
     page, tooltip, best = opened.page, opened.page.locator(".tooltip"), ranking(data)
     lonely = next(i for i in best if [rates(data, j) for j in best].count(rates(data, i)) == 1)
     page.mouse.move(*place(opened, *rates(data, lonely)))
+    opened.settle()
     assert data["features"]["name"][lonely] in tooltip.inner_text() and "tp " in tooltip.inner_text()
     page.mouse.move(5, 5)
+    opened.settle()
     assert tooltip.is_hidden()
     page.locator(".board").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
+    opened.settle()
     second = best_names(data)[1]
     assert second in tooltip.inner_text() and second in page.locator("#voice").inner_text()
     page.keyboard.press("Enter")
+    opened.settle()
     assert page.locator(".panel h3").inner_text() == second
     page.keyboard.press("Escape")
+    opened.settle()
     assert tooltip.is_hidden()
 
     page.locator("#features tbody tr[tabindex='0']").focus()
@@ -270,7 +274,6 @@ def test_many_classes_a_nominal_and_a_constant_attribute(open_page):
     data = many_classes()
     opened = open_page(page_of(data))
     page = opened.page
-    page.wait_for_function("() => !document.querySelector('.waiting')")
     detail, card = data["details"][0], page.locator(".card").first
     lines, rects = card.locator("[aria-label=line] path"), card.locator("[aria-label=rect] rect")
     strokes = lines.evaluate_all("lines => lines.map(each => each.getAttribute('stroke'))")
@@ -330,6 +333,7 @@ def test_hostile_names_are_harmless_and_visible(open_page):
     page.locator(".board").focus()
     for _ in HOSTILE:
         page.keyboard.press("ArrowRight")
+    opened.settle()
     assert page.evaluate("window.hacked") is None
     assert opened.is_within(1280) and opened.is_within(390)
 
@@ -359,6 +363,7 @@ def test_the_page_in_the_dark_and_on_paper(open_page):
     page = opened.page
     for scheme, colour in (("dark", "rgb(18, 22, 27)"), ("light", "rgb(255, 255, 255)")):
         page.emulate_media(color_scheme=scheme)
+        opened.settle()
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == colour
     page.emulate_media(media="print")
     opened.settle()

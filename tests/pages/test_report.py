@@ -39,8 +39,9 @@ def column(page, section, number):
     return page.locator(f"#{section} tbody td:nth-child({number})").all_inner_texts()
 
 
-def choose(page, label, option):
-    page.get_by_role("combobox", name=label, exact=True).select_option(label=option)
+def choose(opened, label, option):
+    opened.page.get_by_role("combobox", name=label, exact=True).select_option(label=option)
+    opened.settle()
 
 
 def test_the_page_shows_the_data_and_sorts(open_page):
@@ -59,8 +60,10 @@ def test_the_page_shows_the_data_and_sorts(open_page):
     assert column(page, "means", 2) == [f"{means[i, 0]:.3f} ± {means[i, 1]:.3f}" for i in best_first]
     assert page.locator("#means td:nth-child(2) .best").all_inner_texts() == column(page, "means", 2)[:1]
     page.locator("#means th", has_text="chain").locator("button").click()
+    opened.settle()
     assert column(page, "means", 1) == results.chains
     page.keyboard.press("Enter")  # the head keeps the focus
+    opened.settle()
     assert column(page, "means", 1) == results.chains[::-1]
 
     values = results.list_values_of_tasks_or_folds("accuracy")[..., 2]
@@ -72,15 +75,17 @@ def test_the_page_shows_the_data_and_sorts(open_page):
 
     assert opened.is_within(360)
     page.emulate_media(color_scheme="dark")
+    opened.settle()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 22, 27)"
 
 
 def test_a_measure_and_a_share_can_be_chosen(open_page):
     results = measured()
-    page = open_page(page_of(results)).page
+    opened = open_page(page_of(results))
+    page = opened.page
     for measure, share in [("f1", 2), ("log_loss", 0)]:
-        choose(page, "Measure", TITLES[measure])
-        choose(page, "Trained on", f"{SHARES[share] * 100:.0f} %")
+        choose(opened, "Measure", TITLES[measure])
+        choose(opened, "Trained on", f"{SHARES[share] * 100:.0f} %")
         values = results.list_values_of_tasks_or_folds(measure)[..., share]
         assert column(page, "tasks", 4) == [f"{value:.3f}" for value in values[:, 1]]
         by_accuracy = np.argsort(
@@ -107,7 +112,8 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
 
 def test_curves_and_confusion_tell_their_numbers_to_pointer_and_keyboard(open_page):
     results = measured()
-    page = open_page(page_of(results)).page
+    opened = open_page(page_of(results))
+    page = opened.page
     marks = page.locator("#curves circle")
     assert marks.count() == 4 * len(SHARES)
     ends = page.locator("#curves .ends text")
@@ -118,16 +124,18 @@ def test_curves_and_confusion_tell_their_numbers_to_pointer_and_keyboard(open_pa
     means = results.compute_means_and_errors("accuracy")[..., 0].ravel()
     assert np.corrcoef(heights, means)[0, 1] < -0.999999
     marks.nth(4).hover(force=True)
-    page.wait_for_selector("#tooltip:not([hidden])")
+    opened.settle()
     mean, error = results.compute_means_and_errors("accuracy")[1, 1]
     assert page.locator("#tooltip").inner_text() == f"b\ntrained on 50 %: {mean:.3f} ± {error:.3f}"
     page.keyboard.press("Escape")
+    opened.settle()
     assert page.locator("#tooltip").is_hidden()
     page.mouse.move(0, 0)
-    page.wait_for_selector("circle.near", state="detached")
+    opened.settle()
     page.locator("#curves svg").first.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
+    opened.settle()
     assert page.locator("#tooltip").inner_text().endswith(f"50 %: {mean:.3f} ± {error:.3f}")
 
     cells = page.locator("#confusion tbody td")
@@ -135,9 +143,10 @@ def test_curves_and_confusion_tell_their_numbers_to_pointer_and_keyboard(open_pa
     assert cells.all_inner_texts() == ["6", "2", "·", "16"]
     shares = cells.evaluate_all("all => all.map((e) => e.style.getPropertyValue('--share'))")
     assert shares == ["75%", "25%", "0%", "100%"]
-    choose(page, "Chain", "c")
+    choose(opened, "Chain", "c")
     cells.first.focus()
     page.keyboard.press("ArrowRight")
+    opened.settle()
     assert page.locator("#tooltip").inner_text() == "yes · no: 2"
 
 
@@ -159,11 +168,13 @@ def test_predicted_numbers_are_drawn_against_true_ones_and_residuals(open_page):
     """Both drawings have a point for each row; another chain has other points."""
     points = {name: [["price", [1.0, 2.0, 4.0][: 3 - i], [1.5, 2.0, 3.0][: 3 - i]]] for i, name in enumerate("ab")}
     rows = [result(name, 0.5)._replace(points=points[name], values=dict.fromkeys(OF_NUMBERS, 1e-5)) for name in "ab"]
-    page = open_page(page_of(Results(rows), ["mae"])).page
+    opened = open_page(page_of(Results(rows), ["mae"]))
+    page = opened.page
     assert page.locator("#points svg circle").count() == 6
     labels = page.locator("#points svg").evaluate_all("each => each.map((svg) => svg.getAttribute('aria-label'))")
     assert labels == ["d · t · price: predicted against true", "d · t · price: residual against predicted"]
     page.locator("#points select").select_option(label="b")
+    opened.settle()
     assert page.locator("#points svg circle").count() == 4
     assert column(page, "means", 2)[0].startswith("0.0000100")
     assert "positive" not in page.locator("main").inner_text()
