@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -176,6 +178,11 @@ def suggestion(word: str, known: list[str]) -> str:
 
     close = get_close_matches(word, known, n=1)
     return f"; did you mean {quoted(close[0])}?" if close else ""
+
+
+def find_repeated(names: Iterable[str]) -> str | None:
+    """Return the first of the names that comes more than once; None if there is none."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def add_plugin_hint(hint: str, in_python: bool) -> str:

@@ -24,6 +24,7 @@ from filterkit.plugin import (
     TypedFormat,
     Writer,
     class_asked,
+    find_repeated,
     matching_names,
     offer,
     quoted,
@@ -219,8 +220,7 @@ class ColumnarTable(Table):
         self._groups = groups = form.groups(file)
         self._unseen = opening.unseen
         names = groups.schema.names
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        if (twice := find_repeated(names)) is not None:
             raise FilterkitError(f"two columns are named {quoted(twice)}; rename one")
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
         self._categorical, unnamed = _read_notes_of_pandas(groups.schema)

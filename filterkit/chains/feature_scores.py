@@ -20,7 +20,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.data.user_rows import Table
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import StageError, UsageError, quoted
+from filterkit.errors import StageError, UsageError, find_repeated, quoted
 from filterkit.plugin.lookup import find_metric, find_stage
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import registry
@@ -115,7 +115,7 @@ def scores(
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not names:
         raise UsageError("scores: name at least one metric")
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = find_repeated(names)
     if twice is not None:
         raise UsageError(f"scores: {twice} is named twice")
     if alpha is not None and not 0 <= alpha <= 1:

@@ -43,7 +43,7 @@ class Csr(NamedTuple):
 
     @staticmethod
     def from_scipy(matrix: Any) -> Csr:
-        """Take the entries of any scipy matrix: ordered, each position once, and no zeros."""
+        """Take the entries of any scipy matrix or numpy array: ordered, each position once, and no zeros."""
         from scipy.sparse import csr_array
 
         matrix = csr_array(matrix, dtype=np.float64, copy=True)

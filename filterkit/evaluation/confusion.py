@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.data.schema import Schema
 from filterkit.evaluation.measures import count_confusion_matrices
 from filterkit.stages.learner import REST, FittedLearner
-from filterkit.stages.models import Outcome, find_group_bounds
+from filterkit.stages.models import Outcome
 
 
 def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
@@ -28,7 +28,7 @@ def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Sc
     tasks, target = learner.tasks, schema.class_attribute
     if not len(outcome.truth):
         return found
-    ends = find_group_bounds(outcome.exclusive, len(tasks.names))
+    ends = tasks.group_bounds
     for first, stop, matrix in zip(ends, ends[1:], count_confusion_matrices(outcome), strict=False):
         group, names = "", tasks.names[first:stop]
         known = names if target is None or len(names) == 1 else target.values

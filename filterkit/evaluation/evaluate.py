@@ -159,10 +159,10 @@ def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> Pre
             is_of_numbers = rows.dtype.kind in "iu" and rows.ndim == 1 and len(rows) > 0
             if not is_of_numbers or rows.min() < 0 or rows.max() >= n_rows:
                 raise UsageError(f"{where} two lists of row numbers from 0 to {n_rows - 1:,}")
-        training, test = np.sort(training), np.sort(test)
+        training, test = (np.sort(rows).astype(np.int64) for rows in (training, test))
         if len(both := np.intersect1d(training, test)):
             raise UsageError(f"folds: fold {number} trains and tests on row {both[0]}")
-        folds.append(Fold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
+        folds.append(Fold(f"fold {number}", test, [training]))
     if not folds:
         raise UsageError("folds is empty; give at least one pair of row numbers")
     return PredefinedFolds(folds, n_rows)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.chains.crossfit import draw_folds
-from filterkit.errors import UsageError, quoted
+from filterkit.errors import UsageError, find_repeated, quoted
 from filterkit.stages.strata import choose_rows
 
 _INNER = 1  # part of the seed of inner folds, so that it differs from that of subsamples
@@ -65,8 +65,8 @@ class Design:
         names = [name for name, _ in self.chains]
         if not names:
             raise UsageError("give at least one chain to compare")
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        twice = find_repeated(names)
+        if twice is not None:
             raise UsageError(f"two chains are named {quoted(twice)}; give each a name of its own, as NAME: STAGES")
         if self.choose is not None and len(names) < 2:
             raise UsageError("give at least two chains to choose from")
@@ -121,8 +121,7 @@ class DrawnFolds:
         self.shares = design.shares or (design.largest_training_share,)
         seeds = [design.seed, *(_derive_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
         self._fold_of_row = [_deal_rows_into_folds(y, groups, design.folds, seed) for seed in seeds]
-        sizes = [np.bincount(fold, minlength=design.folds)[: design.folds] for fold in self._fold_of_row]
-        self.has_empty_fold = not np.all(sizes)
+        self.has_empty_fold = any(len(np.unique(fold)) < design.folds for fold in self._fold_of_row)
 
     def make_fold(self, number: int) -> Fold:
         """Return one of the folds, with the rows to train on for each of the `shares`; `number` is from 0.
@@ -182,7 +181,7 @@ def _deal_rows_into_folds(y: np.ndarray, groups: np.ndarray | None, folds: int, 
 
     if y.ndim > 1 or np.bincount(y).max(initial=0) < folds:  # which StratifiedGroupKFold refuses
         y = np.zeros(len(y), np.int32)
-    fold = np.full(len(y), folds, np.int32)
+    fold = np.empty(len(y), np.int32)
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed % (1 << 32))
     with warnings.catch_warnings(action="ignore"):  # of rare classes, which are in some folds only
         for number, (_, rows) in enumerate(splitter.split(y, y, groups)):

@@ -234,7 +234,7 @@ def count_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
     """
     found = []
     for first, stop in pairwise(find_group_bounds(outcome.exclusive, outcome.truth.shape[1])):
-        count = max(stop - first, 1) + 1
+        count = stop - first + 1
         true, guess = (
             np.where(each[:, first:stop].any(axis=1), each[:, first:stop].argmax(axis=1), count - 1)
             for each in (outcome.truth, outcome.predicted)

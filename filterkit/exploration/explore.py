@@ -23,7 +23,7 @@ from filterkit.counts.metric import Metric
 from filterkit.counts.overview import Overview
 from filterkit.counts.record import SUM, Record, RecordMerger
 from filterkit.data.batch import Batch
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, find_repeated
 from filterkit.exploration.details import LaterStages, describe_best
 from filterkit.exploration.extents import READER, Extents
 from filterkit.exploration.features import (
@@ -67,7 +67,7 @@ def explore(
     StageError : a stage fails on these rows.
     PluginError : a metric fails.
     """
-    repeated = next((name for name in by if by.count(name) > 1), None)
+    repeated = find_repeated(by)
     if repeated is not None:
         raise UsageError(f"--by {repeated} is given twice")
     chosen = [find_metric(name) for name in by]

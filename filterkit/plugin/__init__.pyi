@@ -124,6 +124,7 @@ from filterkit.engines.local import map_ahead as map_ahead
 from filterkit.engines.signals import hold_back_signals as hold_back_signals
 from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
 from filterkit.errors import RowError as RowError
+from filterkit.errors import find_repeated as find_repeated
 from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
 from filterkit.errors import visible as visible

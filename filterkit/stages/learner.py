@@ -326,8 +326,7 @@ class FittedLearner(Fitted):
         StageError : a value of these rows is missing or infinite, or too large for a score.
         """
         batch = self._learner._take_usable_rows(batch)
-        scores = self.scores(batch)
-        return self._make_outcome(batch, self._predict(batch.X, scores), scores)
+        return self._make_outcome(batch, *self._predict(batch))
 
     def read_outcome(self, batch: Batch) -> Outcome:
         """Return what `predict_outcome` does, but read it from the columns that this stage has added to the rows.
@@ -384,28 +383,28 @@ class FittedLearner(Fitted):
             )
         return scores
 
-    def _predict(self, X: Any, scores: np.ndarray) -> np.ndarray:
-        """Return bool (rows, tasks), which rows are predicted as positive in which tasks; of numbers, these."""
+    def _predict(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        """Return bool (rows, tasks), which rows are predicted as positive in which tasks, and the scores.
+
+        Of numbers, both are the predicted numbers.
+        """
+        scores = self.scores(batch)
         if self.tasks.is_numeric:
-            return scores
-        if not len(scores):
-            return np.empty((0, len(self.tasks.names)), bool)
+            return scores, scores
+        if not len(batch):
+            return np.empty((0, len(self.tasks.names)), bool), scores
         if not hasattr(self.model, "predict"):
-            return predict_positives(scores, self.tasks.exclusive, self.model.threshold or 0.0)
-        return np.asarray(self.model.predict(X), bool)
+            return predict_positives(scores, self.tasks.exclusive, self.model.threshold or 0.0), scores
+        return np.asarray(self.model.predict(batch.X), bool), scores
 
     def transform(self, batch: Batch) -> Batch:
-        scores = self.scores(batch)
-        chosen = self._predict(batch.X, scores)
-        if self.tasks.is_numeric:
-            codes, scores = scores, scores[:, :0]
-        else:
+        chosen, columns = self._predict(batch)
+        if not self.tasks.is_numeric:
             codes = chosen if self.predicts_rest else self.tasks.decode_targets(chosen, self._incoming)
-        columns = np.hstack([codes, scores])
+            columns = np.hstack([codes, columns])
         X: Matrix | Csr
         if batch.sparse:
-            row, column = np.nonzero(columns)
-            X = Csr.hstack([batch.csr, Csr.from_entries(row, column, columns[row, column], columns.shape)])
+            X = Csr.hstack([batch.csr, Csr.from_scipy(columns)])
         else:
             X = np.hstack([batch.X, columns])
         return batch.replace(schema=self.schema, X=X)

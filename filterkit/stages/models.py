@@ -50,6 +50,11 @@ class Tasks(NamedTuple):
         """Whether numbers are predicted."""
         return self.means is not None
 
+    @property
+    def group_bounds(self) -> list[int]:
+        """Where the values of each target begin among the tasks, as `find_group_bounds` finds it."""
+        return find_group_bounds(self.exclusive, len(self.names))
+
     def truth(self, batch: Batch) -> np.ndarray:
         """Return bool (rows, tasks), which rows are positive in which tasks; of numeric tasks, the true numbers.
 

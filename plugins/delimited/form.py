@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from filterkit import Attribute, Schema, UsageError, option
-from filterkit.plugin import Opening, RowError, Source, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
+from filterkit.plugin import (
+    Opening,
+    RowError,
+    Source,
+    TextTable,
+    TypedFormat,
+    Writer,
+    find_repeated,
+    quoted,
+    relation_of,
+    suggestion,
+)
 
 from .look import FirstRows, read_first_rows
 from .records import RecordSplitter
@@ -175,8 +186,7 @@ class DelimitedTable(TextTable):
             what = f"there is but one column, {quoted(names[0])}; say --from {form}:delimiter={other}, or put its name "
             what += "in quotes"
         names = [name or f"column{number}" for number, name in enumerate(names, 1)]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        if (twice := find_repeated(names)) is not None:
             what = (
                 f"two columns are named {quoted(twice)}; rename one, or say {form}:header=no for a file without names"
             )

@@ -21,7 +21,7 @@ from filterkit.plugin import (
     check_measure,
     check_numeric,
     find_best,
-    find_group_bounds,
+    find_repeated,
     make_learned_table,
     measures,
     quoted,
@@ -108,8 +108,7 @@ class Predict(Learner):
         self.class_name = self.estimator.rpartition(".")[2]
         check_class_and_parameters(self.name, self.estimator, self.set)
         check_class_and_parameters(self.name, self.estimator, self.grid, "--grid")
-        names = [pair.partition("=")[0] for pair in (*self.set, *self.grid)]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        twice = find_repeated(pair.partition("=")[0] for pair in (*self.set, *self.grid))
         if twice is not None:
             raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
         if self.estimator in list_sklearn_classes("transformer"):
@@ -117,7 +116,7 @@ class Predict(Learner):
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
 
-    def make_unfitted(self, chosen: dict[str, Any]) -> Any:
+    def make_unfitted(self, chosen: dict[str, Any] | None = None) -> Any:
         """Make the estimator, not yet fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
         assert self.estimator is not None
         estimator = make_estimator(self.name, self.estimator, self.set, chosen)
@@ -135,7 +134,7 @@ class Predict(Learner):
         """Scikit-learn's tags, which say what the estimator accepts."""
         from sklearn.utils import get_tags
 
-        estimator = self.make_unfitted({})
+        estimator = self.make_unfitted()
         try:
             tags = get_tags(estimator)
         except AttributeError:  # those of SelfTrainingClassifier are its estimator's, which is None
@@ -150,7 +149,7 @@ class Predict(Learner):
         return UsageError(f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface")
 
     def expect_threshold(self) -> float | None:
-        return _THRESHOLDS.get(_find_score_method([self.make_unfitted({})]))
+        return _THRESHOLDS.get(_find_score_method([self.make_unfitted()]))
 
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
@@ -181,7 +180,7 @@ class Predict(Learner):
 
     @cached_property
     def _takes_categories(self) -> bool:
-        return bool(self.make_unfitted({}).get_params().get("categorical_features") == "from_dtype")  # the default
+        return bool(self.make_unfitted().get_params().get("categorical_features") == "from_dtype")  # the default
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
         check_finite(self.name, batch, rows, missing_allowed=self._tags.input_tags.allow_nan)
@@ -192,9 +191,6 @@ class Predict(Learner):
     def inner_seed(self) -> int:
         return self.seed
 
-    def learn(self, training: Training) -> Model:
-        return self._fit_estimator_model(training, {})
-
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         pairs = (pair.partition("=")[::2] for pair in self.grid)
         grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
@@ -204,16 +200,17 @@ class Predict(Learner):
         for inner, held_out in inner_splits:
             values.append([])
             for chosen in combinations:
-                model, tasks = self._fit_estimator_model(inner, chosen), held_out.tasks
+                model, tasks = self.learn(inner, chosen), held_out.tasks
                 scores = None if model.threshold is None else model.scores(held_out.X)
                 parts = held_out.truth, model.predict(held_out.X), scores, tasks.exclusive, held_out.weights
                 values[-1].append(measures(Outcome(*parts, means=tasks.means), (criterion,))[criterion])
         best = find_best(values, criterion)
         if best is None:
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds; choose another one")
-        return self._fit_estimator_model(training, combinations[best])
+        return self.learn(training, combinations[best])
 
-    def _fit_estimator_model(self, training: Training, chosen: dict[str, Any]) -> EstimatorModel:
+    def learn(self, training: Training, chosen: dict[str, Any] | None = None) -> EstimatorModel:
+        """Fit an estimator for each target, with the parameters `chosen` from the grid; None without a grid."""
         from sklearn.utils.validation import has_fit_parameter
 
         try:
@@ -228,7 +225,7 @@ class Predict(Learner):
                 truth[:, first:stop].argmax(axis=1)
                 if stop - first > 1
                 else (truth[:, first] == _choose_positive_code(tasks)).astype(int)
-                for first, stop in pairwise(find_group_bounds(tasks.exclusive, len(tasks.names)))
+                for first, stop in pairwise(tasks.group_bounds)
             ]
         takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label
         is_joint = len(targets) > 1 and len(targets) == len(tasks.names)
@@ -260,7 +257,7 @@ class Predict(Learner):
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
         estimators = load_estimator(self.name, state["estimators"])
-        wanted, groups = type(self.make_unfitted({})), len(find_group_bounds(tasks.exclusive, len(tasks.names))) - 1
+        wanted, groups = type(self.make_unfitted()), len(tasks.group_bounds) - 1
         if not isinstance(estimators, list) or len(estimators) not in (1, groups):
             raise FilterkitError("its saved estimators are neither one nor one for each class or label")
         for each in estimators:
@@ -311,7 +308,7 @@ class EstimatorModel:
 
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: np.ndarray | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
-        self._bounds = find_group_bounds(tasks.exclusive, len(tasks.names))
+        self._bounds = tasks.group_bounds
         self._method = _find_score_method([each for each in estimators if not isinstance(each, int)])
         self.threshold = _THRESHOLDS.get(self._method)
         if costs is not None and self._method != "predict_proba":

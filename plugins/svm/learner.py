@@ -13,7 +13,6 @@ from filterkit.plugin import (
     Outcome,
     Training,
     find_best,
-    find_group_bounds,
     measures,
     predict_positives,
     quoted,
@@ -125,8 +124,8 @@ class Svm(Learner):
             raise StageError(
                 self.name, f"--folds {self.folds}: there are only {rows} training rows; use at most as many folds"
             )
-        tasks = len(training.tasks.names)
-        if self.threshold is not None and len(find_group_bounds(training.tasks.exclusive, tasks)) <= tasks:
+        tasks = training.tasks
+        if self.threshold is not None and len(tasks.group_bounds) <= len(tasks.names):
             raise StageError(
                 self.name,
                 "--threshold needs two classes, or labels: of several classes the highest score is predicted; "
