@@ -74,6 +74,7 @@ from filterkit.data.column_types import TRUTH_VALUES as TRUTH_VALUES
 from filterkit.data.column_types import are_quantities as are_quantities
 from filterkit.data.column_types import cut_to_milliseconds as cut_to_milliseconds
 from filterkit.data.column_types import explain_code as explain_code
+from filterkit.data.column_types import find_date_format as find_date_format
 from filterkit.data.column_types import is_number as is_number
 from filterkit.data.column_types import label_attribute as label_attribute
 from filterkit.data.column_types import type_attribute as type_attribute

@@ -185,6 +185,9 @@ class DelimitedTable(TextTable):
         if len(names) == 1 and not cells[0][1] and other is not None:  # with the wrong one, a row would be one text
             what = f"there is but one column, {quoted(names[0])}; say --from {form}:delimiter={other}, or put its name "
             what += "in quotes"
+        if names[0].startswith("sep=") and not any(names[1:]):
+            advice = f"remove it, and name the delimiter, as in --from {form}:delimiter=semicolon"
+            what = f"the first line tells Excel the delimiter; {advice}"
         names = [name or f"column{number}" for number, name in enumerate(names, 1)]
         if (twice := find_repeated(names)) is not None:
             what = (

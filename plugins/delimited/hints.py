@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from filterkit.plugin import is_number, quoted
+from filterkit.plugin import DateFormat, find_date_format, is_number, quoted
 
 from .form import CHARACTERS, Delimited
 
@@ -19,7 +19,8 @@ _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})
 
 
 def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
-    """Say why a column with these distinct texts is not numeric, and what makes it so; "" if it is of texts."""
+    """Say why a column with these distinct texts is not of numbers or dates, and what makes it so; "" if it is of
+    texts."""
     spaced = [word.strip() for word in words if word[:1].isspace()]
     named = [word for word in spaced if word]
     is_blank_among_numbers = len(named) < len(spaced) and all(
@@ -27,6 +28,13 @@ def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
     )
     if (named and len(named) == len(words)) or {*named} & {*form.missing} or is_blank_among_numbers:
         return f"with spaces before values; to drop them, say {_format_option(form, form.point, [], strip=True)}"
+    if pattern := find_date_format(words[:1]) or find_date_format(words[1:2]):
+        read_date = DateFormat(pattern).parse
+        others = [word for word in words if read_date(word) is None]
+        if len(others) != 1 or (others[0].lower() not in _MISSING and len(words) < _MANY):
+            return ""
+        missing = _format_option(form, form.point, others)
+        return f"as {quoted(others[0])} is among dates; if that is a missing value, say {missing}"
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
     odd = [word for word in words if not is_number(word, point) and word.lower() not in _MISSING]
     marks = {re.sub(r"\d", "", word) for word in odd}

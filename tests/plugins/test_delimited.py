@@ -391,6 +391,11 @@ def test_numbers_with_decimal_commas(tmp_path, read):
         ("csv:delimiter=|", "1,234.50 2,000 999", "as numbers are written like '1,234.50'; write them like 1234.5"),
         ("csv", " ".join(map(str, range(30))) + " Total", "as 'Total' is among numbers; if that is a missing "
          "value, say --from 'csv:missing=,?,NA,NaN,Total'"),
+        ("csv", "2024-01-31 NULL 2024-02-01", "as 'NULL' is among dates; if that is a missing value, say --from "
+         "'csv:missing=,?,NA,NaN,NULL'"),
+        ("csv", "2024-02-30 " + " ".join(f"2024-01-{day}" for day in range(10, 30)), "as '2024-02-30' is among dates; "
+         "if that is a missing value, say --from 'csv:missing=,?,NA,NaN,2024-02-30'"),
+        ("csv", "2024-01-31 soon", ""),
         ("csv", "1.2.3 1.2.4", ""),
         ("csv", "1 2 A", ""),
         ("csv", "unknown none", ""),
@@ -490,6 +495,7 @@ def test_times_with_a_zone_as_pandas_writes_them_are_dates(step, read):
         ("a;b\n1;2\n", "csv", "x.csv:1: there is but one column"),
         ("a;b\n1;2\n", "csv", "say --from csv:delimiter=semicolon"),
         ("a\tb\n1\t2\n", "csv", "say --from csv:delimiter=tab"),
+        ("sep=;\na;b\n1;2\n", "csv:delimiter=;", "x.csv:1: the first line tells Excel the delimiter; remove it"),
         ("a,b\n1,2\n", "tsv", "say --from tsv:delimiter=comma"),
         ("a,b\n1,2\nnull,3\n", "csv:numeric=a", "x.csv:3: attribute 'a': 'null' is not a number; if it is a "
          "missing value, say --from 'csv:missing=,?,NA,NaN,null'"),
