@@ -222,15 +222,14 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         options = {key: value for key, value in params.items() if key not in own}
         if options:
             stages = list(_give_stages_distinct_names(Chain.parse(str(self.chain)).stages))
-            known = {f"{name}__{option}" for name, stage in stages for option in get_option_values(stage)}
-            unknown = next((key for key in options if key not in known), None)
-            if unknown is not None:
-                raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
-            changed = []
-            for name, stage in stages:  # all options of a stage are set at once, because one may need another
-                values = get_option_values(stage).items()
-                changed.append(type(stage)(**{key: options.get(f"{name}__{key}", value) for key, value in values}))
-            self.chain = str(Chain(changed))
+            values = [
+                {key: options.pop(f"{name}__{key}", value) for key, value in get_option_values(stage).items()}
+                for name, stage in stages
+            ]
+            if options:
+                raise ValueError(f"invalid parameter {next(iter(options))!r} for the chain {self.chain!r}")
+            # All options of a stage are set at once, because one may need another.
+            self.chain = str(Chain(type(stage)(**own) for (_, stage), own in zip(stages, values)))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -338,12 +337,8 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         schema = self.fitted_.schema
-        names = [
-            a.name
-            for a in (
-                _list_attributes_without_class(schema) if self._returns_columns_of_several_kinds() else schema.features
-            )
-        ]
+        is_mixed = self._returns_columns_of_several_kinds()
+        names = [a.name for a in (_list_attributes_without_class(schema) if is_mixed else schema.features)]
         if hasattr(self, "n_features_in_"):
             features = _check_feature_names_in(self, input_features)
             if input_features is not None and not hasattr(self, "feature_names_in_"):

@@ -16,6 +16,7 @@ from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.scoring import COMBINATIONS, score_columns
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds
+from filterkit.data.arithmetic import divide_or_zero
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.data.user_rows import Table
@@ -168,7 +169,7 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
     counts = {"tp": tp, "fp": fp} if stage.needs_class else {"rows": tp}
     if stage.needs_class:
         for name, count, of in (("tpr", tp, pos), ("fpr", fp, neg)):
-            counts[name] = np.divide(count, of, out=np.zeros(len(count)), where=of > 0)
+            counts[name] = divide_or_zero(count, of)
     return pa.table(
         columns | {name: arrow.make_number_array(count, constant) for name, count in counts.items()} | scores
     )

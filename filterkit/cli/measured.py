@@ -46,9 +46,7 @@ class MeasuredRows:
         No batch can be `done`, because all rows are counted.
         """
         assert not done
-        return self._collect_counts(
-            self._rows.map_pieces(partial(_call_and_count_pieces, function, self.learner), done)
-        )
+        return self._collect_counts(self._rows.map_pieces(partial(_call_and_count, function, self.learner), done))
 
     def _collect_counts(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
         """Yield the results, and add the counts or sums of errors that come with each."""
@@ -91,20 +89,17 @@ def _count_outcomes(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndar
     return list_confusion_matrices(learner, outcome, batch.schema)
 
 
-def _call_and_count(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, list[Any]]:
-    """Call a function with a batch that comes out of a learner; return the result, and the counts of the batch."""
-    return function(batch), [_count_outcomes(learner, batch)]
-
-
-def _call_and_count_pieces(
-    function: PiecesFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
+def _call_and_count(
+    function: Callable[[Any], T], learner: FittedLearner, rows: Batch | Iterator[Batch]
 ) -> tuple[T, list[Any]]:
-    """Call a function with pieces that come out of a learner; return the result, and the counts of each piece."""
+    """Call a function with a batch that comes out of a learner, or with its pieces; return the result and the counts.
+
+    There is an entry of counts for each piece.
+    """
     found: list[Any] = []
 
-    def count_each() -> Iterator[Batch]:
-        for piece in pieces:
-            found.append(_count_outcomes(learner, piece))
-            yield piece
+    def count(batch: Batch) -> Batch:
+        found.append(_count_outcomes(learner, batch))
+        return batch
 
-    return function(count_each()), found
+    return function(count(rows) if isinstance(rows, Batch) else map(count, rows)), found

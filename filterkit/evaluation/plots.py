@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from filterkit.data.arithmetic import divide_or_zero
 from filterkit.errors import UsageError, visible
 from filterkit.evaluation.comparison import find_best_pair, find_methods_near_best
 from filterkit.evaluation.figures import (
@@ -319,8 +320,7 @@ def _make_task_panels(results: Results, field: str, name: str, lack: str) -> tup
 
 def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any) -> None:
     """Draw a matrix of weights, float64 (true classes, predicted classes), shaded by the share of the class."""
-    whole = weights.sum(axis=1, keepdims=True)
-    shares = np.divide(weights, whole, out=np.zeros_like(weights), where=whole > 0)
+    shares = divide_or_zero(weights, weights.sum(axis=1, keepdims=True))
     panel.imshow(shares, cmap=shades, vmin=0, vmax=1, interpolation="nearest")
     shown = [wrap_name(name, 12) for name in names]
     is_wide = max(map(len, shown)) > 3

@@ -374,8 +374,8 @@ def pool_predictions_over_folds(results: Results, field: str) -> list[PooledPred
 
 def average_over_axis(values: np.ndarray, axis: int) -> np.ndarray:
     """Return the means over an axis, without NaN values; NaN where no value is left."""
-    count, sums = np.count_nonzero(~np.isnan(values), axis), np.nansum(values, axis)
-    return np.asarray(np.divide(sums, count, out=np.full_like(sums, np.nan), where=count > 0))
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
+        return np.asarray(np.nansum(values, axis) / np.count_nonzero(~np.isnan(values), axis))
 
 
 def read_results_files(paths: Iterable[str]) -> Results:

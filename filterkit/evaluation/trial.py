@@ -61,14 +61,14 @@ def fit_and_predict_chains(
     trials: list[Trial] = []
     with open_training_rows(training, LocalEngine.name, 1, DEFAULT_MEMORY) as rows:
         nothing = _FittedBeginning(Fitting(rows, DEFAULT_MEMORY, has_trials), test, [], 0.0)
-        fitted: dict[tuple[tuple[str, ...], ...], _FittedBeginning] = {}
+        fitted = {beginnings[0][:0]: nothing}
         for number, (name, chain) in enumerate(chains):
             own, later = beginnings[number], beginnings[number + 1 :]
             others = (*beginnings[:number], *later)
             shared = {len(list(takewhile(lambda two: two[0] == two[1], zip(own, other)))) for other in others}
+            reached = nothing
             try:
-                reached = nothing
-                for end in sorted(shared - {0}):
+                for end in sorted(shared):
                     if own[:end] not in fitted:
                         fitted[own[:end]] = reached.fit_next_stages(chain.stages[:end], end)
                     reached = fitted[own[:end]]

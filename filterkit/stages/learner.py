@@ -334,15 +334,20 @@ class FittedLearner(Fitted):
         It has no rows if the class or labels of none are known.
         """
         batch = take_learnable_rows(batch)
-        codes, scores = self.read_predictions(batch)
-        if self.tasks.is_numeric:
+        return self._make_outcome(batch, *self.read_predictions(batch))
+
+    def _make_outcome(self, batch: Batch, codes: np.ndarray, scores: np.ndarray) -> Outcome:
+        """Make the outcome of rows from what `read_predictions` returns for them."""
+        tasks = self.tasks
+        if tasks.is_numeric:
             chosen = scores = codes
         elif self.predicts_rest:
             chosen = codes == 1
         else:
-            target, value = self.tasks.find_task_values(self._incoming)
+            target, value = tasks.find_task_values(self._incoming)
             chosen = codes[:, target] == value
-        return self._make_outcome(batch, chosen, scores)
+        found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
+        return Outcome(tasks.truth(batch), chosen, found, tasks.exclusive, batch.weights, is_probability, tasks.means)
 
     def read_predictions(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         """Return the columns that this stage has added to the rows of a batch.
@@ -354,11 +359,6 @@ class FittedLearner(Fitted):
         columns = np.arange(batch.schema.width)[-len(self.added) :]  # the stage adds the last columns
         values = batch.csr.select_columns(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
         return values[:, : self._n_predictions], values[:, self._n_predictions :]
-
-    def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:
-        tasks = self.tasks
-        found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
-        return Outcome(tasks.truth(batch), chosen, found, tasks.exclusive, batch.weights, is_probability, tasks.means)
 
     def scores(self, batch: Batch) -> np.ndarray:
         """Compute the scores of the model, or the numbers that it predicts: float64 (rows, tasks); (rows, 0) if none.
@@ -384,24 +384,20 @@ class FittedLearner(Fitted):
         return scores
 
     def _predict(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-        """Return bool (rows, tasks), which rows are predicted as positive in which tasks, and the scores.
-
-        Of numbers, both are the predicted numbers.
-        """
+        """Predict rows; return the columns that this stage adds to them, as `read_predictions` does."""
         scores = self.scores(batch)
         if self.tasks.is_numeric:
-            return scores, scores
+            return scores, scores[:, :0]
         if not len(batch):
-            return np.empty((0, len(self.tasks.names)), bool), scores
-        if not hasattr(self.model, "predict"):
-            return predict_positives(scores, self.tasks.exclusive, self.model.threshold or 0.0), scores
-        return np.asarray(self.model.predict(batch.X), bool), scores
+            chosen = np.empty((0, len(self.tasks.names)), bool)
+        elif hasattr(self.model, "predict"):
+            chosen = np.asarray(self.model.predict(batch.X), bool)
+        else:
+            chosen = predict_positives(scores, self.tasks.exclusive, self.model.threshold or 0.0)
+        return (chosen if self.predicts_rest else self.tasks.decode_targets(chosen, self._incoming)), scores
 
     def transform(self, batch: Batch) -> Batch:
-        chosen, columns = self._predict(batch)
-        if not self.tasks.is_numeric:
-            codes = chosen if self.predicts_rest else self.tasks.decode_targets(chosen, self._incoming)
-            columns = np.hstack([codes, columns])
+        columns = np.hstack(self._predict(batch))
         X: Matrix | Csr
         if batch.sparse:
             X = Csr.hstack([batch.csr, Csr.from_scipy(columns)])
