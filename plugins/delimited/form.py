@@ -44,7 +44,11 @@ class Delimited(TypedFormat):
     missing: tuple[str, ...] = option(
         ("", "?", "NA", "NaN"), "Texts without quotes that stand for a missing value; the first is written."
     )
-    strip: bool = option(False, "Whether spaces around values are dropped, as in a, b, ?. Those in quotes stay.")
+    strip: bool = option(
+        False,
+        "Whether spaces around values are dropped, as in a, b, ?; several between values are one delimiter=space. "
+        "Those in quotes stay.",
+    )
     weights: str | None = option(None, "The column with the weights of rows, which is read and written.")
 
     def __post_init__(self) -> None:

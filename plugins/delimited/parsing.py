@@ -353,7 +353,12 @@ class DelimitedParser(TextParser):
             return about_quotes
         if len(cells) != len(self.types):
             values = "1 value" if len(self.types) == 1 else f"{len(self.types)} values"
-            return RowError(f"expected {values}, found {len(cells)}")
+            advice = ""
+            if self.form.separator == " " and not self.form.strip:
+                advice = f"; if several spaces count as one, say --from {self.form.name}:delimiter=space,strip=yes"
+            elif len(self.types) == 1 and self.form.header:
+                advice = "; the first line has a single name: remove it if it is a comment"
+            return RowError(f"expected {values}, found {len(cells)}{advice}")
         if self.weights is not None:
             del cells[self.weights]
         for position, (cell, is_quoted) in enumerate(cells):

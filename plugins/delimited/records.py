@@ -115,15 +115,20 @@ class RecordSplitter:
 
     @cached_property
     def _ends_of_cells(self) -> re.Pattern[bytes]:
-        """Matches the blanks around the border of two cells; its groups are the border, and a quoted value after it."""
-        blanks = b"[" + b" \t".replace(self.delimiter.encode(), b"") + b"]*+"
+        """Matches the blanks around the border of two cells.
+
+        Its groups are the end of a line, a delimiter, and a quoted value after them.
+        """
+        blanks = b"[ ]*+" if self.delimiter == "\t" else rb"[ \t]*+"
+        before = b"" if self.delimiter == " " else blanks
         quoted_value = _QUOTED + b"%(q)s" if self.quote else b""
-        border = rb"(?:\A|" + blanks + rb"(%(d)s|\r?\n|\r|\Z))"
+        border = rb"(?:\A|" + blanks + rb"(\r?\n|\r|\Z)|" + before + rb"(%(d)s))"
         return re.compile(self._fill_pattern(border + blanks + b"(" + quoted_value + b")?"))
 
     def strip_cells(self, records: bytes) -> bytes:
-        """Drop blanks and tabs at both ends of each cell, but not those inside quotes."""
-        return self._ends_of_cells.sub(rb"\1\2", records)
+        """Drop blanks and tabs at both ends of each cell, but not those inside quotes; several delimiting blanks are
+        one."""
+        return self._ends_of_cells.sub(rb"\1\2\3", records)
 
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
         """Return the text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""

@@ -429,6 +429,15 @@ def test_spaces_around_texts_are_noticed_and_dropped_if_asked(read):
     }
 
 
+def test_several_spaces_are_one_delimiter_if_asked(read):
+    text = ' n   name kind \n1 "a  b"  x\r\n  2   c    ?\n'
+    assert view(read(text, format="csv:delimiter=space,strip=yes")) == {
+        "n": [1, 2],
+        "name": ["a  b", "c"],
+        "kind": ["x", None],
+    }
+
+
 @pytest.mark.parametrize(
     ("first", "said"),
     [
@@ -495,6 +504,8 @@ def test_times_with_a_zone_as_pandas_writes_them_are_dates(step, read):
         ("a;b\n1;2\n", "csv", "x.csv:1: there is but one column"),
         ("a;b\n1;2\n", "csv", "say --from csv:delimiter=semicolon"),
         ("a\tb\n1\t2\n", "csv", "say --from csv:delimiter=tab"),
+        ("a b\n1  2\n", "csv:delimiter=space", "several spaces count as one, say --from csv:delimiter=space,strip=yes"),
+        ("# made by\na,b\n1,2\n", "csv", "x.csv:2: expected 1 value, found 2; the first line has a single name"),
         ("sep=;\na;b\n1;2\n", "csv:delimiter=;", "x.csv:1: the first line tells Excel the delimiter; remove it"),
         ("a,b\n1,2\n", "tsv", "say --from tsv:delimiter=comma"),
         ("a,b\n1,2\nnull,3\n", "csv:numeric=a", "x.csv:3: attribute 'a': 'null' is not a number; if it is a "
