@@ -109,7 +109,7 @@ def write_output(
     if alignment is not None:
         rows = transform_later_rows(reader, alignment, fitted, job.engine, options, options.writes_predictions)
         if options.writes_predictions or transfer.option == "--test":
-            from filterkit.cli.measured import MeasuredRows  # which imports what learners need
+            from filterkit.cli.predictions import MeasuredRows  # which imports what learners need
             from filterkit.stages.learner import FittedLearner
 
             if rows.stages and isinstance(rows.stages[-1], FittedLearner):

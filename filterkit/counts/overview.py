@@ -134,6 +134,12 @@ class Overview(Record):
         return np.asarray(self.rows - self.missing - self.entries)
 
     @property
+    def share_of_zeros(self) -> float | None:
+        """How many of the values of all numeric columns of X, missing ones too, are zero; None if there are none."""
+        zeros = self.zeros[~self.schema.nominal]
+        return float(zeros.sum() / (self.rows * len(zeros))) if self.rows and len(zeros) else None
+
+    @property
     def distinct_counts(self) -> np.ndarray:
         """int64 (k,): the number of distinct values of each column of X; of numeric ones estimated from 1,024 on."""
         counts = np.minimum(self.distinct.counts, self.entries - self.infinite) + (self.zeros > 0)

@@ -34,8 +34,6 @@ def estimate_tests(overview: Overview) -> int:
 def describe_table(overview: Overview) -> dict[str, Any]:
     """Return ``overview`` of the page: counts of rows, attributes, missing values and zeros; the class, or None."""
     schema, target = overview.schema, overview.schema.class_attribute
-    numeric = ~schema.nominal
-    cells = overview.rows * int(np.count_nonzero(numeric))
     class_ = None
     if target is not None:
         class_ = {
@@ -51,7 +49,7 @@ def describe_table(overview: Overview) -> dict[str, Any]:
         "sparse": schema.sparse,
         "kinds": Counter(attribute.kind for attribute in schema.attributes),
         "missing": int(overview.missing.sum() + overview.absent.sum()) + overview.unlabelled,
-        "zeros": float(overview.zeros[numeric].sum() / cells) if cells else None,
+        "zeros": overview.share_of_zeros,
         "class": class_,
     }
 

@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score
 
 import filterkit
 from filterkit import FilterkitError
-from filterkit.evaluation import chain_choice
+from filterkit.evaluation import trial
 from filterkit.evaluation.folds import CHOSEN, DrawnFolds, draw_inner_folds
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator
@@ -67,7 +67,7 @@ def test_the_choice_never_sees_a_test_row(spy):
     """Nor do stages of inner folds see rows that are held out."""
     batch = noise(60)
     batch.X[:, 0] = np.arange(60)
-    tried = spy(chain_choice, "fit_and_predict_chains")
+    tried = spy(trial, "fit_and_predict_chains")
     plan = design("svm", "standardize svm", choose="f1", shares=(0.4,))
     evaluated(batch, plan)
     for fold in range(3):
@@ -93,7 +93,7 @@ def test_groups_stay_together_in_inner_folds_too():
 def test_a_single_group_leaves_no_choice():
     batch = noise(12)
     assert draw_inner_folds(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
-    assert chain_choice.choose_chain([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
+    assert trial.choose_chain([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
 
 
 # Both positive groups are in other outer folds; inside, holding one out leaves none to learn from.

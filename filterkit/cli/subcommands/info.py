@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import click
-import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.cli.declared import make_command, option
@@ -148,8 +147,6 @@ def _describe_input(
     empty = [each["name"] for each in attributes if each["missing"] == overview.rows]
     equal = [[schema.features[column].name for column in group] for group in overview.find_equal_columns()]
     unused = {a["name"]: [label for label, rows in a.get("labels", {}).items() if not rows] for a in attributes}
-    numeric = ~schema.nominal
-    cells = overview.rows * int(np.count_nonzero(numeric))
     low, high = overview.least_weight, overview.largest_weight
     is_weighted = (low, high) != (1, 1) and overview.rows
     return {
@@ -162,7 +159,7 @@ def _describe_input(
         "class": target,
         "labels": [schema.attributes[index].name for index in labels],
         "missing": sum(each["missing"] for each in attributes),
-        "zeros": float(overview.zeros[numeric].sum() / cells) if cells else None,
+        "zeros": overview.share_of_zeros,
         "weights": {"least": low, "largest": high, "sum": float(overview.weight)} if is_weighted else None,
         "constant": constant,
         "empty": empty,
