@@ -222,7 +222,9 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         if "--help" in rest[:1]:
             make_stage_command(find_stage(known, first)).make_context(f"filterkit INPUT {first}", ["--help"])
         example = " ".join(["filterkit INPUT", first, *rest])
-        raise UsageError(f"no file {quoted(first)}; this is a stage, and the input comes first: {example}")
+        raise UsageError(
+            f"no file {quoted(first)}; this is a stage, and the input, - for standard input, comes first: {example}"
+        )
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
     hint = suggestion(first, [*known.subcommands])
