@@ -1,26 +1,32 @@
-"""HeldResults: what workers have read of rows that omit a text, held back until the text is known."""
+"""HeldResults: what workers have read of rows that omit a text, held back until the text is known.
+
+The text is the first of its column in the input, as in Weka, even where that comes later. Then the input is read ahead,
+with the parts in between in a temporary file.
+"""
 
 from __future__ import annotations
 
-from collections import deque
+import pickle
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from itertools import chain
+from typing import Any
+
+import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.errors import ArffError, StageError
-from filterkit.formats.omitted_texts import fill_omitted
-from filterkit.formats.part_reader import PartResult
+from filterkit.engines.engine import PAUSE
+from filterkit.errors import ArffError, RowError, StageError
+from filterkit.files.scratch import Scratch, Stored
+from filterkit.formats.part_reader import PartResult, WorkItem, fill_omitted
 
-T = TypeVar("T")
 
-
-class HeldResults(Generic[T]):
+class HeldResults:
     """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
     Parameters
     ----------
-    map_batches : makes the results of batches that had to wait.
     first_texts : the first text of each column, by its number, as far as they are known.
 
     Attributes
@@ -28,41 +34,82 @@ class HeldResults(Generic[T]):
     first_texts : the same, with those found meanwhile. Workers get it, so it is replaced and never changed.
     """
 
-    def __init__(self, map_batches: Callable[[list[Batch]], Iterator[T]], first_texts: dict[int, str]) -> None:
-        self._map_batches, self.first_texts = map_batches, first_texts
+    def __init__(self, first_texts: dict[int, str]) -> None:
+        self.first_texts = first_texts
         self._held: deque[tuple[int, PartResult]] = deque()
 
     def note_texts(self, found: dict[int, str]) -> None:
         """Add the first texts that later rows have, by column; a text that is known already stays."""
         self.first_texts = found | self.first_texts
 
-    def lacks_text(self) -> bool:
+    def _lacks_text(self) -> bool:
         """Return whether the first result that is held back waits for a text that is not known yet."""
         return bool(self._held) and not self._held[0][1].parsed.omitted.keys() <= self.first_texts.keys()
 
-    def release(self, start: int, read: PartResult) -> Iterator[T]:
+    def read_ahead(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
+        """Yield parts of an input to an engine; before each, read ahead if held rows lack a text that a later part has.
+
+        `read_part` finds the first texts in parts that are read ahead. If none has the text, the rest is not yielded.
+
+        Raises
+        ------
+        RowError : a part that is read ahead cannot be read.
+        """
+        while True:
+            if self._lacks_text():
+                yield PAUSE  # the results of the parts on which the engine works may have it
+            if self._lacks_text():
+                parts = self._read_until_found(parts, read_part)
+            part = next(parts, None)
+            if part is None:
+                return
+            yield part
+
+    def _read_until_found(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
+        """Read parts until the missing texts are found; return all parts from here on, or none if no part has them."""
+        scratch, stored = Scratch(), list[Stored]()
+        n_lines = Counter[str]()  # of the stretches of each file, whose lines are counted from 1
+        for part in parts:
+            if part is PAUSE:
+                continue
+            try:
+                read = read_part(WorkItem(part, {}, n_done=0))
+            except RowError as error:
+                if error.line is not None:
+                    error.line += n_lines[error.source or ""]
+                raise
+            if read.stretch is not None:
+                n_lines[read.stretch.name] += read.n_lines or 0
+            self.note_texts(read.first_texts)
+            stored += scratch.store([np.frombuffer(pickle.dumps(part), np.uint8)])
+            if not self._lacks_text():
+                return chain((pickle.loads(scratch.read(each).tobytes()) for each in stored), parts)
+        return iter(())
+
+    def release(
+        self, start: int, read: PartResult, map_batches: Callable[[list[Batch]], Iterator[Any]]
+    ) -> Iterator[Any]:
         """Take the next result of a worker; yield in order the results of the function that need not wait any longer.
 
-        `start` is the number of its first row in the input.
+        `start` is the number of its first row in the input; `map_batches` makes the results of batches that waited.
 
         Raises
         ------
         StageError : a stage fails at a row, whose number is that in the input.
         """
         self._held.append((start, read))
-        while self._held and not self.lacks_text():
+        while self._held and not self._lacks_text():
             start, read = self._held.popleft()
             if not read.parsed.omitted:
                 yield read.result
                 continue
             batch = fill_omitted(read.parsed.batch, read.parsed.omitted, self.first_texts)
             try:
-                (result,) = self._map_batches([batch])
+                yield from map_batches([batch])
             except StageError as error:
                 if error.row is not None:
                     error.row += start
                 raise
-            yield result
 
     def refuse_missing_texts(self, name: str, schema: Schema) -> None:
         """Raise an `ArffError` if rows still wait for a text, as no row has one; `name` is that of the input."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import find_misfit, make_contract_error, normalize_matrix
@@ -16,7 +18,6 @@ from filterkit.files.lines import count_lines
 from filterkit.files.stretches import Stretch
 from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, add_input_name
 from filterkit.formats.notes import UNSEEN, Note
-from filterkit.formats.omitted_texts import fill_omitted, find_first_texts
 
 
 class WorkItem(NamedTuple):
@@ -127,23 +128,23 @@ class PartReader:
                 raise UnclosedRecord(stretch.name, begin)
             n_lines = count_lines(part.text)
         nbytes = part.nbytes if isinstance(part, Files) else 0
-        found = PartResult(item.n_done or 0, stretch=stretch, n_lines=n_lines, nbytes=nbytes)
         if not is_parsed:
-            return found
-        parsed = self.parse(part)
+            return PartResult(item.n_done or 0, stretch=stretch, n_lines=n_lines, nbytes=nbytes)
+        parsed, result, first_texts = self.parse(part), None, NOTHING_OMITTED
         batch = parsed.batch.replace(start=item.start)
-        if parsed.omitted and not self.omits_texts:
-            raise RowError("a row leaves out a text, but the format does not allow it; set omits_texts of its Table")
         if self.omits_texts:
-            found = found._replace(first_texts=find_first_texts(batch))
-        if item.n_done is None and not parsed.omitted.keys() <= item.first_texts.keys():
-            return found._replace(rows=len(batch), parsed=parsed._replace(batch=batch))
-        found = found._replace(parsed=parsed._replace(batch=_NO_BATCH, omitted=NOTHING_OMITTED))
-        if item.n_done is not None:
-            return found
-        return found._replace(
-            rows=len(batch), result=self.function(fill_omitted(batch, parsed.omitted, item.first_texts))
-        )
+            first_texts = _find_first_texts(batch)
+        elif parsed.omitted:
+            raise RowError("a row leaves out a text, but the format does not allow it; set omits_texts of its Table")
+        is_known = parsed.omitted.keys() <= item.first_texts.keys()
+        if item.n_done is None and is_known:
+            result = self.function(fill_omitted(batch, parsed.omitted, item.first_texts))
+        if item.n_done is None and not is_known:
+            parsed = parsed._replace(batch=batch)
+        else:
+            parsed = parsed._replace(batch=_NO_BATCH, omitted=NOTHING_OMITTED)
+        rows = len(batch) if item.n_done is None else item.n_done
+        return PartResult(rows, result, parsed, stretch, n_lines, nbytes, first_texts)
 
     def parse(self, part: Any) -> Parsed:
         """Parse a part, and check what the format makes of it; a stretch has been read as a block before."""
@@ -165,6 +166,36 @@ class PartReader:
                 raise make_contract_error(self.kind.title, fault, type(self.kind))
             parsed = parsed._replace(batch=normalize_matrix(parsed.batch))
         return parsed if self.schema is self.flat else parsed._replace(batch=change_targets(parsed.batch, self.schema))
+
+
+def _find_first_texts(batch: Batch) -> dict[int, str]:
+    """Return the first value of each column of strings or bags of rows that has one, by the column's number."""
+    found: dict[int, Any] = {}
+    for column, attribute in enumerate(batch.schema.passthrough):
+        if attribute.kind != "date":
+            assert batch.passthrough is not None
+            values = batch.passthrough.column(column).drop_null()
+            if len(values):
+                found[column] = values[0].as_py()
+    return found
+
+
+def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
+    """Return a batch whose rows that omit a text have the first one of its column; `omitted` is that of `Parsed`."""
+    table = batch.passthrough
+    for column, rows in omitted.items():
+        import pyarrow.compute as pc
+
+        from filterkit.data import arrow
+
+        assert table is not None
+        mask = np.zeros(len(batch), bool)
+        mask[rows] = True
+        filled = pc.if_else(
+            arrow.make_bool_array(mask), arrow.make_text_array([first_texts[column]])[0], table.column(column)
+        )
+        table = table.set_column(column, table.schema.names[column], filled)
+    return batch.replace(passthrough=table) if omitted else batch
 
 
 @contextmanager

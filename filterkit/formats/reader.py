@@ -21,7 +21,6 @@ from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_
 from filterkit.formats.held_results import HeldResults
 from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
-from filterkit.formats.omitted_texts import find_first_texts, read_ahead
 from filterkit.formats.part_reader import PartReader, PartResult, UnclosedRecord, WorkItem, name_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
@@ -115,7 +114,7 @@ class Reader:
             self._first.close()
             raise add_input_name(error, self.name) from None
         self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
-        self._held: HeldResults[Any] = HeldResults(iter, {})
+        self._held = HeldResults({})
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
         self._known_starts: list[int] = []  # the same of a pass before; empty in the first
         self.count: int | None = None
@@ -215,19 +214,14 @@ class Reader:
             self._omits_texts,
             last,
         )
-        self._held = held = HeldResults(partial(engine.map, function), self._held.first_texts)
-
-        def note(part: Any) -> None:
-            block = part.read()[0] if isinstance(part, Stretch) else part
-            held.note_texts(find_first_texts(read_part.parse(block).batch))
-
+        self._held = held = HeldResults(self._held.first_texts)
         if self._omits_texts:
-            parts = read_ahead(parts, held.lacks_text, note)
+            parts = held.read_ahead(parts, read_part)
         with closing(map_checked(engine, read_part, self._make_work_items(parts, done, notes))) as found:
             for read in self._locate_errors(found):
                 start = self.rows
                 self._record_part(read)
-                yield from held.release(start, read)
+                yield from held.release(start, read, partial(engine.map, function))
         held.refuse_missing_texts(self.name, self.schema)
 
     def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
