@@ -94,7 +94,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _transform_rows(self, X: Any) -> Batch:
         """Return the rows X, (rows, features), as they come out of the fitted chain."""
-        check_is_fitted(self)
+        check_is_fitted(self, "fitted_")
         rows = self._convert_rows(X, reset=False)
         return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
 
@@ -335,7 +335,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         input_features : the names of the features of X, if X had none in `fit`, such as the words that a vectorizer
             before the chain has found.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "fitted_")
         schema = self.fitted_.schema
         is_mixed = self._returns_columns_of_several_kinds()
         names = [a.name for a in (_list_attributes_without_class(schema) if is_mixed else schema.features)]

@@ -11,6 +11,7 @@ from command import python_output
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -255,6 +256,16 @@ THREE = [0.5, 1, 2]
 def test_chains_and_data_that_do_not_fit_are_value_errors(estimator, given, message):
     with pytest.raises(ValueError, match=message):
         clone(estimator).fit(**{"X": np.eye(3), "y": [0, 1, 1]} | given)
+
+
+def test_after_a_failed_fit_an_estimator_is_not_fitted():
+    transformer = ChainTransformer("words")
+    with pytest.raises(ValueError, match="no string attribute"):
+        transformer.fit(np.eye(3), [0, 1, 1])
+    with pytest.raises(NotFittedError):
+        transformer.transform(np.eye(3))
+    with pytest.raises(NotFittedError):
+        transformer.get_feature_names_out()
 
 
 def test_later_rows_are_checked_as_training_rows_are():
