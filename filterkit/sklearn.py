@@ -194,7 +194,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             self.classes_, codes = np.unique(y, return_inverse=True)
             target = Attribute(name, "nominal", tuple(map(str, self.classes_.tolist())))
             values = codes.astype(np.int32)
-            positive = None if self.positive is None else str(self.positive)
+            positive = self.positive
         else:
             return batch
         attributes = [*schema.attributes, target]

@@ -41,7 +41,7 @@ class MeasuredRows:
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
         self._rows, self.learner = rows, learner
         self._counts: dict[str, PredictionCounts] = {}
-        self._errors: np.ndarray | None = None  # of predicted numbers, as `sum_errors` gives them
+        self._errors: Any = 0.0  # of predicted numbers, as `sum_errors` gives them
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, as `Rows.map` does, and count its predictions."""
@@ -63,7 +63,7 @@ class MeasuredRows:
                     for name, values, cells in found:
                         self._counts.setdefault(name, PredictionCounts()).add(values, cells)
                 else:
-                    self._errors = found if self._errors is None else self._errors + found
+                    self._errors = self._errors + found
             yield result
 
     def print_counts(self, name: str) -> None:
@@ -73,7 +73,7 @@ class MeasuredRows:
         """
         from filterkit.cli.subcommands.results import MOST_SHOWN, tabulate_confusion, tabulate_errors
 
-        if self._errors is not None:
+        if np.any(self._errors):
             say(f"filterkit: {name}: errors of the predictions of {self._errors[0, 0]:g} rows")
             for line in tabulate_errors(self.learner.tasks.names, self._errors):
                 say(line)
@@ -91,7 +91,7 @@ def _count_outcomes(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndar
     """Return the confusion in a batch that comes out of a learner or, of numbers, the sums of errors; [] without
     rows."""
     outcome = learner.read_outcome(batch)
-    if outcome.is_numeric and len(outcome.truth):
+    if outcome.is_numeric:
         return sum_errors(outcome)
     return list_confusion_matrices(learner, outcome, batch.schema)
 

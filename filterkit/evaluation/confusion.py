@@ -33,11 +33,9 @@ def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Sc
         group, names = "", tasks.names[first:stop]
         known = names if target is None or len(names) == 1 else target.values
         other = next(name for name in (REST, "other", f"({REST})") if name not in known)
-        values = [*names, other]
+        values = [*known, other]  # of a class all values of the header, whatever the training rows of this fold have
         if target is None:
             group = schema.label_attributes[schema.label_values.labels[tasks.codes[first]]].name
-        elif len(names) > 1:  # all values of the header, whatever the training rows of this fold have
-            values = [*target.values, other]
         elif len(target.values) == 2:
             values, other = [*target.values], target.values[1 - tasks.codes[first]]
         number = [values.index(name) for name in (*names, other)]

@@ -115,15 +115,16 @@ def evaluate_all_parts(
     shows_progress : whether to show how many folds are done; None shows it on a terminal only.
     journal : gets each result at once, and is closed at the end; None if there is none.
     """
-    found = [] if journal is None else list(journal.results)
+    found = [] if journal is None else journal.results
     done = {result[:3] for result in found}
     size = sum(evaluator.estimate_work(part) for part in evaluator.parts if part not in done)
     progress = FoldProgress(shows_progress, size)
     try:
         for left, results in evaluate_parts(evaluator, engine, done):
-            if journal is not None:
+            if journal is None:
+                found += results
+            else:  # which appends them to `found`
                 journal.add_results(results)
-            found += results
             progress.show(left, evaluator.estimate_work(results[0][:3]))
     finally:
         progress.close()

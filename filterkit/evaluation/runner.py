@@ -12,7 +12,7 @@ import re
 import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,20 +122,16 @@ def parse_named_chain(
         chain = Chain(parse_stages(words, known, seed, defaults))
         if not match and defaults and chain.stages != parse_stages(words, known, seed):
             name = str(chain)
-    except UsageError:
-        first, _, rest = name.partition(" ")
-        if match or not rest or first in known.stages:
-            raise
-        try:
-            is_chain = isinstance(parse_stages(shlex.split(rest), known)[-1], Learner)
-        except (UsageError, ValueError):
-            is_chain = False
-        if not is_chain:  # the first error tells more
-            raise
-        raise UsageError(
-            f"chain {quoted(name)}: {quoted(first)} is not a stage; if it is the name of the chain, put a colon "
-            f"after it: {quoted(f'{first}: {rest}')}"
-        ) from None
+    except UsageError as error:
+        fault, (first, _, rest) = error, name.partition(" ")
+        if not match and rest and first not in known.stages:
+            with suppress(UsageError, ValueError):  # the first error tells more
+                if isinstance(parse_stages(shlex.split(rest), known)[-1], Learner):
+                    fault = UsageError(
+                        f"chain {quoted(name)}: {quoted(first)} is not a stage; if it is the name of the chain, put a "
+                        f"colon after it: {quoted(f'{first}: {rest}')}"
+                    )
+        raise fault from None
     except ValueError as error:  # from shlex, of a quote that is not closed
         raise UsageError(f"chain {quoted(text)}: {error}") from None
     if not chain.stages or not isinstance(chain.stages[-1], Learner):

@@ -120,8 +120,8 @@ class _FittedBeginning(NamedTuple):
             fitting = self.fitting.fork()
             fitting.fit(stages[n_fitted:])
             test = transform(fitting.fitted[n_fitted:n_passed], self.test)
-        warnings = list(dict.fromkeys([*self.warnings, *messages]))
-        return _FittedBeginning(fitting, test, warnings, self.seconds + time.perf_counter() - began)
+        seconds = self.seconds + time.perf_counter() - began
+        return _FittedBeginning(fitting, test, [*self.warnings, *messages], seconds)
 
     def predict_test_rows(self, costs: np.ndarray | None) -> Trial:
         """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial.
@@ -214,5 +214,4 @@ def _has_classes_to_learn(training: Batch) -> bool:
         return bool(weights.any())
     assert training.y is not None
     totals = np.bincount(training.y, weights, len(target.values))
-    lacking = schema.positive is not None and not totals[target.values.index(schema.positive)]
-    return bool(np.count_nonzero(totals) > 1 and not lacking)
+    return bool(np.count_nonzero(totals) > 1 and totals[schema.positive_classes(totals)].all())

@@ -136,18 +136,17 @@ class _ThinValues(MeasuringStage):
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
         numbers = cells.class_sums().counts[:, 0] if cells.numeric_class else np.zeros(len(cells.values))
-        lengths, values, rows, sums = [], [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+        thinned = [(np.zeros(0),) * 3]
         for begin, end in pairwise(cells.indptr.tolist()):
             upto = np.cumsum(cells.rows[begin:end])
             chosen = np.arange(len(upto))
             if len(upto) > _MOST_VALUES:
                 ranks = np.linspace(0, upto[-1], _MOST_VALUES)
                 chosen = np.unique(np.append(np.searchsorted(upto, ranks), len(upto) - 1))
-            values.append(cells.values[begin:end][chosen])
-            rows.append(np.diff(upto[chosen], prepend=0.0))
-            sums.append(np.diff(np.cumsum(numbers[begin:end])[chosen], prepend=0.0))
-            lengths.append(len(chosen))
+            rows, sums = (np.diff(each[chosen], prepend=0.0) for each in (upto, np.cumsum(numbers[begin:end])))
+            thinned.append((cells.values[begin:end][chosen], rows, sums))
+        lengths = np.array([len(values) for values, *_ in thinned[1:]], np.int64)
         return {
-            name: Ragged.from_lengths(np.array(lengths, np.int64), np.concatenate(arrays))
-            for name, arrays in (("values", values), ("rows", rows), ("sums", sums))
+            name: Ragged.from_lengths(lengths, np.concatenate(arrays))
+            for name, arrays in zip(("values", "rows", "sums"), zip(*thinned))
         }
