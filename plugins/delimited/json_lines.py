@@ -257,9 +257,13 @@ def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
         return False
     n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
     for a in nominal:
-        words = [json.dumps(word, ensure_ascii=False) for word in (*a.values, None)]
-        members = [f"{json.dumps(a.name, ensure_ascii=False)}:{blank}{word}" for blank in ("", " ") for word in words]
-        if sum(text.count(member.encode()) for member in members) != n_lines:
+        key = json.dumps(a.name, ensure_ascii=False) + ":"
+        blank = " " * ((key + " ").encode() in text[: text.find(b"\n")])
+        n_left = n_lines
+        for word in (*a.values, None):
+            if n_left:
+                n_left -= text.count((key + blank + json.dumps(word, ensure_ascii=False)).encode())
+        if n_left:
             return False
     return True
 
