@@ -80,14 +80,10 @@ def _center_and_scale(cells: ContingencyTable) -> np.ndarray:
     """
     column, columns, rows = cells.column_of_cell, len(cells), cells.rows
     low, high = cells.extremes()
-    largest = np.maximum(np.abs(low), np.abs(high))
-    values = np.ldexp(cells.values, -np.frexp(largest)[1][column])
-    weight = np.bincount(column, rows, columns)
-    first = np.zeros(columns)  # the difference of values near each other is exact
-    filled = np.diff(cells.indptr) > 0
-    first[filled] = values[cells.indptr[:-1][filled]]
-    values = values - first[column]
-    mean = np.bincount(column, values * rows, columns) / np.where(weight > 0, weight, 1.0)
+    exponents = -np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
+    # The difference of values near each other is exact.
+    values = np.ldexp(cells.values, exponents[column]) - np.ldexp(low, exponents)[column]
+    mean = divide_or_zero(np.bincount(column, values * rows, columns), np.bincount(column, rows, columns))
     return np.where((low == high)[column], 0.0, values - mean[column])
 
 

@@ -6,6 +6,7 @@ import html
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,9 +115,9 @@ def evaluate(
                 "folds as row numbers need one data set, and cannot be combined with repeats, group or test"
             )
         own, folds = _make_folds_from_pairs(folds, len(first)), 10
-    elif not isinstance(folds, (int, float, np.number)) or int(folds) != folds:
+    elif not (is_number := isinstance(folds, Real)) or int(folds) != folds:
         hint = "; pass what its split yields" if hasattr(folds, "split") else ""
-        found = folds if isinstance(folds, (int, float, np.number)) else type(folds).__name__
+        found = folds if is_number else type(folds).__name__
         raise UsageError(f"folds must be a whole number or pairs of row numbers, not {found}{hint}")
     if choose is not None:
         if choose not in MEASURES or (choose == "cost" and costs is None):

@@ -115,7 +115,7 @@ class Learner(Stage):
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         self._check_schema(schema)
-        unused = [a for a in schema.attributes if a.kind not in ("numeric", "nominal")]
+        unused = schema.passthrough
         if unused:
             others = f" and {len(unused) - 1} more" if unused[1:] else ""
             advice = {"string": "put words or nominal before it, or ", "date": "put numeric before it, or "}
@@ -195,12 +195,11 @@ class Learner(Stage):
             raise StageError(
                 self.name, "the training rows are all of one class, which leaves nothing to learn; add rows of another"
             )
-        if schema.positive and not totals[target.values.index(schema.positive)]:
-            raise StageError(
-                self.name, f"no training row is of the positive class {quoted(schema.positive)}; name another"
-            )
-        codes = schema.positive_classes(totals)
-        return Tasks(tuple(target.values[code] for code in codes), np.array(codes), True)
+        codes = np.array(schema.positive_classes(totals))
+        names = tuple(target.values[code] for code in codes)
+        if not totals[codes].all():  # it is the positive one
+            raise StageError(self.name, f"no training row is of the positive class {quoted(names[0])}; name another")
+        return Tasks(names, codes, True)
 
     def _make_training(self, known: Batch, tasks: Tasks) -> Training:
         return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
@@ -279,12 +278,12 @@ class FittedLearner(Fitted):
         prefix = "probability" if model.threshold else "score"
         targets = [schema.attributes[position] for position in schema.targets]
         self.predicts_rest = not schema.labels and len(tasks.names) == 1 and len(targets[0].values) > 2
-        added = [Attribute(f"prediction@{a.name}" if schema.labels else "prediction") for a in targets]
+        added = [
+            Attribute(f"prediction@{a.name}" if schema.labels else "prediction", a.kind, a.values) for a in targets
+        ]
         if self.predicts_rest:
             rest = REST if tasks.names[0] != REST else "other"
-            added = [added[0]._replace(kind="nominal", values=(rest, *tasks.names))]
-        elif not tasks.is_numeric:
-            added = [new._replace(kind="nominal", values=a.values) for new, a in zip(added, targets)]
+            added = [added[0]._replace(values=(rest, *tasks.names))]
         self._n_predictions = len(added)
         if self._has_scores and not tasks.is_numeric:
             added += [Attribute(f"{prefix}@{name}") for name in tasks.names]

@@ -263,7 +263,7 @@ class Predict(Learner):
         for each in estimators:
             if type(each) not in (wanted, int):
                 raise FilterkitError(f"the estimator in it is not of the class {self.class_name}")
-            if type(each) is wanted and getattr(each, "n_features_in_", features) != features:
+            if getattr(each, "n_features_in_", features) != features:
                 raise FilterkitError("the saved estimator expects another number of features")
         costs = state.get("costs")
         if costs is not None and (costs.ndim != 2 or min(costs.shape) <= max(1, *tasks.codes)):
@@ -308,7 +308,6 @@ class EstimatorModel:
 
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: np.ndarray | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
-        self._bounds = tasks.group_bounds
         self._method = _find_score_method([each for each in estimators if not isinstance(each, int)])
         self.threshold = _THRESHOLDS.get(self._method)
         if costs is not None and self._method != "predict_proba":
@@ -329,7 +328,7 @@ class EstimatorModel:
         from .learned import describe_estimator
 
         tables, names = [], tasks.names
-        groups = list(pairwise(self._bounds))
+        groups = list(pairwise(tasks.group_bounds))
         if len(self._estimators) != len(groups):
             groups = [(0, len(names))]
         for estimator, (first, stop) in zip(self._estimators, groups):
@@ -371,10 +370,9 @@ class EstimatorModel:
     def _respond_to_block(self, X: Any, method: str) -> np.ndarray:
         if self._tasks.is_numeric:
             return np.column_stack([each.predict(X) for each in self._estimators]).astype(np.float64)
-        widths = np.diff(self._bounds).tolist()
-        responses: list[
-            tuple[Any, np.ndarray]
-        ] = []  # of each target its values, and the response to each or to the second
+        widths = np.diff(self._tasks.group_bounds).tolist()
+        # Of each target its values, and the response to each or to the second.
+        responses: list[tuple[Any, np.ndarray]] = []
         for estimator in self._estimators:
             if isinstance(estimator, int):
                 responses.append(([estimator], np.ones((X.shape[0], 1))))

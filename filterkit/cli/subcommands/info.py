@@ -14,7 +14,7 @@ from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.cli.declared import make_command, option
 from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, open_engine
-from filterkit.cli.shell.printing import Heading, align_rows, find_terminal_width, print_document, shorten
+from filterkit.cli.shell.printing import align_rows, find_terminal_width, print_document, shorten
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
@@ -180,9 +180,8 @@ def _format_input(options: InfoOptions, document: dict[str, Any]) -> Iterator[st
         form = ""
     yield f"{document['file']}: {form}{document['format']}, relation {quoted(document['relation'])}"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in document["kinds"].items())
-    yield f"{_format_count(rows, 'row')}, {_format_count(len(attributes), 'attribute')}" + (
-        f": {kinds}" if kinds else ""
-    )
+    columns = _format_count(len(attributes), "attribute")
+    yield f"{_format_count(rows, 'row')}, {columns}{': ' * bool(kinds)}{kinds}"
     yield _describe_class(options, document)
     if rows:
         zeros = document["zeros"]
@@ -234,8 +233,7 @@ def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str |
     if rows:
         head = ["no", "name", "kind", "missing", "distinct", *scored, "values"]
         for line in align_rows([head, *rows], {head.index(each) for each in _LEFT}):
-            shown = line if width is None else shorten(line, width)
-            yield Heading(shown) if isinstance(line, Heading) else shown
+            yield type(line)(line if width is None else shorten(line, width))  # a heading stays one
     left = len(attributes) - len(rows)
     if left:
         what = "more attribute" if rows else "attribute"
