@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
 import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.losses import named
 from filterkit.data.schema import Schema
 from filterkit.errors import quoted
+from filterkit.formats.base import FileFormat, Writer
 from filterkit.messages import say
 
 _MOST_NAMED = 20  # columns in a warning
 
 
-def describe_attribute_losses(kind: Any, schema: Schema) -> list[str]:
+def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
     """Return a warning for each property of attributes that a format without kinds cannot hold: weights and bags."""
     if "kinds" not in kind.losses:
         return []
@@ -32,27 +30,44 @@ def describe_attribute_losses(kind: Any, schema: Schema) -> list[str]:
     return found
 
 
-class RowLosses:
-    """Finds what a format without a header loses of rows: labels that no row has, and texts that are read as numbers.
+def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
+    """Return a warning that a format reads `what` of columns as numbers, with the option that keeps their `kind`."""
+    shown = ", ".join(map(quoted, names[:_MOST_NAMED]))
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    option = f"--from {word}:{kind}={','.join(names[:_MOST_NAMED])}"
+    return f"{title} does not tell {what} that are numbers from numbers, as of {shown}{more}; read it with {option}"
+
+
+class Losses:
+    """Finds what a format loses of rows, and warns the user once of each kind of loss.
+
+    A format without a header loses labels that no row has, and may read texts as numbers.
 
     Parameters
     ----------
+    kind : the format.
     schema : of the rows, with labels of multi-label data as ordinary attributes.
-    are_numbers : whether the format reads texts, which are some, as numbers; None if it tells texts from numbers.
+    writer : of the rows.
+    is_later : whether the rows are further ones for a fitted chain, which knows their labels; so no label is lost.
 
     Attributes
     ----------
     used : which labels the rows noted so far have, as `find_used_labels` returns it.
+    has_weights : whether rows noted so far have weights.
+    is_quiet : whether no warning is given, as where each worker writes a part.
     """
 
-    def __init__(self, schema: Schema, are_numbers: Callable[[Sequence[str]], bool] | None = None) -> None:
-        self._are_numbers = are_numbers
-        self._strings = [a.name for a in schema.passthrough if a.kind == "string" and are_numbers is not None]
-        self._columns = np.flatnonzero(schema.nominal)
-        positions = schema.feature_indices[self._columns].tolist()
+    def __init__(self, kind: FileFormat, schema: Schema, writer: Writer, is_later: bool) -> None:
+        self._title, self._word, self._advice = kind.title, kind.name, writer.advice
+        self._lost = [*_describe_attribute_losses(kind, schema), *(() if is_later else writer.lost)]
+        self.is_quiet = self.has_weights = False
+        loses_labels = "labels" in kind.losses and not is_later
+        self._are_numbers = writer.are_numbers if loses_labels else None
+        self._strings = [a.name for a in schema.passthrough if a.kind == "string" and self._are_numbers is not None]
+        self._columns = np.flatnonzero(schema.nominal & loses_labels)
+        self._attributes = [schema.attributes[i] for i in schema.feature_indices[self._columns].tolist()]
         target = schema.class_attribute
-        self._has_class = target is not None and target.kind == "nominal"
-        self._attributes = [schema.attributes[position] for position in positions]
+        self._has_class = loses_labels and target is not None and target.kind == "nominal"
         if target is not None and self._has_class:
             self._attributes.append(target)
         self._first = np.cumsum([0, *(len(a.values) for a in self._attributes)])
@@ -84,57 +99,6 @@ class RowLosses:
             used[self._first[-2] + batch.y[batch.y >= 0]] = True
         return used
 
-    def add_used_labels(self, used: np.ndarray) -> np.ndarray:
-        """Add labels of further rows, as `find_used_labels` returns them; return the numbers of new ones, int64."""
-        new = np.flatnonzero(used & ~self.used)
-        self.used |= used
-        return new
-
-    def describe(self, title: str, word: str) -> Iterable[str]:
-        """Yield a warning of string attributes whose texts are all numbers, and one of labels that no row has."""
-        has_texts, has_others = self.used[self._labels :: 2], self.used[self._labels + 1 :: 2]
-        numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
-        if numbers:
-            yield tell_numbers(title, word, "texts", "string", numbers)
-        lost = np.flatnonzero(~self.used[: self._labels]).tolist()
-        if not lost:
-            return
-        number = int(np.searchsorted(self._first, lost[0], "right")) - 1
-        attribute = self._attributes[number]
-        label = attribute.values[lost[0] - int(self._first[number])]
-        more = f", and so are {len(lost) - 1:,} more" if len(lost) > 1 else ""
-        yield f"{title} holds only labels that rows have; {quoted(label)} of {quoted(attribute.name)} is lost{more}"
-
-
-def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
-    """Return a warning that a format reads `what` of columns as numbers, with the option that keeps their `kind`."""
-    shown = ", ".join(map(quoted, names[:_MOST_NAMED]))
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    option = f"--from {word}:{kind}={','.join(names[:_MOST_NAMED])}"
-    return f"{title} does not tell {what} that are numbers from numbers, as of {shown}{more}; read it with {option}"
-
-
-class Losses:
-    """Warns the user once of each kind of thing that a format loses.
-
-    Parameters
-    ----------
-    title, word : of the format.
-    lost : a text for each loss that does not depend on the rows.
-    advice : what the user can do if the weights of rows are lost; None if they are not.
-    rows : finds what only rows tell; None if that is nothing.
-
-    Attributes
-    ----------
-    rows : as passed.
-    is_quiet : whether no warning is given, as where each worker writes a part.
-    has_weights : whether rows noted so far have weights.
-    """
-
-    def __init__(self, title: str, word: str, lost: list[str], advice: str | None, rows: RowLosses | None) -> None:
-        self._title, self._word, self._lost, self._advice, self.rows = title, word, lost, advice, rows
-        self.is_quiet = self.has_weights = False
-
     def _warn(self, text: str) -> None:
         if not self.is_quiet:
             say(f"filterkit: warning: {text}")
@@ -145,14 +109,25 @@ class Losses:
             self._warn(lost)
         self._lost = []
 
-    def note_rows(self, weighted: bool, used: np.ndarray | None) -> list[int]:
+    def note_rows(self, weighted: bool, used: np.ndarray) -> list[int]:
         """Warn of weights when rows first have some; add the labels `used`, and return the numbers of new ones."""
         if weighted and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")
         self.has_weights |= weighted
-        return [] if self.rows is None or used is None else self.rows.add_used_labels(used).tolist()
+        new = np.flatnonzero(used & ~self.used)
+        self.used |= used
+        return new.tolist()
 
     def warn_after_rows(self) -> None:
-        """Warn of the losses that are known after the last row, such as labels that no row has."""
-        for lost in self.rows.describe(self._title, self._word) if self.rows is not None else ():
-            self._warn(lost)
+        """Warn of string attributes whose texts are all numbers, and of labels that no row has."""
+        has_texts, has_others = self.used[self._labels :: 2], self.used[self._labels + 1 :: 2]
+        numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
+        if numbers:
+            self._warn(tell_numbers(self._title, self._word, "texts", "string", numbers))
+        lost = np.flatnonzero(~self.used[: self._labels]).tolist()
+        if lost:
+            number = int(np.searchsorted(self._first, lost[0], "right")) - 1
+            name, labels = self._attributes[number].name, self._attributes[number].values
+            label = f"{quoted(labels[lost[0] - int(self._first[number])])} of {quoted(name)}"
+            more = f", and so are {len(lost) - 1:,} more" if len(lost) > 1 else ""
+            self._warn(f"{self._title} holds only labels that rows have; {label} is lost{more}")

@@ -11,7 +11,7 @@ from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.formats.base import FileFormat, Pieces
-from filterkit.formats.losses import Losses, RowLosses, describe_attribute_losses
+from filterkit.formats.losses import Losses
 from filterkit.stages.base import Rows
 
 # A function that maps another over batches.
@@ -57,9 +57,7 @@ class RowWriter:
         self._flat = self._schema.replace(labels=()) if self._schema.labels else self._schema
         self._writer = kind.writer(self._flat.replace(sparse=form.sparse), form.precision)
         self._writer.comments = form.comments
-        lost = [*describe_attribute_losses(kind, self._flat), *(() if form.later else self._writer.lost)]
-        rows = RowLosses(self._flat, self._writer.are_numbers) if "labels" in kind.losses and not form.later else None
-        self.losses = Losses(kind.title, kind.name, lost, self._writer.advice, rows)
+        self.losses = Losses(kind, self._flat, self._writer, form.later)
 
     def write(
         self,
@@ -113,7 +111,7 @@ class RowWriter:
         losses.warn_before_rows()
         writer.begin(out)
         for size, piece, batch, weighted, used in rows(
-            partial(_convert_batch, self._flat, writer.converter(), keep, losses.rows)
+            partial(_convert_batch, self._flat, writer.converter(), keep, losses)
         ):
             losses.note_rows(weighted, used)
             writer.write(out, piece)
@@ -123,7 +121,7 @@ class RowWriter:
 
 
 def _convert_batch(
-    flat: Schema, convert: Callable[[Batch], Any], keep: bool, labels: RowLosses | None, batch: Batch
+    flat: Schema, convert: Callable[[Batch], Any], keep: bool, losses: Losses, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
     """Convert a batch to a piece of the output.
 
@@ -133,7 +131,7 @@ def _convert_batch(
     piece : what `Writer.write` takes.
     batch : as passed, if `keep`; else None.
     has_weights : whether its rows have weights.
-    used : the labels that its rows have; None without `labels`, which finds them.
+    used : the labels that its rows have, which `losses` finds.
     """
     joined = change_targets(batch, flat) if batch.schema.labels else batch
     piece = convert(joined)
@@ -142,5 +140,5 @@ def _convert_batch(
         Pieces(piece) if type(piece) is list else piece,
         batch if keep else None,
         batch.weights is not None,
-        None if labels is None else labels.find_used_labels(joined),
+        losses.find_used_labels(joined),
     )

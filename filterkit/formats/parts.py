@@ -27,14 +27,14 @@ class WrittenPart(NamedTuple):
     path : of the file.
     rows, bytes : how many there are.
     weighted : whether rows have weights.
-    used : bool (labels,): which labels rows have, of a format that loses the others; else None.
+    used : which labels rows have, see `Losses.find_used_labels`.
     """
 
     path: str
     rows: int
     bytes: int
     weighted: bool
-    used: np.ndarray | None
+    used: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,7 @@ class PartWriter:
         path = f"{self.folder}/{uuid4().hex}"
         with open_new_file(path, self.name) as out:
             count = writer.write(out, lambda function: map(function, pieces), int)
-        used = None if losses.rows is None else losses.rows.used
-        return WrittenPart(path, count, measure_file_size(path, self.name), losses.has_weights, used)
+        return WrittenPart(path, count, measure_file_size(path, self.name), losses.has_weights, losses.used)
 
 
 def write_parts(
@@ -95,8 +94,7 @@ def write_parts(
     FilterkitError : a part cannot be written; parts that are complete stay.
     """
     losses = RowWriter(form).losses
-    if losses.rows is not None:
-        losses.rows.used[[label for number in done for label in parts.entries[number].labels]] = True
+    losses.used[[label for number in done for label in parts.entries[number].labels]] = True
 
     def add_part(number: int, each: WrittenPart) -> None:
         labels = losses.note_rows(each.weighted, each.used)
