@@ -1,15 +1,136 @@
-"""Folders of outputs in parts, by their paths or URLs."""
+"""Folders of outputs in parts, on a disk or at a URL."""
 
 from __future__ import annotations
 
+import io
 import os
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, suppress
+from functools import partial
+from typing import IO, TYPE_CHECKING
 
-from filterkit.files.local_folder import LocalFolder
+from filterkit.errors import FilterkitError
+from filterkit.files.descriptors import Sink, name_write_errors
+from filterkit.files.unfinished import UnfinishedFile
 from filterkit.files.urls import is_url
+from filterkit.temporary import LockedFolder
 
 if TYPE_CHECKING:
     from filterkit.files.remote_folder import RemoteFolder
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class LocalFolder:
+    """A folder of parts on a disk, with a journal and a hidden folder while parts are written.
+
+    Whatever goes wrong in it is a `FilterkitError` that names the output.
+
+    Parameters
+    ----------
+    path : of the folder.
+    title : what messages call the output.
+    """
+
+    def __init__(self, path: str, title: str) -> None:
+        self._path, self._title = os.path.realpath(path), title
+        self._name_errors = partial(name_write_errors, title)
+        self._journal: IO[bytes] | None = None
+        self._unfinished: LockedFolder | None = None
+
+    def list_sizes(self) -> dict[str, int]:
+        """Return the size in bytes of each file in the folder, by the name of the file."""
+        with self._name_errors(), os.scandir(self._path) as entries:
+            return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a file in the folder; None if there is no such file."""
+        with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(name), "rb") as file:
+            return file.read()
+        return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file with this content to the folder; it appears when it is complete."""
+        with self._name_errors():
+            unfinished = UnfinishedFile(self._path_of(name))
+            try:
+                with open(unfinished.path, "wb") as file:
+                    file.write(content)
+                unfinished.rename()
+            finally:
+                unfinished.remove()
+
+    def move_into_folder(self, path: str, name: str) -> None:
+        """Move the file at `path`, in the hidden folder, to this folder under a new name."""
+        with self._name_errors():
+            os.replace(path, self._path_of(name))
+
+    def remove(self, name: str) -> None:
+        """Remove a file from the folder, if it is there."""
+        with suppress(OSError):
+            os.unlink(self._path_of(name))
+
+    def create_file(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """Return a stream, to be used as a context, that writes to a new file in the folder."""
+        with self._name_errors():
+            return io.BufferedWriter(Sink(self._path_of(name), self._title))
+
+    def measure_file(self, name: str) -> int:
+        """Return the size in bytes of a file in the folder."""
+        with self._name_errors():
+            return os.path.getsize(self._path_of(name))
+
+    def begin_journal(self, journal: str, content: bytes, unfinished: str) -> str:
+        """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
+
+        Where files can be locked, the journal is locked until `close`. `unfinished` may become the name of the folder.
+        Folders that killed runs left are removed.
+        """
+        self.check_not_in_use(journal)
+        self.write(journal, content)
+        with self._name_errors():
+            self._journal = open(self._path_of(journal), "ab")
+            self._lock(self._journal)
+            self._unfinished = LockedFolder(self._path)
+        return self._unfinished.path
+
+    def add_to_journal(self, line: bytes) -> None:
+        """Add a line to the journal that has begun."""
+        assert self._journal is not None
+        with self._name_errors():
+            self._journal.write(line)
+            self._journal.flush()
+
+    def close(self) -> None:
+        """Remove the hidden folder with all that is in it, and close the journal. It can be called twice."""
+        if self._unfinished is not None:
+            self._unfinished.remove()
+            self._unfinished = None
+        if self._journal is not None:
+            with self._name_errors():
+                self._journal.close()
+            self._journal = None
+
+    def check_not_in_use(self, journal: str) -> None:
+        """Raise an error if another run has the journal open."""
+        with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(journal), "r+b") as file:
+            self._lock(file)
+
+    def _path_of(self, name: str) -> str:
+        return os.path.join(self._path, name)
+
+    def _lock(self, file: IO[bytes]) -> None:
+        """Lock a file as long as it is open."""
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FilterkitError(f"{self._title}: another run is writing these parts; wait until it ends") from None
+        except OSError:  # this file system has no locks
+            return
 
 
 def open_folder(path: str, title: str) -> LocalFolder | RemoteFolder:
@@ -19,12 +140,3 @@ def open_folder(path: str, title: str) -> LocalFolder | RemoteFolder:
     from filterkit.files.remote_folder import RemoteFolder
 
     return RemoteFolder(path, title)
-
-
-def measure_file_size(path: str, title: str) -> int:
-    """Return the bytes of a file at a path or URL; messages call the output `title`."""
-    if not is_url(path):
-        return os.path.getsize(path)
-    from filterkit.files.remote_folder import measure_remote_file_size
-
-    return measure_remote_file_size(path, title)

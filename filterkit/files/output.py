@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import IO
 
 from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
@@ -95,26 +95,6 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
         if unfinished is not None:
             unfinished.remove()
         raise
-
-
-@contextmanager
-def open_new_file(path: str, name: str) -> Iterator[IO[bytes]]:
-    """Open a binary stream that writes to a new file, compressed as the ending of `name` says; `path` may be a URL.
-
-    Raises
-    ------
-    FilterkitError : the file cannot be written; the message calls it `name`.
-    """
-    opened: AbstractContextManager[IO[bytes]]
-    if is_url(path):
-        from filterkit.files.remote_folder import open_new_remote_file
-
-        opened = open_new_remote_file(path, name)
-    else:
-        with name_write_errors(name):
-            opened = io.BufferedWriter(Sink(path, name))
-    with opened as raw, compress(raw, name) as out:
-        yield out
 
 
 _waiting: list[tuple[str, UnfinishedFile]] | None = None  # complete files inside `rename_together`, by users' paths

@@ -8,8 +8,6 @@ command writes only those that are missing. Both say by which command the parts 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from filterkit.errors import FilterkitError
@@ -63,7 +61,7 @@ class Parts:
         if text is None:
             self._folder.check_not_in_use(names.journal)
             lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
-        with _convert_parse_errors(self._found_in):
+        try:
             if text is not None:
                 self._head = json.loads(text)
                 parts = self._head["parts"]
@@ -77,6 +75,9 @@ class Parts:
                     raise ValueError
                 labels = tuple(map(int, part.get("labels", ())))
                 self.entries[number] = PartEntry(int(part["rows"]), int(part["bytes"]), labels)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            what = "this is not a list of parts, or it is damaged; name another output, or remove it and the parts"
+            raise FilterkitError(f"{self._found_in}: {what}") from None
         sizes = self._folder.list_sizes()
         for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
@@ -190,14 +191,3 @@ class Parts:
 
     def _format_entry(self, number: int) -> bytes:
         return json.dumps(self._describe_entry(number)).encode() + b"\n"
-
-
-@contextmanager
-def _convert_parse_errors(path: str) -> Iterator[None]:
-    """Turn errors of parsing the list or journal at `path` into a `FilterkitError` that says it is none, or damaged."""
-    try:
-        yield
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FilterkitError(
-            f"{path}: this is not a list of parts, or it is damaged; name another output, or remove it and the parts"
-        ) from None

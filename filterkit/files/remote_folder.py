@@ -73,6 +73,16 @@ class RemoteFolder:
         with self._name_errors(), suppress(FileNotFoundError):
             self._system.rm_file(self._path_of(name))
 
+    @contextmanager
+    def create_file(self, name: str) -> Iterator[IO[bytes]]:
+        with self._name_errors(), self._system.open(self._path_of(name), "wb") as file:
+            yield file
+
+    def measure_file(self, name: str) -> int:
+        with self._name_errors():
+            self._system.invalidate_cache()
+            return int(self._system.info(self._path_of(name))["size"])
+
     def begin_journal(self, journal: str, content: bytes, unfinished: str) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
@@ -110,20 +120,3 @@ class RemoteFolder:
     def _write_journal(self) -> None:
         self.write(self._journal, bytes(self._content))
         self._written = time.monotonic()
-
-
-def measure_remote_file_size(url: str, title: str) -> int:
-    """Return the bytes of a file at a URL; messages call the output `title`."""
-    with name_remote_errors(title):
-        system, path = find_file_system(url)
-        system.invalidate_cache()
-        return int(system.info(path)["size"])
-
-
-@contextmanager
-def open_new_remote_file(url: str, title: str) -> Iterator[IO[bytes]]:
-    """Open a binary stream that writes to a new file at a URL; messages call the output `title`."""
-    with name_remote_errors(title):
-        system, path = find_file_system(url)
-        with system.open(path, "wb") as file:
-            yield file

@@ -12,8 +12,8 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError
-from filterkit.files.folders import measure_file_size
-from filterkit.files.output import open_new_file
+from filterkit.files.compression import compress
+from filterkit.files.folders import open_folder
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import PartEntry, Parts, Work
 from filterkit.formats.output import Form, RowWriter
@@ -65,10 +65,10 @@ class PartWriter:
         writer = RowWriter(self.form)
         losses = writer.losses
         losses.is_quiet = True
-        path = f"{self.folder}/{uuid4().hex}"
-        with open_new_file(path, self.name) as out:
+        folder, file = open_folder(self.folder, self.name), uuid4().hex
+        with folder.create_file(file) as raw, compress(raw, self.name) as out:
             count = writer.write(out, lambda function: map(function, pieces), int)
-        return WrittenPart(path, count, measure_file_size(path, self.name), losses.has_weights, losses.used)
+        return WrittenPart(f"{self.folder}/{file}", count, folder.measure_file(file), losses.has_weights, losses.used)
 
 
 def write_parts(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from filterkit.files.folders import measure_file_size, open_folder
-from filterkit.files.output import open_new_file
+from filterkit.files.folders import open_folder
 
 URL = "memory://some/folder"
 
@@ -34,12 +33,13 @@ def test_files_appear_and_go(folder):
 
 
 def test_a_part_waits_aside(folder, place):
-    path = f"{folder.begin_journal('.journal', b'', '.aside')}/x"
-    with open_new_file(path, "out/part-*.arff") as out:
+    aside = folder.begin_journal(".journal", b"", ".aside")
+    unfinished = open_folder(aside, "out/part-*.arff")
+    with unfinished.create_file("x") as out:
         out.write(b"part")
-    assert measure_file_size(path, "out/part-*.arff") == 4
+    assert unfinished.measure_file("x") == 4
     assert folder.list_sizes() == {".journal": 0}
-    folder.move_into_folder(path, "part-00000.arff")
+    folder.move_into_folder(f"{aside}/x", "part-00000.arff")
     assert folder.read("part-00000.arff") == b"part"
     folder.close()
     assert folder.list_sizes() == {"part-00000.arff": 4, ".journal": 0}
