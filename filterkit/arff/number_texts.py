@@ -30,15 +30,10 @@ def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tup
     codes : int32 (n,), the index of the text of each value; None if value i has text i.
     """
     text, odd, words = _format_as_json(values, missing)
-    characters = np.frombuffer(text, np.uint8)[:-1]
-    marked = (characters == _COMMA).view(np.uint8)
-    commas = np.flatnonzero(marked.view(bool))
-    marked *= np.uint8(_COMMA ^ ord(mark))
-    marked ^= characters
-    marked[0] = ord(mark)
-    bounds = np.zeros(len(commas) + 2, np.int32)
-    bounds[1:-1], bounds[-1] = commas, len(marked)
-    texts = arrow.wrap_texts(bounds, marked)
+    characters = np.frombuffer(text, np.uint8)[:-1].copy()
+    commas = np.flatnonzero(characters == _COMMA)
+    characters[0] = characters[commas] = ord(mark)
+    texts = arrow.wrap_texts(np.concatenate([[0], commas, [len(characters)]]).astype(np.int32), characters)
     if not words:
         return texts, None
     codes = np.arange(len(values), dtype=np.int32)
