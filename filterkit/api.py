@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from filterkit.arff.form import Arff
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import Labels
+from filterkit.data.unseen import check_unseen
 from filterkit.data.user_rows import Table, convert_to_batches
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
 from filterkit.files.part_names import parse_part_names
 from filterkit.files.paths import AnyPath, path_as_text
-from filterkit.formats.base import FileFormat
+from filterkit.formats.base import FileFormat, Opening
 from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.progress import ReadingProgress, in_notebook
@@ -74,9 +75,19 @@ def batches(
     kind = _find_format(file_path, format)
     if block_size is not None and not _is_count(block_size):
         raise UsageError(f"block_size must be a whole number of at least 1, not {quoted(str(block_size))}")
-    with Reader(
-        kind, file_path, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
-    ) as reader:
+    check_unseen(unseen)
+    opening = Opening(
+        file_path,
+        encoding,
+        block_size,
+        class_=class_,
+        positive=positive,
+        unseen=unseen == "missing",
+        extend=unseen == "extend",
+        lenient=lenient,
+        labels=labels,
+    )
+    with Reader(kind, opening, complete=complete) as reader:
         shown = ReadingProgress(in_notebook() if progress is None else progress)
         yield from shown.watch(reader.batches(), reader)
 

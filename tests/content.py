@@ -11,12 +11,19 @@ from filterkit import FilterkitError
 from filterkit.arff import exact
 from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
+from filterkit.formats.base import Opening
 from filterkit.formats.reader import Reader
+
+
+def open_reader(form, path, rejects=None, part_size=None, complete=False, unseen="error", **options):
+    """A reader; the options are fields of an `Opening`, but `unseen` is that of ``--unseen``."""
+    opening = Opening(str(path), unseen=unseen == "missing", extend=unseen == "extend", **options)
+    return Reader(form, opening, rejects, part_size, complete)
 
 
 def load(path, block_size=1 << 20, **options):
     """The file as one batch that was read in blocks of that size, by default with no class."""
-    with Reader(Arff(), str(path), block_size=block_size, **({"class_": "none"} | options)) as reader:
+    with open_reader(Arff(), path, block_size=block_size, **({"class_": "none"} | options)) as reader:
         return concatenate(list(reader.batches()), reader.schema)
 
 
@@ -25,7 +32,7 @@ def outcome(pattern, engine, form=None, **options):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            with Reader(form or Arff(), str(pattern), **options) as reader:
+            with open_reader(form or Arff(), pattern, **options) as reader:
                 rows = concatenate(list(reader.map(itself, engine)), reader.schema)
             texts = rows.passthrough and rows.passthrough.to_pydict()
             found = repr((rows.sparse, rows.in_form(False).X.tolist(), texts, rows.y is None or rows.y.tolist()))

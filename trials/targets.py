@@ -20,6 +20,7 @@ import filterkit
 from filterkit import FilterkitError
 from filterkit.arff.form import Arff
 from filterkit.data.batch import empty
+from filterkit.formats.base import Opening
 from filterkit.formats.reader import Reader
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import registry
@@ -38,7 +39,7 @@ def header(data: bytes) -> None:
     path = kept(data, "header.arff")
     for lenient in (True, False):
         try:
-            with Reader(Arff(), str(path), class_="none", lenient=lenient) as reader:
+            with Reader(Arff(), Opening(str(path), class_="none", lenient=lenient)) as reader:
                 schema = reader.schema
         except FilterkitError:
             continue

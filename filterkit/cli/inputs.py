@@ -17,7 +17,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import NOTHING_DONE, Done, Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.files.rejects import RejectWriter
-from filterkit.formats.base import FileFormat
+from filterkit.formats.base import FileFormat, Opening
 from filterkit.formats.reader import Reader, map_numbered
 from filterkit.plugin.formats import Formats
 from filterkit.progress import ReadingProgress
@@ -54,21 +54,18 @@ def open_input(
     ------
     FilterkitError : the input cannot be read.
     """
-    return Reader(
-        formats.find_input_format(path, is_main),
+    opening = Opening(
         path,
-        options.class_ if like is None else None,
-        options.positive if like is None else None,
         options.encoding,
         options.block_size,
-        like,
-        rejects,
-        options.labels if like is None else None,
-        options.lenient,
-        options.unseen,
-        part_size,
-        options.complete,
+        like=like,
+        unseen=options.unseen == "missing",
+        extend=options.unseen == "extend",
+        lenient=options.lenient,
     )
+    if like is None:
+        opening = opening._replace(class_=options.class_, positive=options.positive, labels=options.labels)
+    return Reader(formats.find_input_format(path, is_main), opening, rejects, part_size, options.complete)
 
 
 @contextmanager

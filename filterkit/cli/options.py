@@ -43,7 +43,8 @@ class JsonOptions(CommandOptions):
 class InputOptions(CommandOptions):
     """The options about how inputs are read.
 
-    `from_` is their format; the others are parameters of `filterkit.formats.reader.Reader`.
+    `from_` is their format; `complete` is a parameter of `filterkit.formats.reader.Reader`, and the others are fields of
+    `filterkit.formats.base.Opening`.
     """
 
     class_: str | None = option(

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from filterkit.data.attributes import find_attribute
 from filterkit.data.batch import Batch, empty, itself
-from filterkit.data.labels import Labels, find_targets
+from filterkit.data.labels import find_targets
 from filterkit.data.schema import Schema
-from filterkit.data.unseen import check_unseen
 from filterkit.engines.engine import NOTHING_DONE, PAUSE, Done, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, RowError, StageError
@@ -34,23 +33,11 @@ class Reader:
     Parameters
     ----------
     kind : the format, with its options.
-    path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first have the same attributes, or no
-        header where the format allows that.
-    class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
-    positive : the positive class value, or None.
-    encoding : of text.
-    block_size : bytes of text per batch, approximately; the rows do not depend on it. Default: a size that is fast.
-    like : a schema; the attributes named as its class or labels are class and labels here, whatever `class_` and
-        `labels` are.
+    opening : of the input. Its path may be a glob; files after the first have the same attributes, or no header where
+        the format allows that. After the last row, a `filterkit.LenientWarning` tells each kind of correction.
     rejects : takes the rows that cannot be read; without it, such a row is an error.
-    labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
-    lenient : whether lines that Weka refuses are corrected where their meaning is beyond doubt. A
-        `filterkit.LenientWarning` of each kind of correction comes after the last row.
-    unseen : what becomes of a nominal value that the header does not declare, or that `like` does not have: ``error``,
-        ``missing``, or ``extend``, which adds it to the attribute. For the last, ARFF is read twice; other formats find
-        labels in the whole file anyway.
     part_size : bytes of text per batch, if what `map` makes a batch of must depend on nothing else, neither on the
-        engine nor on its jobs; replaces `block_size`.
+        engine nor on its jobs; replaces the `block_size` of `opening`.
     complete : whether a file of filterkit is refused if its last line, the number of its rows, is missing; otherwise a
         `filterkit.IncompleteWarning` comes after the last row.
 
@@ -72,36 +59,17 @@ class Reader:
     def __init__(
         self,
         kind: FileFormat,
-        path: str,
-        class_: str | int | None = None,
-        positive: object = None,
-        encoding: str = "utf-8",
-        block_size: int | None = None,
-        like: Schema | None = None,
+        opening: Opening,
         rejects: RejectWriter | None = None,
-        labels: Labels | None = None,
-        lenient: bool = False,
-        unseen: str = "error",
         part_size: int | None = None,
         complete: bool = False,
     ) -> None:
-        check_unseen(unseen)
+        self.path = path = opening.path
         if not kind.is_read():
             raise FilterkitError(f"{path}: {kind.title} is only written, not read")
-        self.path, self._kind, self._rejects, self._complete = path, kind, rejects, complete
-        self._opening = opening = Opening(
-            path,
-            encoding,
-            part_size or block_size,
-            rejects is not None,
-            class_,
-            positive,
-            like,
-            unseen=unseen == "missing",
-            extend=unseen == "extend",
-            lenient=lenient,
-            labels=labels,
-        )
+        self._kind, self._rejects, self._complete = kind, rejects, complete
+        opening = opening._replace(block_size=part_size or opening.block_size, rejects=rejects is not None)
+        self._opening = opening
         self._files = InputFiles(kind, opening, part_size)
         self.name, self._first = self._files.name, self._files.first
         self.history = self._first.history

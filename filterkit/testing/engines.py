@@ -21,6 +21,7 @@ from filterkit.data.batch import Batch
 from filterkit.engines.engine import PAUSE, Engine, find_options_fault
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
+from filterkit.formats.base import Opening
 from filterkit.formats.reader import Reader
 from filterkit.stages.base import RowStage, State
 from filterkit.stages.columns import ColumnStage
@@ -236,7 +237,7 @@ def _write_rows(engine: Engine, text: str) -> bytes:
         path = os.path.join(folder, "t.arff")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        with Reader(Arff(), path, block_size=16) as reader:
+        with Reader(Arff(), Opening(path, block_size=16)) as reader:
             source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))

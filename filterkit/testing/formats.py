@@ -22,7 +22,7 @@ from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, PluginError
 from filterkit.files.output import open_output
-from filterkit.formats.base import LOSSES, FileFormat
+from filterkit.formats.base import LOSSES, FileFormat, Opening
 from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
@@ -160,7 +160,7 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "missing" + form.endings[0])
         try:
-            Reader(form, path)
+            Reader(form, Opening(path))
         except FilterkitError as error:
             said = str(error)
         else:
@@ -298,14 +298,14 @@ def _read_content(form: FileFormat, content: bytes, class_: str = "none", **sett
 
 
 def _read(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
-    """Read all rows of a file as one batch; `settings` are other arguments of `Reader`.
+    """Read all rows of a file as one batch; `settings` are other fields of an `Opening`.
 
     Raises
     ------
     AssertionError : the file cannot be read.
     """
     try:
-        with Reader(form, path, class_, **settings) as reader:
+        with Reader(form, Opening(path, class_=class_, **settings)) as reader:
             batches = list(reader.batches())
     except Exception as error:
         asked = f" with the class {class_}" if class_ is not None else ""

@@ -7,11 +7,10 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-from content import content, load, write_text
+from content import content, load, open_reader, write_text
 
 from filterkit import FilterkitError
 from filterkit.arff.form import Arff
-from filterkit.formats.reader import Reader
 
 INF = "Infinity"
 
@@ -401,7 +400,7 @@ def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
     text = "{}\n% c\n{}@relation r\n{}@attribute a numeric\n{}@data\n1\n".format(*notes)
     path = write_text(tmp_path, text + notes[0])
     for size in (1, 50, 1 << 20):
-        with Reader(Arff(), str(path), block_size=size) as reader:
+        with open_reader(Arff(), str(path), block_size=size) as reader:
             assert reader.history == tuple(note[2:-1] for note in notes)
 
 

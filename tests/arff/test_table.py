@@ -2,7 +2,7 @@ import os
 import threading
 
 import pytest
-from content import outcome
+from content import open_reader, outcome
 
 import filterkit
 from filterkit import FilterkitError
@@ -10,7 +10,6 @@ from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.formats.reader import Reader
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"
 
@@ -55,7 +54,7 @@ def test_progress_is_that_of_all_files(tmp_path, quick_processes):
     whole = sum(path.stat().st_size for path in tmp_path.iterdir())
     with ProcessEngine(2) as processes:
         for engine in (LocalEngine(1), processes):
-            with Reader(Arff(), str(tmp_path / "p*.arff"), block_size=2000) as reader:
+            with open_reader(Arff(), str(tmp_path / "p*.arff"), block_size=2000) as reader:
                 found = [reader.position() for _ in reader.map(len, engine)]
                 assert reader.size == whole
             assert found == sorted(found) and found[-1] == whole and len(set(found)) > 10
@@ -64,7 +63,7 @@ def test_progress_is_that_of_all_files(tmp_path, quick_processes):
 def test_a_file_that_goes_missing_is_named_by_the_system_on_this_machine(tmp_path):
     for number in range(2):
         (tmp_path / f"p{number}.arff").write_text(HEADER + "1,x\n")
-    with Reader(Arff(), str(tmp_path / "p*.arff")) as reader:
+    with open_reader(Arff(), str(tmp_path / "p*.arff")) as reader:
         (tmp_path / "p1.arff").unlink()
         with pytest.raises(FileNotFoundError, match=r"p1\.arff: No such file or directory$"):
             list(reader.map(len, LocalEngine(2)))
@@ -95,7 +94,7 @@ def test_values_that_only_some_files_declare_are_merged_as_those_of_rows(tmp_pat
         filterkit.read(pattern)
     for size in (1, None):
         for unseen, values, y in (("extend", "xyzvwu", [0, 1, 2, 4]), ("missing", "xy", [0, 1, -1, -1])):
-            with Reader(Arff(), pattern, block_size=size, unseen=unseen) as reader:
+            with open_reader(Arff(), pattern, block_size=size, unseen=unseen) as reader:
                 rows = concatenate(list(reader.map(itself, LocalEngine(2))), reader.schema)
             assert rows.schema.class_attribute.values == tuple(values) and rows.y.tolist() == y
 

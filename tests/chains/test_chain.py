@@ -6,6 +6,7 @@ import cases
 import numpy as np
 import pytest
 from agreement import SAMPLES, columns, cut, dense, make, sample, transformed
+from content import open_reader
 from counted import counted_rows
 
 import filterkit
@@ -23,7 +24,6 @@ from filterkit.arff.blocks import BlockParser
 from filterkit.arff.form import Arff
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
-from filterkit.formats.reader import Reader
 from filterkit.stages.columns import FittedColumns
 
 PLENTY = 1 << 30
@@ -88,7 +88,7 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
 
     monkeypatch.setattr(BlockParser, "__call__", counting)
     engine = LocalEngine(jobs)
-    with Reader(Arff(), str(SAMPLES / "iris.arff"), block_size=500) as reader:
+    with open_reader(Arff(), str(SAMPLES / "iris.arff"), block_size=500) as reader:
         rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
         fitted = filterkit.chain(chain).fit(rows)
         sizes = list(rows.map(lambda batch: len(fitted.transform(batch)), last=True))
@@ -256,7 +256,7 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, jobs, spool, note):
     header = "@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + "@attribute note string\n" * bool(note)
     (tmp_path / "odd.arff").write_text(f"{header}@data\n" + "\n".join(lines))
     engine = LocalEngine(jobs)
-    with Reader(Arff(), str(tmp_path / "odd.arff"), class_="c", block_size=60) as reader:
+    with open_reader(Arff(), str(tmp_path / "odd.arff"), class_="c", block_size=60) as reader:
         rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
 
         with pytest.raises(StageError, match=r"row 78: .*infinite") as caught:  # noqa: PT012 - either may raise it

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from content import open_reader
 
 import filterkit
 from filterkit.arff.form import Arff
@@ -11,7 +12,6 @@ from filterkit.cli.options import FitOptions
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
-from filterkit.formats.reader import Reader
 
 PATH = "../sparse-counts-multiclass.arff"
 
@@ -20,7 +20,7 @@ PATH = "../sparse-counts-multiclass.arff"
 def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeypatch):
     monkeypatch.setattr(chain_rows, "_MOST_VALUES", 40)
     fitted = filterkit.chain("shape l2").fit(filterkit.read(PATH))
-    with Reader(Arff(), PATH) as reader:
+    with open_reader(Arff(), PATH) as reader:
         alignment, options = Alignment(reader.schema, fitted.incoming), FitOptions(memory=1 << 30, progress=False)
         rows = transform_later_rows(reader, alignment, fitted, LocalEngine(jobs), options)
         batches = list(rows.map(itself, last=True))

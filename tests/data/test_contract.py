@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from command import run
+from content import open_reader
 
 import filterkit
 from filterkit import (
@@ -34,7 +35,6 @@ from filterkit.data.contract import (
     describe_schema_difference,
     find_misfit,
 )
-from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr, LinearModel, SelectiveStage
 from filterkit.stages.metric_scaling import make_metric_stage
@@ -297,7 +297,7 @@ def test_the_batches_that_a_training_stage_arranges_are_checked(found, fault):
 )
 def test_the_batches_that_a_format_reads_are_checked(found, fault):
     with pytest.raises(FilterkitError, match=f"^a.odd: {fault}"):
-        list(Reader(Format("Odd", (".odd",), gives(found)), "a.odd").batches())
+        list(open_reader(Format("Odd", (".odd",), gives(found)), "a.odd").batches())
 
 
 def fails(*_, **__):

@@ -4,14 +4,13 @@ from itertools import accumulate
 
 import pyarrow as pa
 import pytest
-from content import outcome
+from content import open_reader, outcome
 from pyarrow import feather, parquet
 
 from filterkit import FilterkitError, plugin
 from filterkit.data.batch import concatenate, itself, same
 from filterkit.engines.local import LocalEngine
 from filterkit.files.stretches import Stretch
-from filterkit.formats.reader import Reader
 from filterkit.plugin.formats import find_format
 from filterkit.plugin.registry import registry
 
@@ -42,7 +41,7 @@ class Workers(plugin.LocalEngine):
 
 
 def opened(path, kind, **options):
-    return Reader(find_format(kind, registry().formats, ""), str(path), **options)
+    return open_reader(find_format(kind, registry().formats, ""), str(path), **options)
 
 
 def read(path, kind, engine, **options):

@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from cases import view
+from content import open_reader
 
 from filterkit import Attribute, Batch, FilterkitError, Format, Schema
 from filterkit.data.batch import concatenate
-from filterkit.formats.reader import Reader
 
 SCHEMA = Schema("numbers", [Attribute("a"), Attribute("class", "nominal", ("x", "y"))], 1)
 
@@ -29,7 +29,7 @@ NUMBERS = Format("Numbers", (".numbers",), read)
 def test_a_pattern_reads_several_files_as_one_input(tmp_path):
     (tmp_path / "1.numbers").write_text("1 -2\n3\n")
     (tmp_path / "2.numbers").write_text("-4 5\n")
-    with Reader(NUMBERS, str(tmp_path / "*.numbers"), positive="y") as reader:
+    with open_reader(NUMBERS, str(tmp_path / "*.numbers"), positive="y") as reader:
         batches = list(reader.batches())
     assert [batch.start for batch in batches] == [0, 2, 3] and reader.count == 5 and reader.schema.positive == "y"
     assert view(concatenate(batches, reader.schema)) == {"a": [1, -2, 3, -4, 5], "class": ["y", "x", "y", "x", "y"]}
@@ -37,7 +37,7 @@ def test_a_pattern_reads_several_files_as_one_input(tmp_path):
 
 def test_labels_are_split_from_attributes_that_have_no_class(tmp_path):
     (tmp_path / "1.numbers").write_text("1 -2\n")
-    with Reader(NUMBERS, str(tmp_path / "1.numbers"), labels=1) as reader:
+    with open_reader(NUMBERS, str(tmp_path / "1.numbers"), labels=1) as reader:
         (batch,) = reader.batches()
     assert reader.schema.labels == (1,) and batch.y.tolist() == [[1], [0]] and batch.X.tolist() == [[1], [-2]]
 
@@ -50,4 +50,4 @@ def test_a_format_can_be_pickled():
 
 def test_a_format_without_a_function_that_reads_is_only_written():
     with pytest.raises(FilterkitError, match=r"^a\.numbers: Numbers is only written, not read$"):
-        Reader(Format("Numbers", (".numbers",), write=print), "a.numbers")
+        open_reader(Format("Numbers", (".numbers",), write=print), "a.numbers")
