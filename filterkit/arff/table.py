@@ -6,9 +6,9 @@ files are read where they are parsed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from typing import NamedTuple
 
@@ -132,11 +132,11 @@ class ArffTable(TextTable):
         sent = opening._replace(like=None, paths=(), block_size=self._size)  # workers need neither
         self.further = FurtherFiles(source.name, attributes, sent)
 
-    def parser(self, schema: Schema) -> PartParser:
+    def parser(self, schema: Schema) -> Callable[[Block | Files], Parsed]:
         opening, layout = self.further.opening, BatchLayout(schema)
         declared = BatchLayout(Schema("", self.declared)) if opening.extend else layout
         parser = BlockParser(layout, opening.rejects, opening.lenient, opening.unseen, declared)
-        return PartParser(parser, self.further)
+        return partial(_parse_part, parser, self.further)
 
 
 class FurtherFiles(NamedTuple):
@@ -199,43 +199,30 @@ class FurtherFiles(NamedTuple):
             return Block(text, table.line, name), table.notes, table.file_rows
 
 
-@dataclass(eq=False, repr=False)
-class PartParser:
-    """Turns blocks of text, and small files that it opens, into batches; can be pickled.
+def _parse_part(parser: BlockParser, further: FurtherFiles, part: Block | Files) -> Parsed:
+    """Parse a block, or all rows of several small files, as one part.
 
-    Attributes
-    ----------
-    parser : of blocks.
-    further : opens files.
+    Raises
+    ------
+    FilterkitError : a file or a row cannot be read.
     """
-
-    parser: BlockParser
-    further: FurtherFiles
-
-    def __call__(self, part: Block | Files) -> Parsed:
-        """Parse a block, or all rows of several small files, as one part.
-
-        Raises
-        ------
-        FilterkitError : a file or a row cannot be read.
-        """
-        if not isinstance(part, Files):
-            return self.parser(part)
-        # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
-        # something to say about headers, too.
-        read = [self.further.read(*file, part.elsewhere) for file in part.files]
-        texts = [block.text for block, *_ in read]
-        if len(read) > 1 and not self.parser.lenient and all(find_last_line_end(text) == len(text) for text in texts):
-            with suppress(ArffError):
-                whole = self.parser(Block(b"".join(texts), 1, part.location))
-                files = _count_rows_of_files(texts, [rows for *_, rows in read], whole.files[0])
-                if not whole.rejected and not whole.notes and files:
-                    return whole._replace(files=files)
-        several: list[Parsed] = []
-        for block, notes, rows in read:
-            one = self.parser(block)
-            several.append(one._replace(notes=notes + one.notes, files=(rows, *one.files)))
-        return reduce(concatenate_parsed, several)
+    if not isinstance(part, Files):
+        return parser(part)
+    # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
+    # something to say about headers, too.
+    read = [further.read(*file, part.elsewhere) for file in part.files]
+    texts = [block.text for block, *_ in read]
+    if len(read) > 1 and not parser.lenient and all(find_last_line_end(text) == len(text) for text in texts):
+        with suppress(ArffError):
+            whole = parser(Block(b"".join(texts), 1, part.location))
+            files = _count_rows_of_files(texts, [rows for *_, rows in read], whole.files[0])
+            if not whole.rejected and not whole.notes and files:
+                return whole._replace(files=files)
+    several: list[Parsed] = []
+    for block, notes, rows in read:
+        one = parser(block)
+        several.append(one._replace(notes=notes + one.notes, files=(rows, *one.files)))
+    return reduce(concatenate_parsed, several)
 
 
 def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:

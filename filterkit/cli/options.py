@@ -43,7 +43,7 @@ class JsonOptions(CommandOptions):
 class InputOptions(CommandOptions):
     """The options about how inputs are read.
 
-    `from_` is their format; `complete` is a parameter of `filterkit.formats.reader.Reader`, and the others are fields of
+    `from_` is their format; `complete` is a parameter of `filterkit.formats.reader.Reader`, the others are fields of
     `filterkit.formats.base.Opening`.
     """
 
