@@ -10,7 +10,7 @@ import click
 from filterkit.cli.declared import CommandOptions, option
 from filterkit.engines.engine import Engine, count_available_cores
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import quoted
+from filterkit.errors import UsageError, quoted
 from filterkit.messages import show_warnings
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
@@ -145,6 +145,17 @@ class FitOptions(WorkOptions):
     seed: int | None = declare_seed("all stages that draw random numbers")
 
 
+def _check_test_outputs(
+    context: click.Context, option: click.Parameter, pairs: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """Return the values of ``--test``; raise a `UsageError` if an option stands where OUT belongs."""
+    for _, output in pairs:
+        if output.startswith("-") and output != "-" and not context.resilient_parsing:
+            advice = "name a file for the rows of IN, or - for standard output"
+            raise UsageError(f"--test IN OUT: the option {output} stands where OUT belongs; {advice}")
+    return pairs
+
+
 class RunOptions(InputOptions, FitOptions, JsonOptions):
     """The options of the command ``filterkit``."""
 
@@ -189,6 +200,7 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
         "Also transform the rows of IN by the chain fitted on INPUT, and write them to OUT. Repeatable.",
         nargs=2,
         metavar="IN OUT",
+        callback=_check_test_outputs,
         section="Chain",
     )
     predictions: bool = option(

@@ -169,6 +169,7 @@ MISUSE = [
     ("l2 -o a l2 -o b", "--output is given twice: 'a' and 'b'"),
     ("svm -c 1", "svm: no such option '-c'; options of filterkit itself go before the input"),
     ("l2 --test x", "option '--test' requires 2 arguments"),
+    ("l2 --test x -o y", "--test IN OUT: the option -o stands where OUT belongs; name a file for the rows of IN"),
     ("l2 --neighbors 2 --to csv", "l2: no such option '--neighbors'"),
     ("../iris.arff l2", "but a file; several files that make one input are given as a pattern in quotes"),
     ("l2 evaluate", "no stage 'evaluate', but a subcommand; write it first: filterkit evaluate"),
