@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -85,7 +86,14 @@ class Remove(Stage):
         if self.match:
             positions = set(np.flatnonzero(self._pattern.matches(names)).tolist())
             if not positions:
-                raise FilterkitError(f"--match: no attribute has a name that matches {quoted(self.match)} as a whole")
+                hint = ""
+                if fnmatch.filter(names, self.match):
+                    hint = f"; in a regular expression, * is .*: {quoted(self.match.replace('*', '.*'))}"
+                elif fnmatch.filter(names, f"*{self.match}*"):
+                    hint = f"; for a part of a name write {quoted(f'.*{self.match}.*')}"
+                raise FilterkitError(
+                    f"--match: no attribute has a name that matches {quoted(self.match)} as a whole{hint}"
+                )
             yield "--match", self.match, positions
         if self.range:
             yield "--range", self.range, attribute_numbers(self.name, "--range", self.range, len(names))

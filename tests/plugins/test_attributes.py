@@ -58,7 +58,8 @@ def test_rename_changes_the_names_of_attributes(sparse):
         ("remove --range 1-99999999999999999", "goes beyond the last attribute, 5"),
         ("keep --attribute colour", "keep: there is no attribute 'colour'"),
         ("keep --attribute clas", "keep: there is no attribute 'clas'; did you mean 'class'"),
-        ("keep --match petal", "keep: --match: no attribute has a name that matches 'petal'"),
+        ("keep --match petal", r"that matches 'petal' as a whole; for a part of a name write '\.\*petal\.\*'"),
+        ("keep --match petal*", r"matches 'petal\*' as a whole; in a regular expression, \* is \.\*: 'petal\.\*'"),
         ("keep --range 1 --type string", "keep: --type: there is no string attribute"),
         (
             "remove --type nominal",
