@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.budget import stage_share
-from filterkit.chains.rows import ArrangedSource, Rows
+from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import blame_errors
 from filterkit.stages.base import (
@@ -171,9 +171,7 @@ class Fitting:
         """Append a fitted stage to the steps, which rows pass from now on; start trials after it if they share it."""
         check_fitted(stage, fitted)
         before = self.rows
-        self.rows = (
-            Rows(ArrangedSource(before, stage)) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
-        )
+        self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
         if self._has_trials:
             does_same = learns_nothing(stage) and not stage.numbers_rows  # trials number their rows anew
             if does_same and self._trial_rows is before and before.source.in_memory:

@@ -9,17 +9,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from filterkit.chains.spool import Spool, SpooledBatch
+from filterkit.chains.spool import SpooledBatch
 from filterkit.data.batch import Batch, concatenate
+from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Rows
 
 
 def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     """Yield the rows with some numbers, in the order of the numbers; for `TrainingStage.arrange`.
 
-    In ascending order the rows stream. In any other order they are sorted within the memory budget of `rows`, and in a
-    temporary file beyond it: first into runs by their new positions, then each run by itself. Beyond the budget this
-    takes 16 bytes of memory for each row.
+    In ascending order the rows stream. In any other order they are sorted in memory if they take at most a quarter of
+    the budget of `rows`. Else they are sorted in a temporary file: first into runs by their new positions, then each
+    run by itself; this takes 16 bytes of memory for each row.
 
     Parameters
     ----------
@@ -35,10 +36,11 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     runs = max(1, -(-4 * sum(sizes) // max(rows.memory, 1)))  # sorting a run takes a quarter of the budget
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[np.ndarray, SpooledBatch]]] = [[] for _ in range(runs)]
-    with closing(Spool(rows.memory // 2)) as spool:
+    with closing(Scratch()) as scratch:
         for parts in rows.map(partial(_split_into_runs, position=position, bounds=bounds), last=True):
             for run, positions, spooled in parts:
-                spool.add(spooled)
+                if runs > 1:
+                    spooled.move_to(scratch)
                 sorted_runs[run].append((positions, spooled))
         step = max(1, -(-len(numbers) // max(len(sizes), 1)))
         for pieces in sorted_runs:

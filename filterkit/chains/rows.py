@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, chain, pairwise
@@ -18,13 +18,14 @@ from operator import mul
 from typing import Any, NamedTuple, TypeVar
 
 from filterkit.chains.batch_sizes import resize_batches
-from filterkit.chains.spool import Spool, SpooledBatch
+from filterkit.chains.spool import SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
+from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Fitted, TrainingStage, transform
 
 T = TypeVar("T")
@@ -60,6 +61,7 @@ class BatchSource:
     ----------
     n_arranged : how many rows a training stage arranged in the latest pass; None before it, or if the rows come from
         elsewhere.
+    scratch : the temporary file of the spool, shared by the sources that are arranged of these rows.
     """
 
     schema: Schema
@@ -73,29 +75,26 @@ class BatchSource:
     watch: Callable[[Iterator[Any], list[int]], Iterator[Any]] = lambda results, rows: results
     all_read: Callable[[], bool] = lambda: True
     in_memory: bool = False
+    scratch: Scratch = field(default_factory=Scratch)
     n_arranged: int | None = field(default=None, init=False)
     _stored: list[_StoredBatch] | None = field(default=None, init=False)  # after the first pass, unless it reads again
     _reads_again: bool = field(default=False, init=False)
-    _closing: ExitStack = field(default_factory=ExitStack, init=False)
 
     @classmethod
     def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> BatchSource:
         """Make a source of some batches in memory, which are never spooled."""
         starts = accumulate(map(len, batches), initial=0)
         numbered = [batch.replace(start=start) for batch, start in zip(batches, starts)]
-        return cls(
-            schema,
-            lambda function, done=NOTHING_DONE: map_checked(engine, function, numbered, done),
-            engine,
-            memory,
-            in_memory=True,
-        )
+        return cls(schema, partial(map_checked, engine, items=numbered), engine, memory, in_memory=True)
 
-    def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
+    def map(
+        self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0, done: Done = NOTHING_DONE
+    ) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
 
         The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
-        each value of a batch; if these are many in all, the function gets the batch in pieces.
+        each value of a batch; if these are many in all, the function gets the batch in pieces. In the last pass, the
+        result of a batch that is `done` is None.
         """
         if growth <= 1:
             growth = 0.0  # a batch stays whole, however large it is
@@ -103,11 +102,12 @@ class BatchSource:
             items = [
                 (each, *ends) for each in self._stored for ends in _divide_rows(each.n_rows, each.n_values * growth)
             ]
-            return self._map_stored(function, items)
+            results = map_checked(self.engine, partial(_call_on_stored, self.schema, function), items, done)
+            return self.watch(results, [stop - first for _, first, stop in items])
         if not (last or self.in_memory or self._reads_again):
             return self._map_and_store(function)
         if not growth or self.live:  # rows of a live input come in short batches, and must not wait
-            return self.read(function)
+            return self.read(function, done) if done else self.read(function)
         pieces = (
             batch.rows(*ends)
             for batch in self.read(itself)
@@ -115,39 +115,25 @@ class BatchSource:
         )
         return map_checked(self.engine, function, pieces)
 
-    def map_unless_done(self, function: Callable[[Batch], T], done: Done) -> Iterator[T]:
-        """Yield ``function(batch)`` for every batch, in order, in the last pass; None for batches that are `done`."""
-        if self._stored is None:
-            return self.read(function, done)
-        return self._map_stored(function, [(each, 0, each.n_rows) for each in self._stored], done)
-
-    def _map_stored(
-        self, function: Callable[[Batch], T], items: list[tuple[_StoredBatch, int, int]], done: Done = NOTHING_DONE
-    ) -> Iterator[T]:
-        results = map_checked(self.engine, partial(_call_on_stored, self.schema, function), items, done)
-        return self.watch(results, [stop - first for _, first, stop in items])
-
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch of the first pass, and store the batches for later passes."""
-        spool = Spool(self.memory)
-        self._closing.callback(spool.close)
         self._stored = stored = []
         start = n_bytes = 0
         pack = self.engine.keep(SpooledBatch)
         for packed, n_rows, n_values, result in self.read(partial(_pack_and_call, pack, function)):
-            if isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere
-                spool.add(packed)
             stored.append(_StoredBatch(packed, n_rows, n_values, start))
             start += n_rows
             n_bytes += packed.nbytes
             if self.rereads and n_bytes > self.memory * self.engine.jobs:
                 self._reads_again, self._stored = True, None
                 stored.clear()
+            elif n_bytes > self.memory and isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere
+                packed.move_to(self.scratch)
             yield result
 
     def close(self) -> None:
-        """Delete temporary files; only batches that are in memory can be mapped over afterwards."""
-        self._closing.close()
+        """Delete the temporary file; only batches that are in memory can be mapped over afterwards."""
+        self.scratch.close()
 
 
 @dataclass(eq=False, repr=False)
@@ -201,7 +187,7 @@ class Rows:
 
         The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.
         """
-        return self.source.map_unless_done(partial(_call_on_pieces, self.stages, self.training, function), done)
+        return self.source.map(partial(_call_on_pieces, self.stages, self.training, function), True, done=done)
 
     def transform_by(self, stage: Fitted) -> Rows:
         """Return these rows with one more fitted stage, which transforms each batch when it is mapped over."""
@@ -212,57 +198,51 @@ class Rows:
         if not self.source.in_memory or not self.stages:
             return self
         source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
-        source._closing = self.source._closing
+        source.scratch = self.source.scratch
         return Rows(source)
 
+    def arrange_by(self, stage: TrainingStage) -> Rows:
+        """Return the rows that a training stage chooses or orders of these; it works when they are first mapped over.
 
-class ArrangedSource(BatchSource):
-    """Batches of the rows that a training stage chooses or orders of some rows; they are closed with these.
+        Rows of a live input are mapped in one thread.
+        """
+        before = self.source
+        all_read = False
+        all_read_before = deque[bool]()  # for each batch that has been made and not been taken
 
-    The stage works when the batches are first mapped over.
-    """
+        def number(batches: Iterator[Batch]) -> Iterator[Batch]:
+            """Yield the batches with row numbers from 0, and note whether the input had been read to its end."""
+            source.n_arranged = 0
+            for batch in batches:
+                all_read_before.append(before.all_read())
+                yield batch if batch.start == source.n_arranged else batch.replace(start=source.n_arranged)
+                source.n_arranged += len(batch)
 
-    def __init__(self, rows: Rows, stage: TrainingStage) -> None:
-        before = rows.source
-        super().__init__(
-            rows.schema,
-            self._arrange,
+        def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
+            nonlocal all_read
+            engine = LocalEngine(1) if before.live else before.engine  # threads would ask for the next batch first
+            arrange = partial(stage.arrange, self)  # type: ignore[arg-type]  # stages set none of its attributes
+            batches = check_arranged_batches(stage, arrange, self.schema)
+            if before.part_size is not None:
+                batches = resize_batches(batches, self.schema, before.part_size)
+            with closing(map_checked(engine, function, number(batches), done)) as results:
+                for result in results:
+                    all_read = all_read_before.popleft()
+                    yield result
+            all_read = before.all_read()
+
+        source = BatchSource(
+            self.schema,
+            read,
             before.engine,
             before.memory,
             live=before.live,
             to_the_end=before.to_the_end or stage.to_the_end,
             part_size=before.part_size,
-            all_read=lambda: self._all_read,
+            all_read=lambda: all_read,
+            scratch=before.scratch,
         )
-        before._closing.callback(self.close)
-        self._rows = rows
-        self._stage = stage
-        self._all_read = False
-        self._all_read_before: deque[bool] = deque()  # for each batch that has been made and not been taken
-
-    def _arrange(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Yield ``function(batch)`` for each batch that the stage makes, and None for batches that are `done`.
-
-        Rows of a live input are mapped in one thread. `n_arranged` and `all_read` change as results are yielded.
-        """
-        engine = LocalEngine(1) if self.live else self.engine  # threads would ask for the next batch first
-        arrange = partial(self._stage.arrange, self._rows)  # type: ignore[arg-type]  # stages set none of its attributes
-        batches = check_arranged_batches(self._stage, arrange, self.schema)
-        if self.part_size is not None:
-            batches = resize_batches(batches, self.schema, self.part_size)
-        with closing(map_checked(engine, function, self._number(batches), done)) as results:
-            for result in results:
-                self._all_read = self._all_read_before.popleft()
-                yield result
-        self._all_read = self._rows.source.all_read()
-
-    def _number(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Yield the batches with row numbers from 0, and note whether the input had been read to its end for each."""
-        self.n_arranged = 0
-        for batch in batches:
-            self._all_read_before.append(self._rows.source.all_read())
-            yield batch if batch.start == self.n_arranged else batch.replace(start=self.n_arranged)
-            self.n_arranged += len(batch)
+        return Rows(source)
 
 
 def compute_peak_growth(stages: Sequence[Fitted]) -> float:
@@ -293,7 +273,7 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
     if isinstance(batches, list):
         source = BatchSource.of_batches(first.schema, batches, engine, memory)
     else:
-        source = BatchSource(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
+        source = BatchSource(first.schema, partial(map_checked, engine, items=chain([first], stream)), engine, memory)
     with closing(source):
         yield Rows(source)
 

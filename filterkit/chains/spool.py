@@ -1,36 +1,15 @@
-"""Spool: holds batches between passes, in memory up to a budget and in a temporary file beyond it."""
+"""Spool: batches between passes, packed into arrays, in memory or in a temporary file."""
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.files.scratch import Scratch
-
-
-class Spool(Scratch):
-    """Holds packed batches: in memory up to a budget, and later ones in a temporary file.
-
-    After `close`, batches in the file cannot be loaded any longer.
-
-    Parameters
-    ----------
-    budget : bytes to hold in memory.
-    """
-
-    def __init__(self, budget: int) -> None:
-        super().__init__()
-        self._left = budget
-
-    def add(self, spooled: SpooledBatch) -> None:
-        """Add a batch to those that the budget holds; if that is used up, move its arrays to the file."""
-        self._left -= spooled.nbytes
-        if self._left < 0:  # from here on everything goes to disk
-            spooled.move_to(self)
 
 
 class SpooledBatch:
@@ -40,64 +19,46 @@ class SpooledBatch:
 
     Attributes
     ----------
-    rows : how many rows the batch has.
     nbytes : the bytes of the arrays.
     """
 
     def __init__(self, batch: Batch) -> None:
-        self.rows = len(batch)
-        self._arrays: dict[str, Any] = (  # arrays, or where they are in the scratch file
-            {"data": _narrow_dtype(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
-            if batch.sparse
-            else {"X": _narrow_dtype(np.ascontiguousarray(batch.X).ravel())}
-        )
-        for name in ("y", "weights"):
-            if getattr(batch, name) is not None:
-                self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
-        if batch.passthrough is not None:
-            self._arrays["passthrough"] = _pack_table(batch.passthrough)
-        self.nbytes: int = sum(array.nbytes for array in self._arrays.values())
+        X: Any = _narrow_dtype(batch.stored_values)
+        table = None if batch.passthrough is None else _pack_table(batch.passthrough)
+        buffers: list[pickle.PickleBuffer] = []
+        packed = batch.replace(schema=None, X=batch.csr._replace(data=X) if batch.sparse else X, passthrough=table)
+        self._pickled = pickle.dumps(packed, 5, buffer_callback=buffers.append)
+        # The arrays, or where they are in the file.
+        self._arrays: list[Any] = [np.frombuffer(each.raw(), np.uint8) for each in buffers]
         self._scratch: Scratch | None = None
+        self.nbytes: int = sum(array.nbytes for array in self._arrays)
 
     def move_to(self, scratch: Scratch) -> None:
         """Move the arrays to a scratch file."""
-        self._arrays = dict(zip(self._arrays, scratch.store(list(self._arrays.values())), strict=True))
-        self._scratch = scratch
+        self._arrays, self._scratch = list(scratch.store(self._arrays)), scratch
+
+    def _read_arrays(self) -> list[np.ndarray]:
+        return self._arrays if self._scratch is None else [self._scratch.read(stored) for stored in self._arrays]
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_arrays": self._load_arrays(), "_scratch": None}
-
-    def _load_arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name, read from the scratch file if they are there."""
-        if self._scratch is None:
-            return self._arrays
-        return {name: self._scratch.read(stored) for name, stored in self._arrays.items()}
+        return vars(self) | {"_arrays": self._read_arrays(), "_scratch": None}
 
     def load(self, schema: Schema) -> Batch:
-        """Return the batch that was packed, numbered from 0; `schema` is its schema.
-
-        It may be called in any thread or process.
-        """
-        arrays = self._load_arrays()
-        X: Any
-        if "X" in arrays:
-            X = arrays["X"].astype(np.float64).reshape(self.rows, schema.width)
-        else:
-            X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], schema.width)
-        passthrough = None
-        if "passthrough" in arrays:
+        """Return the batch that was packed; `schema` is its schema. It may be called in any thread or process."""
+        packed: Batch = pickle.loads(self._pickled, buffers=self._read_arrays())
+        X: Any = packed.stored_values.astype(np.float64)
+        table: Any = packed.passthrough
+        if table is not None:
             import pyarrow as pa
 
-            passthrough = pa.ipc.open_stream(pa.py_buffer(arrays["passthrough"])).read_all()
-        y = arrays.get("y")
-        if y is not None and schema.labels:
-            y = y.reshape(self.rows, len(schema.labels))
-        return Batch(schema, X, y, arrays.get("weights"), passthrough)
+            table = pa.ipc.open_stream(pa.py_buffer(table)).read_all()
+        return packed.replace(schema=schema, X=packed.csr._replace(data=X) if packed.sparse else X, passthrough=table)
 
 
 def _narrow_dtype(values: np.ndarray) -> np.ndarray:
     """Return the same values as uint8 or uint16 if that loses nothing, also no -0, or else `values` itself."""
-    if not len(values):
+    values = np.ascontiguousarray(values)
+    if not values.size:
         return values
     low, high = values.min(), values.max()
     if not (low >= 0 and high < 65536) or np.signbit(values).any():  # also if there is a NaN

@@ -98,7 +98,7 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
 
 
 def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
-    monkeypatch.delattr("filterkit.chains.rows.Spool")
+    monkeypatch.delattr("filterkit.chains.rows.SpooledBatch")
     batch = sample("iris")
     rows = Rows(BatchSource(batch.schema, lambda function, done=(): map(function, [batch]), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("l2").fit(rows)

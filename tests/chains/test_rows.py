@@ -5,7 +5,7 @@ import pytest
 
 from filterkit import Attribute, Batch, FilterkitError, RowStage, Schema, TrainingStage
 from filterkit.chains import rows as rows_module
-from filterkit.chains.rows import ArrangedSource, BatchSource, Rows, open_rows
+from filterkit.chains.rows import BatchSource, Rows, open_rows
 from filterkit.engines.local import LocalEngine
 from filterkit.stages.base import FittedStage
 
@@ -83,18 +83,18 @@ def test_mapped_rows_pass_all_stages_in_order():
     assert list(rows.transform_by(fitted(Double())).transform_in_memory().map(values)) == [(0, [2]), (1, [4])]
 
 
-def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
+def test_arranged_rows_can_be_read_again_and_share_the_file_of_their_source():
     rows = rows_in_memory(batches([1, 2], [3, 4, 6]), 0)
-    arranged = Rows(ArrangedSource(rows.transform_by(fitted(Double())), Evens()))
+    arranged = rows.transform_by(fitted(Double())).arrange_by(Evens())
     assert [v for _, v in arranged.map(values)] == [[2, 4], [6, 8, 12]]
     assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
-    own = Rows(ArrangedSource(rows, Evens()))
-    assert [v for _, v in own.map(values)] == [[2], [4, 6]]
-    closed = []
-    for each in (arranged, own):
-        each.source._closing.callback(closed.append, each)
+    own = rows.transform_by(fitted(Double())).transform_in_memory().arrange_by(Evens())
+    assert [v for _, v in own.map(values)] == [[2, 4], [6, 8, 12]]
+    assert list(own.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
+    assert arranged.source.scratch is own.source.scratch is rows.source.scratch
+    file = rows.source.scratch._file
     rows.source.close()
-    assert closed == [own, arranged]
+    assert file.closed
 
 
 def test_a_list_stays_in_memory_and_a_stream_is_spooled():

@@ -16,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import Batch, FilterkitError, testing
-from filterkit.chains.spool import Spool, SpooledBatch
+from filterkit.chains.rows import BatchSource
+from filterkit.chains.spool import SpooledBatch
+from filterkit.data.batch import itself
+from filterkit.engines.local import LocalEngine
 from filterkit.files.scratch import Scratch
 from filterkit.plugin import Csr
-
-MEMORY, DISK = 1 << 30, 0
 
 
 def arrays(batch):
@@ -39,18 +40,18 @@ def assert_same(one: Batch, other: Batch):
 
 
 @contextmanager
-def spooled(budget: int, *blocks: Batch):
-    """Packed batches, held by a spool."""
+def spooled(on_disk: bool, *blocks: Batch):
+    """Packed batches, in memory or in a scratch file."""
     held = [SpooledBatch(block) for block in blocks]
-    with closing(Spool(budget)) as spool:
-        for each in held:
-            spool.add(each)
+    with closing(Scratch()) as scratch:
+        for each in held if on_disk else ():
+            each.move_to(scratch)
         yield held
 
 
-@given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
-def test_small_batches_are_read_back_unchanged(blocks, budget):
-    with spooled(budget, *blocks) as spool:
+@given(st.lists(batches(), max_size=4), st.booleans())
+def test_small_batches_are_read_back_unchanged(blocks, on_disk):
+    with spooled(on_disk, *blocks) as spool:
         for block, kept in zip(blocks, spool, strict=True):
             assert_same(kept.load(block.schema), block)
 
@@ -74,39 +75,45 @@ def test_small_whole_numbers_are_packed_without_loss(values, bytes_each):
     assert SpooledBatch(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
     indices = np.arange(len(values), dtype=np.int32)
     X = Csr(np.array(values, float), indices, np.array([0, len(values)], np.int32), len(values))
-    with spooled(DISK, batch, batch.replace(X=X)) as spool:
+    with spooled(True, batch, batch.replace(X=X)) as spool:
         dense, sparse = (kept.load(batch.schema) for kept in spool)
     assert_same(dense, batch)
     assert_same(sparse, batch.replace(X=X))
 
 
+def spool_rows(memory):
+    """Rows of two batches of 800 bytes that have been spooled."""
+    batch = make(np.full((10, 10), 0.5), [0] * 10)
+    source = BatchSource(batch.schema, lambda function: map(function, [batch, batch]), LocalEngine(1), memory)
+    assert list(source.map(len)) == [10, 10]
+    for each in source.map(itself):
+        assert_same(each.replace(start=0), batch)
+    return source
+
+
 def test_batches_within_the_budget_stay_in_memory(monkeypatch):
     monkeypatch.delattr("tempfile.TemporaryFile")
-    held = SpooledBatch(make(np.full((10, 10), 0.5), [0] * 10))
-    with closing(Spool(2 * held.nbytes)) as spool:
-        spool.add(held)
-        spool.add(SpooledBatch(make(np.full((10, 10), 0.5), [0] * 10)))
-        with pytest.raises(AttributeError, match="TemporaryFile"):
-            spool.add(held)
+    size = 10 * 10 * 8 + 10 * 4
+    spool_rows(2 * size)
+    with pytest.raises(AttributeError, match="TemporaryFile"):
+        spool_rows(2 * size - 1)
 
 
 def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    batch = make(np.full((100, 10), 0.5), [0] * 100)
-    with closing(Spool(DISK)) as spool:
-        spool.add(SpooledBatch(batch))
-        file = spool._file
-        assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
-        assert list(tmp_path.iterdir()) == []
+    source = spool_rows(0)
+    file = source.scratch._file
+    assert os.fstat(file.fileno()).st_size == 2 * (10 * 10 * 8 + 10 * 4)
+    assert list(tmp_path.iterdir()) == []
+    source.close()
     assert file.closed
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("reading")
 def test_batches_can_be_loaded_by_several_threads_at_once():
     rng = np.random.default_rng(4)
     blocks = [make(rng.random((50, 8)), [0] * 50) for _ in range(40)]
-    with spooled(DISK, *blocks) as spool, ThreadPoolExecutor(4) as pool:
+    with spooled(True, *blocks) as spool, ThreadPoolExecutor(4) as pool:
         schemas = [block.schema for block in blocks] * 2
         for block, loaded in zip(blocks, pool.map(SpooledBatch.load, [*spool, *spool], schemas), strict=False):
             assert_same(loaded, block)
@@ -114,7 +121,7 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
 
 def test_a_pickle_of_a_batch_holds_its_rows_wherever_they_are():
     batch = make([[0.5, 1], [2, np.nan]], [0, 1])
-    with spooled(DISK, batch) as spool:
+    with spooled(True, batch) as spool:
         for each in (*spool, SpooledBatch(batch)):
             assert_same(pickle.loads(pickle.dumps(each)).load(batch.schema), batch)
 
@@ -122,29 +129,25 @@ def test_a_pickle_of_a_batch_holds_its_rows_wherever_they_are():
 def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
     with pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file"):
-        Spool(DISK).add(SpooledBatch(make([[1]], [0])))
+        Scratch().store([np.arange(9)])
 
 
-@pytest.fixture(params=["at once", "by position"])
-def reading(request, monkeypatch):
-    """Both ways to read the file: at an offset, and where the system cannot do that (Windows), after a seek."""
-    if request.param == "by position":
-        monkeypatch.delattr(os, "preadv", raising=False)
-    elif not hasattr(os, "preadv"):
-        pytest.skip("os.preadv is not there")
-
-
-@pytest.mark.usefixtures("reading")
-def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch):
-    whole = Scratch._read_once
-    monkeypatch.setattr(Scratch, "_read_once", lambda file, view, at: whole(file, view[:7], at))
+def test_a_truncated_file_is_an_error():
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
-    with closing(Spool(DISK)) as spool:
-        spool.add(kept := SpooledBatch(batch))
-        assert_same(kept.load(batch.schema), batch)
-        spool._file.truncate(100)
+    with spooled(True, batch) as (kept,):
+        kept._scratch._file.truncate(100)
         with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
             kept.load(batch.schema)
+
+
+def test_a_disk_that_fails_while_the_file_is_read_is_an_error():
+    """A folder opens as a file does, and cannot be read."""
+    scratch = Scratch()
+    (stored,) = scratch.store([np.arange(9)])
+    os.dup2(descriptor := os.open("/", os.O_RDONLY), scratch._file.fileno())
+    os.close(descriptor)
+    with pytest.raises(FilterkitError, match=r"^temporary folder .*: Is a directory$"):
+        scratch.read(stored)
 
 
 @pytest.mark.parametrize(
@@ -156,9 +159,9 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
         testing.sample("all-kinds"),
     ],
 )
-@pytest.mark.parametrize("budget", [MEMORY, DISK])
-def test_batches_of_all_forms_are_read_back_unchanged(batch, budget):
-    with spooled(budget, batch, batch) as spool:
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_batches_of_all_forms_are_read_back_unchanged(batch, on_disk):
+    with spooled(on_disk, batch, batch) as spool:
         for kept in spool:
             assert_same(kept.load(batch.schema), batch)
 
