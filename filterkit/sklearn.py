@@ -310,8 +310,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         if len(counted) < len(batch):  # rows without weight are transformed, too
             every = self.fitted_.transform(batch, progress=False)
             order = np.arange(len(batch))
-            assert batch.weights is not None
-            order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
+            order[batch.row_weights > 0] = len(batch) + np.arange(len(out))
             out = concatenate([every, out], every.schema).take(order)
         return self._make_output(out, X)
 
@@ -398,7 +397,7 @@ class _ChainPredictor(_ChainEstimator):
         tags, stages = super().__sklearn_tags__(), self._parse_stages()
         tags.input_tags.allow_nan = any(stage.fills_missing for stage in stages)
         with suppress(FilterkitError):
-            for learner in (stage for stage in stages[-1:] if isinstance(stage, Learner)):
+            if stages and isinstance(learner := stages[-1], Learner):
                 learner.check_values(Batch(Schema("X", [Attribute("x")]), np.full((1, 1), np.nan)))
                 tags.input_tags.allow_nan = True
         return tags
@@ -525,7 +524,7 @@ def _check_labels(y: np.ndarray) -> None:
     """Raise a ValueError unless all rows have a label, of types that can be ordered."""
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError("y contains NaN; leave out rows without a label")
-    kinds = sorted(each.__name__ for each in set(map(type, y.tolist()))) if y.dtype == object else []
+    kinds = sorted({type(each).__name__ for each in y.tolist()}) if y.dtype == object else []
     if len(kinds) > 1 and "str" in kinds:
         raise ValueError(
             f"y has labels of the types {', '.join(kinds)}; make them all texts, and leave out rows without a label"

@@ -16,7 +16,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.engines.engine import Done
 from filterkit.errors import visible
 from filterkit.evaluation.confusion import PredictionCounts, list_confusion_matrices
-from filterkit.evaluation.regression import sum_errors
+from filterkit.evaluation.measures import sum_errors
 from filterkit.files.output import open_output
 from filterkit.formats.output import Mapping
 from filterkit.messages import say

@@ -140,9 +140,11 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
     numbered = max(map(len, map(visible, names))) > _LONGEST
     ends: list[tuple[Any, list[Any]]] = []
     for panel, own in zip(panels, lines):
-        texts = [str(number + 1) if numbered else visible(line.name) for number, line in enumerate(own)]
-        marks = [_draw_line(panel, number, len(own), line, texts[number], every) for number, line in enumerate(own)]
-        if marks := [mark for mark in marks if mark is not None]:
+        drawn = (
+            _draw_line(panel, number, len(own), line, str(number + 1) if numbered else visible(line.name), every)
+            for number, line in enumerate(own)
+        )
+        if marks := [mark for mark in drawn if mark is not None]:
             ends.append((panel, marks))
         else:
             mark_panel_empty(panel)

@@ -25,10 +25,9 @@ from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, explain_
 from filterkit.evaluation.confusion import list_confusion_matrices
 from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, draw_inner_folds
 from filterkit.evaluation.measure_names import OF_NUMBERS
-from filterkit.evaluation.measures import measures
+from filterkit.evaluation.measures import list_number_predictions, measures
 from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_attribute, split_off_attribute
 from filterkit.evaluation.properties import measure_training_rows
-from filterkit.evaluation.regression import list_number_predictions
 from filterkit.evaluation.trial import INNER_FOLDS, choose_chain, fit_and_predict_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry

@@ -74,7 +74,8 @@ def explore(
     ends = {0: time.perf_counter()}
     steps = fit_stages(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()})).steps
     head = next((number for number, stage in enumerate(stages) if learns_from_statistic(stage)), len(stages))
-    explored = steps[head - 1].rows if head else rows
+    each_rows = [rows, *(step.rows for step in steps)]
+    explored = each_rows[head]
     overviews = RecordMerger(Overview.of, explored.schema)
     metrics = chosen or list_metrics(explored.schema, known)
 
@@ -83,7 +84,6 @@ def explore(
         quick = [metric for metric in metrics if not metric.slow]
         return quick if quick and not chosen and estimate_tests(overviews.merge()) > _MANY_TESTS else metrics
 
-    each_rows = [rows, *(step.rows for step in steps)]
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
     _, numbers, ranking, before, after, *counts = run_passes(
@@ -91,7 +91,7 @@ def explore(
         count_numeric_class(explored, READER),
         rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
         merge_records(explored, Extents.of) if has_features else iter(()),
-        merge_records(steps[-1].rows, Extents.of) if has_features and steps[head:] else iter(()),
+        merge_records(each_rows[-1], Extents.of) if has_features and steps[head:] else iter(()),
         *(merge_records(each, CellCounts.of) for each in each_rows),
     )
     overview = overviews.merge()

@@ -56,9 +56,12 @@ def describe_estimator(
             yield make_learned_table(prefix, classes[-len(value) :], {key: value}, top, of="class")
         elif key not in _OF_NEITHER and value.shape[-1:] == (len(names),):
             is_read, rows = True, value.reshape(-1, len(names))
-            whose = [f"for {quoted(name)}" for name in classes[-len(rows) :]]
-            if len(rows) > len(whose) or value.ndim == 1:
-                whose = [f"{number} of {len(rows)}" for number in range(1, len(rows) + 1)] if value.ndim > 1 else [""]
+            if value.ndim == 1:
+                whose = [""]
+            elif len(rows) > len(classes):
+                whose = [f"{number} of {len(rows)}" for number in range(1, len(rows) + 1)]
+            else:
+                whose = [f"for {quoted(name)}" for name in classes[-len(rows) :]]
             for row, title in list(zip(rows, whose))[:top]:
                 yield make_learned_table(f"{prefix} {title}".strip(), names, {key: row}, top, ranked=True)
     if is_read and weights is None:

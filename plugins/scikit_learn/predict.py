@@ -89,9 +89,7 @@ class Predict(Learner):
     set: tuple[str, ...] = declare_set_option()
     grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
     criterion: str | None = option(
-        None,
-        "Measure by which a grid is searched.  [default: accuracy, or rmse of numbers]",
-        choices=_CRITERIA,
+        None, "Measure by which a grid is searched.  [default: accuracy, or rmse of numbers]", choices=_CRITERIA
     )
     folds: int = option(5, "Number of folds of the inner cross-validation.", minimum=2)
     costs: str | None = option(None, "File of costs of predictions, to predict what costs least.", names="file")

@@ -86,8 +86,8 @@ class Cfs(ColumnStage):
             with_class, spread = _round_to_float32(bins.state["su"]), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
             between = UncertaintyCache(rows, bins)
-        chosen = search_best_column_set(with_class, spread, between, self.stale) if schema.width else []
-        if self.locally_predictive and schema.width:
+        chosen = search_best_column_set(with_class, spread, between, self.stale)
+        if self.locally_predictive:
             chosen = add_locally_predictive_columns(chosen, with_class, between)
         kept = np.zeros(schema.width, bool)
         kept[chosen] = True

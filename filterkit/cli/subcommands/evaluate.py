@@ -13,13 +13,7 @@ from filterkit.chains.chain import Chain
 from filterkit.cli.declared import BEFORE, make_command, option
 from filterkit.cli.destinations import PAGES, check_destinations, list_destinations
 from filterkit.cli.inputs import check_options_apply, open_input
-from filterkit.cli.options import (
-    InputOptions,
-    WorkOptions,
-    declare_jobs,
-    declare_seed,
-    open_engine,
-)
+from filterkit.cli.options import InputOptions, WorkOptions, declare_jobs, declare_seed, open_engine
 from filterkit.cli.plan import align_columns
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.subcommands.results import (
@@ -58,10 +52,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     )
     folds: int = option("Number of folds.", default=10, minimum=2)
     repeats: int = option(
-        "Repeat the cross-validation N times, with other folds each time.",
-        default=1,
-        minimum=1,
-        maximum=10_000,
+        "Repeat the cross-validation N times, with other folds each time.", default=1, minimum=1, maximum=10_000
     )
     group: str | None = option(
         "Keep rows with the same value of this attribute in one fold. The chains do not see it.", metavar="ATTRIBUTE"

@@ -82,10 +82,7 @@ def _read_overview(
     """
     plain = replace(options, class_="none", labels=None, positive=None)
     shown = ReadingProgress(options.progress)
-    with (
-        open_engine(known, options) as engine,
-        open_input(path, plain, formats) as reader,
-    ):
+    with open_engine(known, options) as engine, open_input(path, plain, formats) as reader:
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         try:
             merger = RecordMerger(Overview.of, reader.schema)
@@ -109,10 +106,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
     if metric is None or not reader.schema.width:
         return
     try:
-        with (
-            open_engine(known, options) as engine,
-            open_rows_to_fit(reader, engine, options) as rows,
-        ):
+        with open_engine(known, options) as engine, open_rows_to_fit(reader, engine, options) as rows:
             table = scores(rows, metric)
     except StageError as error:
         document["remarks"].append(f"no {metric} with the class: {str(error).removeprefix('scores: ')}")

@@ -17,9 +17,8 @@ from filterkit.cli.shell.printing import align_rows, print_document
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import list_pairs_of_methods
 from filterkit.evaluation.measure_names import IN_UNITS, MEANINGS, MEASURES
-from filterkit.evaluation.measures import check_measure
+from filterkit.evaluation.measures import check_measure, compute_error_measures
 from filterkit.evaluation.plots import FIGURES, write_figure
-from filterkit.evaluation.regression import compute_error_measures
 from filterkit.files.output import open_output
 
 if TYPE_CHECKING:

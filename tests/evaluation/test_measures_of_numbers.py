@@ -9,8 +9,13 @@ from sklearn import metrics
 
 from filterkit import UsageError
 from filterkit.evaluation.measure_names import OF_NUMBERS
-from filterkit.evaluation.measures import check_measure, measures
-from filterkit.evaluation.regression import compute_error_measures, list_number_predictions, sum_errors
+from filterkit.evaluation.measures import (
+    check_measure,
+    compute_error_measures,
+    list_number_predictions,
+    measures,
+    sum_errors,
+)
 from filterkit.stages.models import Outcome
 
 NAN = float("nan")
