@@ -130,7 +130,10 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
         elif name.lower() in _WORDS:
             return _make_constant_value(name)
     if position is None:
-        raise ExpressionError(f"there is no attribute {quoted(name)}{suggestion(name, list(schema.names))}", tree.at)
+        hint = suggestion(name, list(schema.names))
+        if name.lower() in ("na", "nan", "none", "null"):
+            hint = "; the word is missing, and is_missing(x) tests for it"
+        raise ExpressionError(f"there is no attribute {quoted(name)}{hint}", tree.at)
     attribute = schema.attributes[position]
     if attribute.kind == "relational":
         raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
@@ -248,14 +251,15 @@ _COMPARISONS = {  # functions of numpy
 def _compare(operator: str, *operands: Value) -> Value:
     one, other = _read_as_dates(*operands)
     kinds = {one.kind, other.kind}
-    if "" not in kinds and len(kinds) > 1 and TEXT in kinds:
+    if "" in kinds:
+        raise ExpressionError("what is compared with missing is missing; write is_missing(x)", other.tree.at)
+    if len(kinds) > 1 and TEXT in kinds:
         hint = "; a text is written in single quotes, and number(x) makes a number of one" if NUMBER in kinds else ""
         raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", other.tree.at)
     left, right = one.data, other.data
     if TEXT in kinds:
-        texts = _convert_to_texts(one), _convert_to_texts(other)
-        ranks = {label: float(rank) for rank, label in enumerate(sorted({*texts[0].labels, *texts[1].labels}))}
-        left, right = (np.array([*(ranks[label] for label in each.labels), np.nan])[each.data] for each in texts)
+        ranks = {label: float(rank) for rank, label in enumerate(sorted({*one.labels, *other.labels}))}
+        left, right = (np.array([*(ranks[label] for label in each.labels), np.nan])[each.data] for each in (one, other))
     truth = getattr(np, _COMPARISONS[operator])(left, right).astype(np.float64)
     return Value(TRUTH, np.where(np.isnan(left) | np.isnan(right), np.nan, truth))
 

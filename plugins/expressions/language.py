@@ -1,8 +1,8 @@
 """Parse expressions: from text to a tree.
 
-    or         a or b
-    and        a and b
-    not        not a
+    or         a or b, a | b, a || b
+    and        a and b, a & b, a && b
+    not        not a, !a
     compare    = == != <> < <= > >=, a in (b, c), a not in (b, c), a is b
     add        + -
     multiply   * / %
@@ -32,7 +32,8 @@ An expression has numbers, texts in single quotes, attributes, operators and fun
   backquotes. ``ATT3`` is the third attribute, counted from 1, and ``CLASS`` the class, as in Weka, unless an attribute
   has this name. A quote within quotes is written twice.
 - ``+ - * / % ^`` compute with numbers; ``= != < <= > >=`` compare numbers, texts or dates, and ``is`` is ``=``;
-  ``x in ('a', 'b')`` is true for any of them; ``and``, ``or``, ``not`` and parentheses combine.
+  ``x in ('a', 'b')`` is true for any of them; ``and``, ``or``, ``not``, also written ``&``, ``|``, ``!``, and
+  parentheses combine.
 - A nominal value is the text of its label. A date is compared with a text in the format of its attribute; in
   computations it is the number of milliseconds since 1970-01-01 UTC. True is 1 and false 0.
 - ``abs sqrt exp log log2 log10 floor ceil round sign sin cos tan`` take a number (``log`` is the natural one); ``min``
@@ -101,7 +102,7 @@ def describe_error(error: ExpressionError, text: str, start: int = 0) -> str:
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d][\w.]*)"
     r"|(?P<text>'(?:[^']|'')*')|(?P<attribute>\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`)"
-    r"|(?P<sign>\*\*|==|!=|<>|<=|>=|[-+*/%^=<>(),])|(?P<end>\Z))"
+    r"|(?P<sign>\*\*|==|!=|<>|<=|>=|&&|\|\||[-+*/%^=<>(),&|!])|(?P<end>\Z))"
 )
 
 
@@ -124,7 +125,7 @@ def _tokenize(text: str) -> list[Tree]:
     return tokens
 
 
-_SAME = {"==": "=", "<>": "!=", "is": "=", "**": "^"}
+_SAME = {"==": "=", "<>": "!=", "is": "=", "**": "^", "&": "and", "&&": "and", "|": "or", "||": "or", "!": "not"}
 _BINDING = {"or": 1, "and": 2, "=": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "not": 4}
 _BINDING |= {"+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "^": 8}
 _NOT, _SIGN = 3, 7

@@ -61,6 +61,7 @@ def value(batch, expression):
         ("not ATT2 > 3", "0 ? 1 0"),
         ("x > 0 and ATT2 > 3", "1 ? 0 0"),
         ("ATT2 > 3 or x < 0", "1 ? 1 1"),
+        ("!(ATT2 > 3) && x != 1 || x < -2 & true", "0 ? 1 0"),
         ("c = 'red'", "1 0 ? 0"),
         ("c is 'red'", "1 0 ? 0"),
         ("'red' <> c", "0 1 ? 1"),
@@ -171,6 +172,8 @@ def test_what_is_no_expression_is_refused_before_rows_are_read(expression, messa
         ("days_between(d, s) > 1", "days_between needs a date, but this is a text"),
         ("x", "the expression is not true or false"),
         ("ATT7 > 1", "there is no attribute 'ATT7'"),
+        ("c is null", r"character 6 .*: there is no attribute 'null'; the word is missing, and is_missing\(x\) tests"),
+        ("x = missing", r"character 5 .*: what is compared with missing is missing; write is_missing\(x\)"),
     ],
 )
 def test_what_does_not_fit_the_attributes_is_refused(data, expression, message):
