@@ -22,7 +22,7 @@ from filterkit import (
     UsageError,
     option,
 )
-from filterkit.plugin import Edit, Moments, Rows, State, empty, find_attribute
+from filterkit.plugin import Edit, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
 
 from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate, make_infinite_missing, read_attribute, read_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
@@ -60,7 +60,12 @@ class Where(TrainingStage):
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         if _infer_type(self.name, self._condition, rows.schema, self.expression or "").kind != TRUTH:
             raise StageError(self.name, "the result of the expression is not true or false; compare it, as in x > 0")
-        yield from rows.map(partial(_keep_true_rows, self._condition), last=True)
+        n_rows = 0
+        for batch in rows.map(partial(_keep_true_rows, self._condition), last=True):
+            n_rows += len(batch)
+            yield batch
+        if not n_rows:
+            warn_nothing_learned(self.name, "the expression is true for no training row, so no row is left")
 
 
 def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:

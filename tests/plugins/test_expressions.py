@@ -119,6 +119,11 @@ def test_the_text_of_each_row(data, expression, expected):
     assert value(data, expression) == expected
 
 
+def test_a_condition_that_no_row_meets_is_noticed(data):
+    with pytest.warns(filterkit.NothingLearnedWarning, match="^where: the expression is true for no training row"):
+        assert len(run(data, "where", "c = 'Red'")) == 0
+
+
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
