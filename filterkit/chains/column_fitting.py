@@ -12,8 +12,7 @@ Statistics stay where the engine has computed them. What is learned from them co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -66,86 +65,51 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     for stage, following in zip(stages, [*stages[1:], None]):
         check_class(stage, rows.schema)
         if strip is None:
-            values = (yield from count_numeric_class(rows, stage.name)) if stage.needs_class else None
-            count = None if values is None else NumericClass.of(values).count_rows
-            counting = Counting(stage.learns_from, stage.needs_class, stage.name, count)
-            learning = Learning(partial(_learn_columns, stage, counting))
-            strip = yield from learn_in_strips(counting, stage, rows, memory, learning)
-        else:
-            learning = Learning(partial(_learn_columns, stage, strip.counting))
-            strip.let_learn(learning)
-        fitted, _ = learning.make_fitted(stage, rows.schema)
+            counted_for = stage
+            table = (yield from count_numeric_class(rows, stage.name)) if stage.needs_class else None
+            count_rows = (
+                partial(stage.learns_from.of, supervised=stage.needs_class, reader=stage.name)
+                if table is None
+                else partial(NumericClass.of(table).count_rows, reader=stage.name)
+            )
+        learn = partial(_learn_columns, counted_for, stage)
+        (state,), totals, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
+        fitted = make_fitted(stage, rows.schema, state, totals)
         all_fitted.append(fitted)
         rows = rows.transform_by(fitted)
-        strip = None if strip is None else strip.push_through(fitted, following)
+        if strip is not None and following is not None and can_serve(counted_for, following, *strip.counts[2:]):
+            budget = statistic_share(memory)
+            push = rows.engine.keep(partial(_push_table, fitted, budget))
+            (pushed,) = map_checked(rows.engine, push, [strip.statistic])
+            strip = Strip(pushed, 0, fitted.schema.width, strip.counts) if pushed.nbytes <= budget else None
+        else:
+            strip = None
     return all_fitted
 
 
-def learn_in_strips(
-    counting: Counting, stage: ColumnStage, rows: Rows, memory: int, learning: Learning
-) -> Passes[Strip | None]:
-    """Take a statistic of all columns, one strip in each pass, and let a stage learn from each strip.
+def make_fitted(stage: ColumnStage, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+    """Make the fitted stage as `ColumnStage.finish` does, and check it."""
+    with blame_errors(stage):
+        fitted = stage.finish(schema, state, totals)
+    check_fitted(stage, fitted)
+    return fitted
 
-    The queries of each pass are yielded, for `run_passes` to answer.
+
+def can_serve(counted_for: ColumnStage, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
+    """Return whether a stage can learn from the statistic of an earlier stage, pushed through all stages before it.
 
     Parameters
     ----------
-    counting : which statistic to take.
-    stage : learns from it.
-    rows : the training rows as they come to the stage.
-    memory : bytes, as for `Chain.fit`; they bound a strip.
-    learning : collects what the stage learns.
-
-    Returns
-    -------
-    The strip, if it has all columns; None if there were several.
+    counted_for : the earlier stage.
+    stage : the stage.
+    n_unlabelled, n_weighted : the number of rows without a class, and of those with another weight than 1.
     """
-    low = 0
-    high = width = rows.schema.width
-    while True:
-        strip = Strip(counting, stage, rows, low, high, statistic_share(memory))
-        yield from strip.take_statistic()
-        strip.let_learn(learning)
-        if strip.high == width:
-            return strip if strip.low == 0 else None
-        low, high = strip.high, min(strip.high + strip.estimate_columns_that_fit(), width)
-
-
-class Counting(NamedTuple):
-    """Says which statistic a pass takes of the rows.
-
-    Attributes
-    ----------
-    kind : the class of the statistic.
-    supervised : whether to count only rows of a known class, each class by itself.
-    reader : the name of the stage that needs the statistic, for messages.
-    count_rows : takes it from a batch, as `Statistic.of` does, but by other classes than those of the rows; for a
-        numeric class, and for folds. None: `Statistic.of` itself takes it.
-    """
-
-    kind: type[Statistic]
-    supervised: bool
-    reader: str
-    count_rows: Callable[[Batch, np.ndarray, str], Statistic] | None = None
-
-    def can_serve(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
-        """Return whether a later stage can learn from this statistic, pushed through the stages before that stage.
-
-        `n_unlabelled` is the number of rows without a class, and `n_weighted` of those with another weight than 1.
-        """
-        if not issubclass(self.kind, ContingencyTable):
-            return False
-        same_rows = self.supervised == stage.needs_class or (self.supervised and not n_unlabelled)
-        if stage.learns_from is ContingencyTable:
-            return same_rows
-        return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
-
-    def make_statistic_for(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
-        """Make the statistic that a stage learns from out of one that `can_serve` it, and return it."""
-        if not isinstance(statistic, ContingencyTable):
-            return statistic
-        table = statistic.without_classes() if self.supervised and not stage.needs_class else statistic
-        return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
+    if not issubclass(counted_for.learns_from, ContingencyTable):
+        return False
+    same_rows = counted_for.needs_class == stage.needs_class or (counted_for.needs_class and not n_unlabelled)
+    if stage.learns_from is ContingencyTable:
+        return same_rows
+    return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
 
 
 def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | None]:
@@ -159,155 +123,158 @@ def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | No
     return (yield from merge_records(rows, partial(count_class, reader)))
 
 
-class Strip:
-    """Takes the statistic of a range of columns over all training rows, in one pass.
+class Strip(NamedTuple):
+    """Holds the statistic of a range of columns over all training rows.
 
-    If it takes too much memory, the last columns are cut away. The statistics of batches wait until together they take
-    as much memory as what has been merged, so that each cell of a table takes part in few merges.
-
-    Parameters
+    Attributes
     ----------
-    counting : which statistic to take.
-    stage : learns from it next.
-    rows : the training rows as they come to the stage.
-    low, high : the range of columns; the pass may lower `high`.
-    budget : bytes that the statistic may take.
+    statistic : as `Engine.keep` holds it.
+    low, high : the range of columns.
+    counts : see `_take_statistic_and_counts`.
     """
 
-    def __init__(self, counting: Counting, stage: ColumnStage, rows: Rows, low: int, high: int, budget: int) -> None:
-        self.counting = counting
-        self.low = low
-        self.high = high
-        self._stage = stage
-        self._rows = rows
-        self._engine = rows.engine
-        self._budget = budget
-        self._held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
-        self._counts = np.zeros(4)  # see `_take_statistic_and_counts`
-
-    def take_statistic(self) -> Passes[None]:
-        """Yield the query of the pass, and merge the statistics of all batches; without a batch, take that of no rows.
-
-        Raises
-        ------
-        StageError : the sum of all weights cannot be counted exactly.
-        """
-        take = self._engine.keep(partial(_take_statistic, self.counting, self.low, self.high))
-        yield [Query(self._rows, partial(_take_statistic_and_counts, take, self.counting.supervised), self._add)]
-        weights, n_rows = self._counts[:2].tolist()
-        check_sum(self.counting.reader, weights, n_rows)
-        if not self._held:
-            self._held = list(map_checked(self._engine, take, [empty(self._rows.schema)]))
-        self._merge()
-
-    def _add(self, result: tuple[Any, np.ndarray]) -> None:
-        """Add the statistic and the counts of a batch; merge the statistics that wait if they are many or large."""
-        statistic, counts = result
-        self._counts += counts
-        self._held.append(statistic)
-        first, *waiting = (each.nbytes for each in self._held)
-        is_much = len(waiting) >= _FEW or first + sum(waiting) > self._budget
-        if is_much and (sum(waiting) >= first or not waiting):
-            self._merge()
-
-    def _merge(self) -> None:
-        """Merge all statistics into one, and halve its columns until it takes half the budget, or only one is left."""
-        while True:
-            merge = partial(_merge_columns, self.high - self.low, self._engine.jobs)
-            self._held = [self._engine.reduce(merge, self._held)]
-            if self._held[0].nbytes <= self._budget // 2 or self.high - self.low <= 1:
-                return
-            self.high = (self.low + self.high) // 2
-
-    def estimate_columns_that_fit(self) -> int:
-        """Estimate how many further columns fit into the budget, if they are like those of this strip; at least two."""
-        n_bytes: int = self._held[0].nbytes
-        return max(2, (self.high - self.low) * self._budget * 7 // 16 // max(n_bytes, 1))
-
-    def let_learn(self, learning: Learning) -> None:
-        """Let the stage learn from one range of columns after the other, each small enough to work on in the budget."""
-        (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), self._held)
-        for begin, end in cuts:
-            learning.add(map_checked(self._engine, learning.learn, [(self._held[0], begin, end)]))
-
-    def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
-        """Return the strip of the rows that come out of a fitted stage, computed without reading rows.
-
-        Returns None if there is no following stage, if that cannot learn from the strip, or if the strip takes too much
-        memory.
-        """
-        if following is None or not self.counting.can_serve(following, *self._counts[2:]):
-            return None
-        pushed = copy(self)
-        push = self._engine.keep(partial(_push_table, fitted, self._budget))
-        pushed._held = list(map_checked(self._engine, push, self._held))
-        pushed._stage, pushed.high = following, fitted.schema.width
-        return pushed if pushed._held[0].nbytes <= self._budget else None
+    statistic: Any
+    low: int
+    high: int
+    counts: np.ndarray
 
 
-class Learning:
-    """Collects what a stage learns from one range of columns after the other, and makes the fitted stage of that.
+def learn_in_strips(
+    stage: ColumnStage,
+    count_rows: Callable[[Batch, np.ndarray], Statistic],
+    learn: Callable[[tuple[Any, int, int]], Learned],
+    rows: Rows,
+    memory: int,
+    strip: Strip | None = None,
+) -> Passes[tuple[list[State], np.ndarray, Strip | None]]:
+    """Take a statistic of all columns, one strip in each pass, and let a stage learn from one range after the other.
 
-    The states of a single range stay in memory. Those of several wait in a scratch file, because joining them in memory
-    would take them twice. Ragged arrays, which may be large, are mapped from there.
+    The queries of each pass are yielded, for `run_passes` to answer. A range of columns is so small that the stage can
+    work on it within the budget.
 
     Parameters
     ----------
+    stage : learns from the statistic.
+    count_rows : takes it of the rows of a batch and some columns.
     learn : a function for the engine, which learns from ``(statistic, first column, stop)``.
+    rows : the training rows as they come to the stage.
+    memory : bytes, as for `Chain.fit`; they bound a strip.
+    strip : has the statistic of all columns already; None to take it.
+
+    Returns
+    -------
+    The states and totals of all columns; and the strip, if it has all columns, else None.
     """
+    engine, budget, width = rows.engine, statistic_share(memory), rows.schema.width
+    ranges: list[Any] = []  # the states of the first range of columns, and where those of the others are in the file
+    scratch = Scratch()
+    low, high = 0, width
+    while True:
+        if strip is None:
+            strip = yield from _take_strip(stage, count_rows, rows, low, high, budget)
+        (cuts,) = map_checked(engine, partial(_split_columns, stage, budget), [strip.statistic])
+        for begin, end in cuts:
+            ((states, totals),) = map_checked(engine, learn, [(strip.statistic, begin, end)])
+            ranges.append(store_states(scratch, states) if ranges else states)
+        if strip.high == width:
+            strip = strip if strip.low == 0 else None
+            return join_states(scratch, ranges), totals, strip
+        n_fitting = (strip.high - strip.low) * budget * 7 // 16 // max(strip.statistic.nbytes, 1)  # further columns
+        low, high, strip = strip.high, min(strip.high + max(2, n_fitting), width), None
 
-    def __init__(self, learn: Callable[[tuple[Any, int, int]], Learned]) -> None:
-        self.learn = learn
-        self._totals = np.empty(0)
-        self._held: list[list[State]] = []  # of the first range, until there is another
-        self._stored: list[list[dict[str, list[Stored]]]] = []  # of each range
-        self._scratch = Scratch()
 
-    def add(self, results: Iterable[Learned]) -> None:
-        """Add the results of `learn` for the next ranges of columns, in order."""
-        for states, self._totals in results:
-            self._held.append(states)
-            if self._stored or len(self._held) > 1:
-                for each in self._held:
-                    self._stored.append([{key: self._store(value) for key, value in state.items()} for state in each])
-                self._held.clear()
+def _take_strip(
+    stage: ColumnStage,
+    count_rows: Callable[[Batch, np.ndarray], Statistic],
+    rows: Rows,
+    low: int,
+    high: int,
+    budget: int,
+) -> Passes[Strip]:
+    """Take the statistic of columns from `low` up to, but not including, `high`, in one pass; without a batch, of none.
 
-    def _store(self, value: np.ndarray | Ragged) -> list[Stored]:
-        return self._scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
+    If it takes more than the budget, the last columns are cut away. The statistics of batches wait until together they
+    take as much memory as what has been merged, so that each cell of a table takes part in few merges.
 
-    def make_fitted(self, stage: ColumnStage, schema: Schema) -> tuple[FittedColumns, list[State]]:
-        """Return the fitted stage of the first state, and the other states; `schema` is that of the incoming rows."""
-        if self._held:
-            (states,) = self._held
-        else:
-            give_back_freed_memory()  # of fitting, which may be as large
-            states = [self._join(parts) for parts in zip(*self._stored)]
-        with blame_errors(stage):
-            fitted = stage.finish(schema, states[0], self._totals)
-        check_fitted(stage, fitted)
-        return fitted, states[1:]
+    Raises
+    ------
+    StageError : the sum of all weights cannot be counted exactly.
+    """
+    engine, counts = rows.engine, np.zeros(4)
+    held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
 
-    def _join(self, parts: tuple[dict[str, list[Stored]], ...]) -> State:
-        """Join the stored parts of a state, and return it."""
-        joined: State = {}
+    def merge() -> None:
+        """Merge all statistics into one, and halve its columns until it takes half the budget, or only one is left."""
+        nonlocal high
+        while True:
+            held[:] = [engine.reduce(partial(_merge_columns, high - low, engine.jobs), held)]
+            if held[0].nbytes <= budget // 2 or high - low <= 1:
+                return
+            high = (low + high) // 2
+
+    def add(result: tuple[Any, np.ndarray]) -> None:
+        """Add the statistic and the counts of a batch; merge the statistics that wait if they are many or large."""
+        held.append(result[0])
+        np.add(counts, result[1], out=counts)
+        first, *waiting = (each.nbytes for each in held)
+        is_much = len(waiting) >= _FEW or first + sum(waiting) > budget
+        if is_much and (sum(waiting) >= first or not waiting):
+            merge()
+
+    take = engine.keep(partial(_take_statistic, count_rows, low, high))
+    yield [Query(rows, partial(_take_statistic_and_counts, take, stage.needs_class), add)]
+    weights, n_rows = counts[:2].tolist()
+    check_sum(stage.name, weights, n_rows)
+    if not held:
+        held += map_checked(engine, take, [empty(rows.schema)])
+    merge()
+    return Strip(held[0], low, high, counts)
+
+
+def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[Stored]]]:
+    """Store what a stage has learned from a range of columns; return where the arrays of each entry are in the file."""
+    return [
+        {
+            key: scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
+            for key, value in state.items()
+        }
+        for state in states
+    ]
+
+
+def join_states(scratch: Scratch, ranges: list[Any]) -> list[State]:
+    """Join the states of several ranges of columns; those of a single range are returned as they are.
+
+    Joining them in memory would take them twice. Ragged arrays, which may be large, are mapped from the file.
+
+    Parameters
+    ----------
+    scratch : stores what is learned from all ranges but the first.
+    ranges : the states of the first range, and what `store_states` returned for each of the others.
+    """
+    first, *others = ranges
+    if not others:
+        return list(first)
+    give_back_freed_memory()  # of fitting, which may be as large
+    joined: list[State] = []
+    for parts in zip(store_states(scratch, first), *others):
+        state: State = {}
         for key in parts[0]:
             arrays, *values = zip(*(part[key] for part in parts))  # arrays; or the lengths and the values of `Ragged`s
-            joined[key] = np.concatenate([self._scratch.read(each) for each in arrays])
+            state[key] = np.concatenate([scratch.read(each) for each in arrays])
             if values:
-                mapped = self._scratch.map_arrays([self._scratch.join(values[0])])[0]
-                joined[key] = Ragged.from_lengths(joined[key], mapped)
-        return joined
+                state[key] = Ragged.from_lengths(state[key], scratch.map_arrays([scratch.join(values[0])])[0])
+        joined.append(state)
+    return joined
 
 
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-def _take_statistic(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
-    """Take the statistic of the columns of a batch from `low` up to, but not including, `high`."""
-    columns = np.arange(low, high)
-    if counting.count_rows is not None:
-        return counting.count_rows(batch, columns, counting.reader)
-    return counting.kind.of(batch, columns, counting.supervised, counting.reader)
+def _take_statistic(
+    count_rows: Callable[[Batch, np.ndarray], Statistic], low: int, high: int, batch: Batch
+) -> Statistic:
+    return count_rows(batch, np.arange(low, high))
 
 
 def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
@@ -326,9 +293,15 @@ def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Stati
     return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
 
 
-def _learn_columns(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> Learned:
-    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; see `Learning`."""
-    view = counting.make_statistic_for(stage, cut_columns(*item))
+def _learn_columns(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
+    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``, that another is counted for.
+
+    The statistic `can_serve` the stage.
+    """
+    view = cut_columns(*item)
+    if isinstance(view, ContingencyTable):
+        table = view.without_classes() if counted_for.needs_class and not stage.needs_class else view
+        view = table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
     return [learn_state(stage, view)], view.totals
 
 

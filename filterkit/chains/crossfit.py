@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Counting, Learned, Learning, cut_columns, learn_in_strips
+from filterkit.chains.column_fitting import Learned, cut_columns, learn_in_strips, make_fitted
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
@@ -73,14 +73,14 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
         raise StageError(stage.name, f"{stage.folds()} folds: there {found}; {what}")
     n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
     fold = draw_folds(classes, n_folds, stage.fold_seed())
-    learning = Learning(partial(_learn_by_fold, stage, n_folds))
-    counting = Counting(ContingencyTable, True, stage.name, partial(_count_pairs, fold, n_folds))
-    run_passes(learn_in_strips(counting, stage, rows, memory, learning))
-    fitted, by_fold = learning.make_fitted(stage, rows.schema)
-    return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
+    count_rows = partial(_count_pairs, fold, n_folds, stage.name)
+    learn = partial(_learn_by_fold, stage, n_folds)
+    ((states, totals, _),) = run_passes(learn_in_strips(stage, count_rows, learn, rows, memory))
+    fitted = make_fitted(stage, rows.schema, states[0], totals)
+    return CrossFitted(fitted, states[1:], fold) if stage.cross_fits() else fitted
 
 
-def _count_pairs(fold: np.ndarray, n_folds: int, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
+def _count_pairs(fold: np.ndarray, n_folds: int, reader: str, batch: Batch, columns: np.ndarray) -> ContingencyTable:
     """Count the rows of a batch by pairs of class and fold, numbered class · (folds + 1) + fold.
 
     A value that few rows have occurs with few pairs, so the weights are sparse if that takes less memory.
@@ -88,7 +88,7 @@ def _count_pairs(fold: np.ndarray, n_folds: int, batch: Batch, columns: np.ndarr
     Parameters
     ----------
     fold : int32 (training rows,), the fold of each row; `n_folds` for none.
-    batch, columns, reader : as for `Statistic.of`.
+    reader, batch, columns : as for `Statistic.of`.
     """
     rows = select_counted_rows(batch, True, reader)
     pair = rows.y * (n_folds + 1) + fold[rows.numbers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
-from filterkit.chains.column_fitting import Counting
+from filterkit.chains.column_fitting import can_serve
 from filterkit.chains.fitting import fit_stages, group_stages
 from filterkit.chains.rows import open_rows
 from filterkit.data.batch import empty
@@ -89,8 +89,8 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
             yield Step("2 or more", names, f"{title} of {stage.folds()} folds")
             return
         # A statistic also serves the stages that follow. This is right if all rows have a class and the weight 1.
-        counting, count = Counting(statistic, stage.needs_class, stage.name), 1
-        while count < len(group) and counting.can_serve(cast(ColumnStage, group[count])):
+        count = 1
+        while count < len(group) and can_serve(stage, cast(ColumnStage, group[count])):
             count += 1
         how, passes = title + (" by class" if stage.needs_class else ""), 1
         if stage.needs_class and is_numeric:
