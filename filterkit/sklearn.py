@@ -62,7 +62,7 @@ def _raise_value_errors() -> Iterator[None]:
 
 
 class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
-    """The base of estimators of scikit-learn that are chains; `ChainTransformer` has the parameters."""
+    """The base class of chains as estimators of scikit-learn; its parameters are those of `ChainTransformer`."""
 
     def __init__(self, chain: str = "", positive: Any = None, unseen: str = "error") -> None:
         self.chain = chain
@@ -88,7 +88,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         """Return whether y, (rows,), is a numeric class; raise a ValueError if the stages that need it cannot take it.
 
-        Without stages that need y, numbers that are no classes are left out.
+        It is not if no stage needs y.
         """
         raise NotImplementedError
 
@@ -116,7 +116,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("X has no rows; a chain is fitted on at least one")
         self.classes_: Any = None
         if y is not None:
-            _refuse_mask(y, "y")
+            _refuse_masked_array(y, "y")
             y = column_or_1d(y, warn=True)
             if len(y) != len(batch):
                 raise ValueError(
@@ -124,17 +124,17 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 )
             batch = self._attach_class(batch, y, needed_by)
         if sample_weight is not None:
-            _refuse_mask(sample_weight, "sample_weight")
+            _refuse_masked_array(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
             batch = batch.replace(weights=None if (weights == 1).all() else weights)
         return chain, batch
 
     def _convert_rows(self, X: Any, reset: bool) -> Batch:
-        """Return X as a batch without a class; with `reset`, its features are those of the chain from now on."""
+        """Convert X, (rows, features), to a batch without a class; `reset` says that these are the training rows."""
         if isinstance(X, Batch) or hasattr(X, "collect"):
             what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else describe_wrong_rows(X)
             raise ValueError(f"expected an array or a data frame, found {what}")
-        _refuse_mask(X, "X")
+        _refuse_masked_array(X, "X")
         first = X[0] if isinstance(X, list) and X else None
         if isinstance(first, dict):
             raise ValueError("X is a list of dicts; give it to pandas.DataFrame first")
@@ -369,7 +369,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
 
 
 class _ChainPredictor(_ChainEstimator):
-    """The base of the classifier and the regressor."""
+    """The base class of `ChainClassifier` and `ChainRegressor`, whose chains end in a learner."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the chain; arguments and errors are those of `ChainTransformer.fit`."""
@@ -510,11 +510,11 @@ _PLUGIN_FILES = "plugin_files"  # of the state of an estimator: the paths of the
 
 @lru_cache(maxsize=256)
 def _parse_chain(chain: str, plugins: Registry) -> list[Stage]:
-    """Parse a chain to stages to look at, not to fit; cached, as scikit-learn asks for tags again and again."""
+    """Parse a chain to stages that nobody fits; cached, because scikit-learn asks for tags again and again."""
     return Chain.parse(chain, plugins).stages
 
 
-def _refuse_mask(values: Any, name: str) -> None:
+def _refuse_masked_array(values: Any, name: str) -> None:
     """Raise a ValueError for a masked array, because scikit-learn ignores the mask."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array, whose mask would be lost; fill what is masked, or leave it out")
@@ -572,7 +572,7 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
 
 
 def _rename_derived_column(name: str, features: np.ndarray) -> str:
-    """Return the name of a column that comes from feature x7, say, with the name that `features` has for it."""
+    """Replace the x7, say, with which the name of a column begins, by the name of feature 7; return others as is."""
     match = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
     if match is None or int(match[1]) >= len(features):
         return name

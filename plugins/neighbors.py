@@ -85,7 +85,7 @@ class NeighborModel:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(exponents_of_extremes(_find_largest_value_of_rows(X).max(), _DIGITS))
+        self._exponent = int(exponents_of_extremes(_find_largest_absolute_values(X).max(), _DIGITS))
         self._near = self._scale_rows(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _compute_square_lengths(self._near)
@@ -96,7 +96,7 @@ class NeighborModel:
         For the cosine each row has a power of its own, for the Euclidean distance all have that of the training rows.
         """
         exponents = (
-            exponents_of_extremes(_find_largest_value_of_rows(X), _DIGITS)
+            exponents_of_extremes(_find_largest_absolute_values(X), _DIGITS)
             if self._cosine
             else np.full(X.shape[0], self._exponent)
         )
@@ -158,7 +158,7 @@ class NeighborModel:
         row is farther by more than both can be rounded, and never between ties.
         """
         X = self._scale_rows(X)
-        largest = _find_largest_value_of_rows(X)
+        largest = _find_largest_absolute_values(X)
         is_open = ~((largest > 0) & (largest < 1e140))
         rows = np.flatnonzero(~is_open)
         points = X[rows]
@@ -204,7 +204,7 @@ class NeighborModel:
         return 1 - divide_or_zero(products, lengths)
 
 
-def _find_largest_value_of_rows(X: Any) -> np.ndarray:
+def _find_largest_absolute_values(X: Any) -> np.ndarray:
     """Return the largest absolute value of each row, 0 where there is none."""
     largest = abs(X).max(axis=1)
     return np.asarray(largest.toarray().ravel() if hasattr(largest, "toarray") else largest)

@@ -104,7 +104,7 @@ class ComparableRows(NamedTuple):
 
     @staticmethod
     def from_rows(X: np.ndarray, schema: Schema) -> ComparableRows:
-        """Make them from X, float64 (rows, columns): scale numeric columns to [0, 1], and mark missing values."""
+        """Make comparable rows of X, float64 (rows, columns), with numbers scaled to [0, 1] by column."""
         nominal, missing = schema.nominal, np.isnan(X)
         halves = X / 2  # of which no range overflows
         low, high = _find_extremes(halves)

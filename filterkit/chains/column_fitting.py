@@ -23,7 +23,7 @@ from filterkit.allocators import give_back_freed_memory
 from filterkit.chains.budget import statistic_share
 from filterkit.chains.queries import Passes, Query, merge_records
 from filterkit.chains.rows import Rows
-from filterkit.counts.numeric_class import NumericClass, count_class
+from filterkit.counts.numeric_class import NumericClass, count_class_values
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, join_columns
 from filterkit.counts.weights import check_sum, sum_weights
@@ -70,7 +70,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
             count_rows = (
                 partial(stage.learns_from.of, supervised=stage.needs_class, reader=stage.name)
                 if table is None
-                else partial(NumericClass.of(table).count_rows, reader=stage.name)
+                else partial(NumericClass.from_table(table).count_rows, reader=stage.name)
             )
         learn = partial(_learn_columns, counted_for, stage)
         (state,), totals, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
@@ -113,14 +113,14 @@ def can_serve(counted_for: ColumnStage, stage: ColumnStage, n_unlabelled: float 
 
 
 def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | None]:
-    """Count the values of a numeric class in one pass, as `count_class` does; return None without a numeric class.
+    """Count the values of a numeric class in one pass, as `count_class_values` does; return None for other rows.
 
     The query of the pass is yielded, for `run_passes` to answer.
     """
     target = rows.schema.class_attribute
     if target is None or target.kind != "numeric":
         return None
-    return (yield from merge_records(rows, partial(count_class, reader)))
+    return (yield from merge_records(rows, partial(count_class_values, reader)))
 
 
 class Strip(NamedTuple):

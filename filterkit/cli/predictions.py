@@ -16,7 +16,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.engines.engine import Done
 from filterkit.errors import visible
 from filterkit.evaluation.confusion import PredictionCounts, list_confusion_matrices
-from filterkit.evaluation.measures import sum_errors
+from filterkit.evaluation.measures import sum_error_terms
 from filterkit.files.output import open_output
 from filterkit.formats.output import Mapping
 from filterkit.messages import say
@@ -41,7 +41,7 @@ class MeasuredRows:
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
         self._rows, self.learner = rows, learner
         self._counts: dict[str, PredictionCounts] = {}
-        self._errors: Any = 0.0  # of predicted numbers, as `sum_errors` gives them
+        self._errors: Any = 0.0  # of predicted numbers, as `sum_error_terms` gives them
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, as `Rows.map` does, and count its predictions."""
@@ -61,7 +61,7 @@ class MeasuredRows:
             for found in counted:
                 if isinstance(found, list):
                     for name, values, cells in found:
-                        self._counts.setdefault(name, PredictionCounts()).add(values, cells)
+                        self._counts.setdefault(name, PredictionCounts()).add_cells(values, cells)
                 else:
                     self._errors = self._errors + found
             yield result
@@ -88,11 +88,13 @@ class MeasuredRows:
 
 
 def _count_outcomes(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
-    """Return the confusion in a batch that comes out of a learner or, of numbers, the sums of errors; [] without
-    rows."""
+    """Count how a batch was predicted by the learner that it comes out of.
+
+    Returns what `list_confusion_matrices` does or, of numbers, what `sum_error_terms` does.
+    """
     outcome = learner.read_outcome(batch)
     if outcome.is_numeric:
-        return sum_errors(outcome)
+        return sum_error_terms(outcome)
     return list_confusion_matrices(learner, outcome, batch.schema)
 
 
@@ -142,10 +144,10 @@ def map_predictions(
     errors_only : whether rows that are predicted rightly, or whose truth is not known, are left out.
     function : is called in the engine with a table, as a batch.
     """
-    return rows.map(partial(_call_on_predictions, function, schema, rows.learner, errors_only), last=True)
+    return rows.map(partial(_call_on_predictions_table, function, schema, rows.learner, errors_only), last=True)
 
 
-def _call_on_predictions(
+def _call_on_predictions_table(
     function: Callable[[Batch], T], schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch
 ) -> T:
     """Call a function with the table of predictions of a batch, see `map_predictions`."""

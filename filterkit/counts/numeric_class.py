@@ -17,7 +17,7 @@ from filterkit.data.schema import Schema
 
 
 class NumericClass(NamedTuple):
-    """Says how to count the rows of a numeric class.
+    """The bins and moments of a numeric class, by which rows are counted.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class NumericClass(NamedTuple):
     deviation: float
 
     @staticmethod
-    def of(table: ContingencyTable) -> NumericClass:
-        """Make the bins and moments of a class from the table that `count_class` returns."""
+    def from_table(table: ContingencyTable) -> NumericClass:
+        """Make the bins and moments of a class from the table that `count_class_values` returns."""
         cells, (low, high) = table.with_zeros(), np.ravel(table.extremes())
         half = high / 2 - low / 2 or 1.0  # of halves, no range overflows
         share, scaled = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
@@ -61,7 +61,7 @@ class NumericClass(NamedTuple):
         )
 
 
-def count_class(reader: str, batch: Batch) -> ContingencyTable:
+def count_class_values(reader: str, batch: Batch) -> ContingencyTable:
     """Count the values of the class of a batch, as the only column of a table that is not supervised.
 
     Raises

@@ -57,7 +57,7 @@ class PredictionCounts:
     values: list[str] = field(default_factory=list)
     weights: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def add(self, values: list[str], cells: list[list[Any]]) -> None:
+    def add_cells(self, values: list[str], cells: list[list[Any]]) -> None:
         """Add the counts of further rows: the values and the cells of an entry of `Result.confusion`."""
         self.values = list(dict.fromkeys([*self.values, *values]))
         for true, predicted, weight in cells:

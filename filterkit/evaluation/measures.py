@@ -330,17 +330,17 @@ def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
     with np.errstate(over="ignore", invalid="ignore"):
         # Distances from means of their own lose no digits, however narrow the numbers of the fold are.
         found = compute_error_measures(
-            sum_errors(outcome, [np.average(each, axis=0, weights=weights) for each in pair])
+            sum_error_terms(outcome, [np.average(each, axis=0, weights=weights) for each in pair])
         )
         found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
     truth, predicted = (_rank_columns(each, weights) for each in pair)
     ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
-    found["spearman"] = compute_error_measures(sum_errors(ranks))["pearson"]
+    found["spearman"] = compute_error_measures(sum_error_terms(ranks))["pearson"]
     # A measure that is too large for a number, of any target, has no mean.
     return {name: np.nan if np.isinf(found[name]).any() else average_without_nan(found[name]) for name in OF_NUMBERS}
 
 
-def sum_errors(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) -> np.ndarray:
+def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) -> np.ndarray:
     """Compute the sums over rows that `compute_error_measures` needs: float64 (10, targets).
 
     The sums of several parts of the rows may be added up.
@@ -363,7 +363,7 @@ def sum_errors(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) ->
 
 
 def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute measures from the sums of `sum_errors`: by name, float64 (targets,), NaN where undefined.
+    """Compute measures from the sums of `sum_error_terms`: by name, float64 (targets,), NaN where undefined.
 
     These are the `OF_NUMBERS` without spearman and medae; `measure_number_predictions` has their formulas.
     """

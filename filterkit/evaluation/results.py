@@ -160,7 +160,7 @@ class Results:
         return average_over_axis(values, 1) if self.has_several_tasks else values[0]
 
     def list_methods(self) -> list[str]:
-        """Return the names of the methods, those of chains without their variant: ``bns`` of ``bns/500``."""
+        """List the methods: the names of the chains without their variants, such as ``bns`` for ``bns/500``."""
         return list(dict.fromkeys(map(_strip_variant_of_chain, self.chains)))
 
     def compute_best_of_each_method(self, measure: str) -> np.ndarray:
@@ -185,12 +185,12 @@ class Results:
 
     @property
     def has_several_tasks(self) -> bool:
-        """Whether there are several tasks, over which chains then are compared; otherwise they are over folds."""
+        """Whether there are several tasks. If so, chains are compared over tasks, and otherwise over folds."""
         return len(self.tasks) > 1
 
     @property
     def compared_over(self) -> tuple[int, str]:
-        """What chains are compared over: how many there are, and whether they are "tasks" or "folds"."""
+        """The number of tasks over which chains are compared, and "tasks"; of a single task its folds, and "folds"."""
         return (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
 
     def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
@@ -282,7 +282,7 @@ class Results:
 
     @cached_property
     def _split_numbers(self) -> np.ndarray:
-        """int64 (tasks, folds, chains, shares): which test rows a result is of, as a number; -1 where there is none."""
+        """int64 (tasks, folds, chains, shares): a number that equal test rows share; -1 where there is no result."""
         return self._lay_out_as_cube(np.unique([row.split for row in self.rows], return_inverse=True)[1], -1)
 
     def count_choices(self) -> dict[float, dict[str, int]]:
@@ -366,14 +366,14 @@ def pool_predictions_over_folds(results: Results, field: str) -> list[PooledPred
         for group, *own in getattr(row, field) or ():
             key = (row.data, row.task, row.share, row.chain, group)
             if field == "confusion":
-                found.setdefault(key, PredictionCounts()).add(*own)
+                found.setdefault(key, PredictionCounts()).add_cells(*own)
             else:
                 found[key] = np.hstack([found.get(key, np.empty((2, 0))), own])
     return [PooledPredictions._make([*key, each]) for key, each in found.items()]
 
 
 def average_over_axis(values: np.ndarray, axis: int) -> np.ndarray:
-    """Return the means over an axis, without NaN values; NaN where no value is left."""
+    """Average values over an axis, without those that are NaN; the mean of none is NaN."""
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
         return np.asarray(np.nansum(values, axis) / np.count_nonzero(~np.isnan(values), axis))
 
@@ -410,7 +410,9 @@ def read_results_files(paths: Iterable[str]) -> Results:
 
 
 def _choose_fold_offset(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
-    """Choose the number that the first fold of a file gets: of the fold with the same test rows, or a new one.
+    """Choose the number to add to the folds of a file, so that equal test rows of several files have one number.
+
+    Folds with other test rows get new numbers.
 
     Parameters
     ----------

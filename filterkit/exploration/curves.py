@@ -45,8 +45,8 @@ class Curves(NamedTuple):
     words: str
     what: str
 
-    def describe(self, column: int) -> list[dict[str, Any]]:
-        """Return the curves of one incoming column for the page: one for each task, of the first six."""
+    def list_curves(self, column: int) -> list[dict[str, Any]]:
+        """List the curves of an incoming column as the page reads them, one for each of the first six tasks."""
         values, rows = self.values.get_row(column), self.rows.get_row(column)
         return [
             {
@@ -95,32 +95,32 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     thinned, fitted = yield from fit_in_passes([_ThinValues(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     columns = fitted.columns
-    grid = _pad_rows(values, values.values)[columns]
+    grid = _pad_rows_with_nan(values, values.values)[columns]
     column = np.repeat(np.arange(len(grid)), grid.shape[1])
     images = fitted.stage.curve(grid.ravel(), column, fitted.state).reshape(grid.shape).T
     drawn = ~np.isnan(images).all(axis=0) | (values.lengths[columns] == 0)
     return Curves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
 
 
-def compute_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int) -> Passes[Curves]:
+def compute_class_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int) -> Passes[Curves]:
     """Compute the mean of a numeric class over at most 200 values of each of some columns.
 
     Parameters
     ----------
     rows, columns, memory : as for `compute_curves`.
-    class_ : what `describe_numbers` says of the class.
+    class_ : what `describe_numeric_class` says of the class.
     """
     (thinned,) = yield from fit_in_passes(
         [_ThinValues()], rows.transform_by(pass_on_columns(rows.schema, columns)), memory
     )
     state = thinned.state
-    means = class_["mean"] + class_["deviation"] * _pad_rows(
+    means = class_["mean"] + class_["deviation"] * _pad_rows_with_nan(
         state["values"], state["sums"].values / state["rows"].values
     )
     return Curves(state["values"], state["rows"], np.arange(len(columns)), means.T, "", "mean")
 
 
-def _pad_rows(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
+def _pad_rows_with_nan(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
     """Return the numbers of each row of a ragged array as a row that ends with NaN: float64 (rows, n)."""
     grid = np.full((len(ragged), max(ragged.lengths.max(initial=0), 1)), np.nan)
     grid[np.arange(grid.shape[1]) < ragged.lengths[:, None]] = numbers

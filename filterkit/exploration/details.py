@@ -12,7 +12,7 @@ from filterkit.chains.queries import Passes, run_passes
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlate_columns
-from filterkit.exploration.curves import compute_curves, compute_means, find_curve_stage
+from filterkit.exploration.curves import compute_class_means, compute_curves, find_curve_stage
 from filterkit.exploration.extents import Extents
 from filterkit.exploration.features import MOST_CURVES, Features
 from filterkit.exploration.histograms import count_bins
@@ -73,7 +73,7 @@ def describe_best(
     stage = find_curve_stage(later.stages, known) if 0 < len(features.tasks) <= MOST_CURVES else None
     curves: Any = iter(()) if stage is None else compute_curves(features.rows, columns, stage, memory)
     if features.supervised and "mean" in class_:
-        curves = compute_means(features.rows, columns, class_, memory)
+        curves = compute_class_means(features.rows, columns, class_, memory)
     before, curves, after, correlation = run_passes(
         count_bins(features.rows, columns, later.before),
         curves,
@@ -85,7 +85,7 @@ def describe_best(
             {
                 "feature": int(np.searchsorted(features.shown, column)),
                 "before": before.describe(at),
-                "curves": [] if curves is None else curves.describe(at),
+                "curves": [] if curves is None else curves.list_curves(at),
                 "after": []
                 if after is None
                 else [

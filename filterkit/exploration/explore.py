@@ -36,7 +36,12 @@ from filterkit.exploration.features import (
     write_notes,
 )
 from filterkit.exploration.isolines import has_plane, list_isoline_rates
-from filterkit.exploration.overview import describe_numbers, describe_table, estimate_tests, find_warnings
+from filterkit.exploration.overview import (
+    describe_numeric_class,
+    describe_table,
+    estimate_number_of_tests,
+    find_warnings,
+)
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.lookup import find_metric
 from filterkit.plugin.registry import Registry
@@ -82,7 +87,7 @@ def explore(
     def choose_metrics() -> list[Metric]:
         """Return the metrics without those that would take too long, unless they are asked for or the only ones."""
         quick = [metric for metric in metrics if not metric.slow]
-        return quick if quick and not chosen and estimate_tests(overviews.merge()) > _MANY_TESTS else metrics
+        return quick if quick and not chosen and estimate_number_of_tests(overviews.merge()) > _MANY_TESTS else metrics
 
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
@@ -97,7 +102,7 @@ def explore(
     overview = overviews.merge()
     described = describe_table(overview)
     if numbers is not None:
-        described["class"] |= describe_numbers(numbers)
+        described["class"] |= describe_numeric_class(numbers)
     seconds = {begin: end - start for (begin, start), end in zip(ends.items(), [*ends.values()][1:])}
     about_rows = {
         "head": head,

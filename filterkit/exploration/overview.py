@@ -24,7 +24,7 @@ _RARE = 10  # rows of a class
 _SHORT = 40  # characters of a text that may be an identifier
 
 
-def estimate_tests(overview: Overview) -> int:
+def estimate_number_of_tests(overview: Overview) -> int:
     """Estimate how many tests of all features differ in their counts, times the classes if they are more than two."""
     distinct = int(overview.distinct_counts.sum())
     classes = len(overview.class_rows)
@@ -54,13 +54,13 @@ def describe_table(overview: Overview) -> dict[str, Any]:
     }
 
 
-def describe_numbers(table: ContingencyTable) -> dict[str, Any]:
+def describe_numeric_class(table: ContingencyTable) -> dict[str, Any]:
     """Return what ``class`` of the overview says of a numeric class, of which `table` has the only column.
 
     ``mean``, ``deviation`` (whose divisor is the number of rows), ``quantiles`` (of 0, 25, 50, 75 and 100 %), and the
     ``edges`` and ``counts`` of a histogram; {} without values. Rows count by weight.
     """
-    cells, class_ = table.with_zeros(), NumericClass.of(table)
+    cells, class_ = table.with_zeros(), NumericClass.from_table(table)
     if not len(cells.values):
         return {}
     counts, edges = np.histogram(cells.values / 2, _BINS, weights=cells.rows)  # of halves, no range overflows
@@ -84,11 +84,11 @@ def find_warnings(overview: Overview, features: Schema, ranking: Ranking | None)
     features : the schema of the rows that `ranking` is of.
     ranking : the scored features; None to say nothing of features. Nothing is said of them if rows are few, either.
     """
-    warnings = [*_warn_of_classes(overview)]
+    warnings = [*_list_class_warnings(overview)]
     if overview.rows:
-        warnings += _warn_of_columns(overview)
+        warnings += _list_column_warnings(overview)
     if ranking is not None and overview.rows >= _FEW_ROWS:
-        warnings += _warn_of_features(features, ranking, overview)
+        warnings += _list_feature_warnings(features, ranking, overview)
     return [
         {"kind": kind, "text": text, "attributes": (names or [])[:_NAMES], "count": len(names or [])}
         for kind, text, names in warnings
@@ -101,7 +101,7 @@ def find_warnings(overview: Overview, features: Schema, ranking: Ranking | None)
 _Warnings = Iterator[tuple[str, str, list[str] | None]]
 
 
-def _warn_of_classes(overview: Overview) -> _Warnings:
+def _list_class_warnings(overview: Overview) -> _Warnings:
     target, rows = overview.schema.class_attribute, overview.class_rows
     if not overview.rows:
         yield "empty", "There are no rows.", None
@@ -123,7 +123,7 @@ def _warn_of_classes(overview: Overview) -> _Warnings:
         yield "unlabelled", f"The class is missing in {overview.unlabelled:,} rows, which do not count.", None
 
 
-def _warn_of_columns(overview: Overview) -> _Warnings:
+def _list_column_warnings(overview: Overview) -> _Warnings:
     names = [attribute.name for attribute in overview.schema.features]
     empty = overview.missing == overview.rows
     constant = (overview.distinct_counts == 1) & (overview.missing == 0)
@@ -143,7 +143,7 @@ def _warn_of_columns(overview: Overview) -> _Warnings:
         yield "weights", f"Rows have weights from {low:g} to {high:g}; all counts here are weights.", None
 
 
-def _warn_of_features(features: Schema, ranking: Ranking, overview: Overview) -> _Warnings:
+def _list_feature_warnings(features: Schema, ranking: Ranking, overview: Overview) -> _Warnings:
     names = [attribute.name for attribute in features.features]
     differs = (ranking.distinct >= overview.rows) & (ranking.whole | features.nominal)
     text = "These attributes have another value in each row, and may be identifiers:"

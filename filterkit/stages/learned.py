@@ -54,17 +54,17 @@ def make_learned_table(
     first = next(iter(columns.values()), None)
     order = np.arange(len(names))
     if isinstance(first, Ragged) or (isinstance(first, list) and any(isinstance(each, list) for each in first)):
-        learned = [i for i in order.tolist() if any(each == each for each in _get_value(first, i))]
+        learned = [i for i in order.tolist() if any(each == each for each in _get_cell(first, i))]
         order = np.array(learned, np.int64)
     elif isinstance(first, np.ndarray) and first.dtype.kind == "f":
         order = order[~np.isnan(first)]
         if ranked:
             order = order[np.argsort(-np.abs(first[order]), kind="stable")]
-    rows = [[names[i], *(_get_value(values, i) for values in columns.values())] for i in order[:top].tolist()]
+    rows = [[names[i], *(_get_cell(values, i) for values in columns.values())] for i in order[:top].tolist()]
     return LearnedTable(title, [of, *columns], rows, len(order) - len(rows))
 
 
-def _get_value(values: Any, i: int) -> Any:
+def _get_cell(values: Any, i: int) -> Any:
     if isinstance(values, Ragged):
         return values.get_row(i).tolist()
     return values[i].tolist() if isinstance(values, np.ndarray) else values[i]

@@ -126,7 +126,7 @@ class Learner(Stage):
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
 
-        def trials() -> Iterator[tuple[Training, Training]]:
+        def make_inner_splits() -> Iterator[tuple[Training, Training]]:
             for inner, outer in rows.inner_splits():
                 if len(held_out := self._take_usable_rows(outer)):
                     yield (
@@ -134,7 +134,7 @@ class Learner(Stage):
                         self._make_training(held_out, tasks),
                     )
 
-        model = self.learn_with_inner_cv(training, trials()) if self.inner_folds() else self.learn(training)
+        model = self.learn_with_inner_cv(training, make_inner_splits()) if self.inner_folds() else self.learn(training)
         if isinstance(model, LinearModel):
             fault = model.find_fault(schema.width, len(tasks.names))
             if fault is not None:
@@ -325,7 +325,7 @@ class FittedLearner(Fitted):
         StageError : a value of these rows is missing or infinite, or too large for a score.
         """
         batch = self._learner._take_usable_rows(batch)
-        return self._make_outcome(batch, *self._predict(batch))
+        return self._make_outcome(batch, *self._predict_codes_and_scores(batch))
 
     def read_outcome(self, batch: Batch) -> Outcome:
         """Return what `predict_outcome` does, but read it from the columns that this stage has added to the rows.
@@ -382,7 +382,7 @@ class FittedLearner(Fitted):
             )
         return scores
 
-    def _predict(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    def _predict_codes_and_scores(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         """Predict rows; return the columns that this stage adds to them, as `read_predictions` does."""
         scores = self.scores(batch)
         if self.tasks.is_numeric:
@@ -396,7 +396,7 @@ class FittedLearner(Fitted):
         return (chosen if self.predicts_rest else self.tasks.decode_targets(chosen, self._incoming)), scores
 
     def transform(self, batch: Batch) -> Batch:
-        columns = np.hstack(self._predict(batch))
+        columns = np.hstack(self._predict_codes_and_scores(batch))
         X: Matrix | Csr
         if batch.sparse:
             X = Csr.hstack([batch.csr, Csr.from_scipy(columns)])

@@ -52,7 +52,7 @@ class Tasks(NamedTuple):
 
     @property
     def group_bounds(self) -> list[int]:
-        """Where the values of each target begin among the tasks, as `find_group_bounds` finds it."""
+        """The index of the first task of each target and, last, the number of tasks; see `find_group_bounds`."""
         return find_group_bounds(self.exclusive, len(self.names))
 
     def truth(self, batch: Batch) -> np.ndarray:

@@ -78,7 +78,7 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
         check_trusted(stage, path)
 
 
-def parse_value(stage: str, name: str, text: str) -> Any:
+def parse_parameter_value(stage: str, name: str, text: str) -> Any:
     """Parse the value of a parameter: a Python literal, an estimator by its class, or a text.
 
     Of ``estimators``, several classes with commas between them are pairs of a name in lower case and an estimator.
@@ -110,8 +110,8 @@ def make_estimator(
     UsageError : there is no such class or parameter.
     """
     pairs = (pair.partition("=")[::2] for pair in assignments)
-    values = {name: parse_value(stage, name, text) for name, text in pairs} | dict(chosen or {})
-    estimator_class = _import_class(stage, class_)
+    values = {name: parse_parameter_value(stage, name, text) for name, text in pairs} | dict(chosen or {})
+    estimator_class = _import_estimator_class(stage, class_)
     own = {name: value for name, value in values.items() if "__" not in name}
     parameters = inspect.signature(estimator_class).parameters
     unknown = next((name for name in own if name not in parameters), None)
@@ -136,7 +136,7 @@ def explain_missing_parameter(name: str) -> str:
     return f"needs the parameter {name}; write --set {name}=VALUE, which may be a class, such as LinearSVC"
 
 
-def _import_class(stage: str, class_: str) -> type[Any]:
+def _import_estimator_class(stage: str, class_: str) -> type[Any]:
     module, _, name = list_sklearn_classes().get(class_, class_).rpartition(".")
     try:
         imported = importlib.import_module(module)
@@ -155,7 +155,7 @@ def _list_parameters(options: Mapping[str, str]) -> list[str]:
     """List the parameters of the class that one of the options names, each with ``=``; [] if there is no such class."""
     class_ = options.get("estimator") or options.get("class_", "")
     try:
-        return [f"{name}=" for name in inspect.signature(_import_class("", class_)).parameters]
+        return [f"{name}=" for name in inspect.signature(_import_estimator_class("", class_)).parameters]
     except (UsageError, ValueError):
         return []
 
@@ -204,12 +204,12 @@ def call_estimator(stage: str, class_: str, function: Callable[..., T], *argumen
 
 
 def shorten_message(error: Exception | str) -> str:
-    """Return a message from outside filterkit on one line that is not too long."""
+    """Join a message of another package to one line of at most 300 characters."""
     return " ".join(str(error).split())[:_SHOWN]
 
 
 def convert_to_csr_matrix(X: Any) -> Any:
-    """Return rows as estimators take them: sparse ones as a scipy matrix, as not all packages know scipy's arrays."""
+    """Convert sparse rows to a csr_matrix, because not all packages know scipy's sparse arrays; return others as is."""
     from scipy.sparse import csr_matrix, issparse
 
     return csr_matrix(X) if issparse(X) else X
@@ -269,7 +269,7 @@ def load_estimator(stage: str, text: str) -> Any:
 
 
 def _check_unpacked_size(data: bytes) -> None:
-    """Raise a `FilterkitError` if data of skops could take more memory than they are long.
+    """Raise a `FilterkitError` if what skops makes of its bytes could take more memory than they do.
 
     That is so if members are compressed, overlap, or stand for several objects.
     """

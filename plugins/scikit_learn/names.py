@@ -193,8 +193,11 @@ def list_sklearn_classes(kind: str = "") -> dict[str, str]:
     return {path.rpartition(".")[2]: path for kind_of_path, path in lines if kind in ("", kind_of_path)}
 
 
-def find_counterpart(name: str, is_regressor: bool) -> str:
-    """Return the regressor that is most like a classifier, or the other way round if not `is_regressor`."""
+def find_similar_estimator(name: str, is_regressor: bool) -> str:
+    """Find the regressor that is most like a classifier or, if not `is_regressor`, the classifier like a regressor.
+
+    `name` and the result are names of classes of scikit-learn; without a similar one it is a linear model.
+    """
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
     known = list_sklearn_classes("regressor" if is_regressor else "classifier")
     candidates = [name.replace(*(ends if is_regressor else ends[::-1])) for ends in endings]

@@ -37,9 +37,9 @@ from .estimators import (
     explain_missing_parameter,
     load_estimator,
     make_estimator,
-    parse_value,
+    parse_parameter_value,
 )
-from .names import find_counterpart, list_sklearn_classes
+from .names import find_similar_estimator, list_sklearn_classes
 
 _BLOCK = 256  # rows that a model scores together
 
@@ -97,9 +97,9 @@ class Predict(Learner):
 
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
-        from .weka_learners import describe_counterpart  # only mistakes need it
+        from .weka_learners import suggest_chain_for_weka_learner  # only mistakes need it
 
-        return describe_counterpart(name)
+        return suggest_chain_for_weka_learner(name)
 
     def __post_init__(self) -> None:
         assert self.estimator is not None
@@ -128,7 +128,7 @@ class Predict(Learner):
         return estimator.set_params(**seeds)
 
     @cached_property
-    def _tags(self) -> Any:
+    def _estimator_tags(self) -> Any:
         """Scikit-learn's tags, which say what the estimator accepts."""
         from sklearn.utils import get_tags
 
@@ -151,10 +151,10 @@ class Predict(Learner):
 
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
-        if is_numeric != (self._tags.estimator_type == "regressor"):
+        if is_numeric != (self._estimator_tags.estimator_type == "regressor"):
             what, kind = ("classes", "numeric") if is_numeric else ("numbers", "nominal")
             name = quoted(schema.attributes[schema.targets[0]].name)
-            hint = f"write: predict {find_counterpart(self.class_name, is_numeric)}"
+            hint = f"write: predict {find_similar_estimator(self.class_name, is_numeric)}"
             if is_numeric and not schema.labels:
                 hint += (
                     f"; if its numbers stand for classes, make it nominal first, by the stage: nominal --only {name}"
@@ -167,7 +167,7 @@ class Predict(Learner):
         return self.criterion or ("rmse" if is_numeric else "accuracy")
 
     def check_columns(self, schema: Schema) -> None:
-        if schema.sparse and not self._tags.input_tags.sparse:
+        if schema.sparse and not self._estimator_tags.input_tags.sparse:
             raise StageError(
                 self.name,
                 f"{self.class_name} takes no sparse rows; put svd before it, or make a dense file first: "
@@ -181,7 +181,7 @@ class Predict(Learner):
         return bool(self.make_unfitted().get_params().get("categorical_features") == "from_dtype")  # the default
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
-        check_finite(self.name, batch, rows, missing_allowed=self._tags.input_tags.allow_nan)
+        check_finite(self.name, batch, rows, missing_allowed=self._estimator_tags.input_tags.allow_nan)
 
     def inner_folds(self) -> int:
         return self.folds if self.grid else 0
@@ -191,7 +191,9 @@ class Predict(Learner):
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         pairs = (pair.partition("=")[::2] for pair in self.grid)
-        grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
+        grid = {
+            name: [parse_parameter_value(self.name, name, each) for each in text.split(",")] for name, text in pairs
+        }
         combinations = [dict(zip(grid, chosen)) for chosen in product(*grid.values())]
         criterion = self._choose_criterion(training.tasks.is_numeric)
         values: list[list[float]] = []  # of the criterion, for each fold and combination
@@ -216,18 +218,18 @@ class Predict(Learner):
         except FilterkitError as error:
             raise StageError(self.name, f"--costs {error}") from None
         truth, tasks, weights = training.truth, training.tasks, training.weights
-        is_numeric, needs_columns = tasks.is_numeric, not self._tags.target_tags.single_output
+        is_numeric, tags = tasks.is_numeric, self._estimator_tags
         targets = list(truth.T)
         if not is_numeric:  # values of the class, of each label or of each target: from 0, in the order of the header
             targets = [
                 truth[:, first:stop].argmax(axis=1)
                 if stop - first > 1
-                else (truth[:, first] == _choose_positive_code(tasks)).astype(int)
+                else (truth[:, first] == _get_code_of_positive(tasks)).astype(int)
                 for first, stop in pairwise(tasks.group_bounds)
             ]
-        takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label
+        takes_several = tags.target_tags.multi_output if is_numeric else tags.classifier_tags.multi_label
         is_joint = len(targets) > 1 and len(targets) == len(tasks.names)
-        if (is_numeric and needs_columns) or (is_joint and takes_several and np.ptp(targets)):
+        if (is_numeric and not tags.target_tags.single_output) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
         fitted: list[Any] = []
         for target in targets:
@@ -269,7 +271,7 @@ class Predict(Learner):
         return EstimatorModel(self, estimators, tasks, costs)
 
 
-def _choose_positive_code(tasks: Tasks) -> int:
+def _get_code_of_positive(tasks: Tasks) -> int:
     """Return 0 or 1, the number that stands for the positive class: 0 if it is the first of the two class values."""
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
@@ -280,7 +282,7 @@ def _name_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     if tasks.is_numeric:
         return [name]
     rest = f"not {name}" if target is None or len(target.values) > 2 else target.values[1 - tasks.codes[task]]
-    return [rest, name] if _choose_positive_code(tasks) else [name, rest]
+    return [rest, name] if _get_code_of_positive(tasks) else [name, rest]
 
 
 _THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -317,7 +319,7 @@ class EstimatorModel:
 
     @property
     def state(self) -> State:
-        """Implement `Model.state`."""
+        """The estimators, encoded as text, and the costs, if any, as `Predict.model` needs them."""
         state = {"estimators": dump_estimator(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}
 
@@ -340,32 +342,32 @@ class EstimatorModel:
         return tables
 
     def scores(self, X: Any) -> np.ndarray:
-        """Implement `Model.scores`."""
-        return self._compute_response(X, "predict" if self._tasks.is_numeric else self._method)
+        """Score rows, (rows, features): float64 (rows, tasks), the predicted numbers of numeric tasks."""
+        return self._call_method_on_rows(X, "predict" if self._tasks.is_numeric else self._method)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict rows: bool (rows, tasks), whether each row is positive; the numbers of numeric tasks."""
         if self._costs is None:
-            response = self._compute_response(X, "predict")
+            response = self._call_method_on_rows(X, "predict")
             return response if self._tasks.is_numeric else response > 0
-        codes, p = self._tasks.codes, self._compute_response(X, "predict_proba")
+        codes, p = self._tasks.codes, self._call_method_on_rows(X, "predict_proba")
         if len(codes) == 1:  # of two classes
             codes, p = np.arange(2), np.hstack([1 - p, p] if codes[0] else [p, 1 - p])
         expected = np.einsum("rt,tc->rc", p, self._costs[np.ix_(codes, codes)])  # row by row, unlike a matrix product
         return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
-    def _compute_response(self, X: Any, method: str) -> np.ndarray:
+    def _call_method_on_rows(self, X: Any, method: str) -> np.ndarray:
         """Call a method of the estimators on all rows, and return what it gives for each task: float64 (rows, tasks).
 
         Every block has the same number of rows, so that products of matrices round the same whatever rows come
         together; the last one is filled up with copies of its last row.
         """
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
-        blocks = (self._respond_to_block(convert_to_csr_matrix(X[some]), method) for some in rows)
+        blocks = (self._call_method_on_block(convert_to_csr_matrix(X[some]), method) for some in rows)
         response = call_estimator(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
         return np.ascontiguousarray(response[: X.shape[0]])
 
-    def _respond_to_block(self, X: Any, method: str) -> np.ndarray:
+    def _call_method_on_block(self, X: Any, method: str) -> np.ndarray:
         if self._tasks.is_numeric:
             return np.column_stack([each.predict(X) for each in self._estimators]).astype(np.float64)
         widths = np.diff(self._tasks.group_bounds).tolist()
@@ -397,5 +399,5 @@ class EstimatorModel:
                     f"{method} returns {response.shape[1]} columns for {len(classes)} classes; return one for each"
                 )
             values[:, np.asarray(classes, np.int64)] = response
-            columns.append(values if width > 1 else values[:, [_choose_positive_code(self._tasks)]])
+            columns.append(values if width > 1 else values[:, [_get_code_of_positive(self._tasks)]])
         return np.hstack(columns)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Counterpart(NamedTuple):
-    """Holds what stands for a learner of Weka.
+    """A chain that does what a learner of Weka does, as far as there is one.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ _ENTRIES = re.findall(r"^(\w+): ?(.*)(?:\n    (.*))?$", _TABLE, re.MULTILINE)
 LEARNERS = {name: Counterpart(chain, remark) for name, chain, remark in _ENTRIES}
 
 
-def describe_counterpart(name: str) -> str:
+def suggest_chain_for_weka_learner(name: str) -> str:
     """Return the end of a message that says what to write for a learner of Weka; "" if there is no such learner.
 
     `name` is that of its class, in any case of letters and with or without its package.

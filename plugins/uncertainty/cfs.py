@@ -157,12 +157,12 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
             while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
                 upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
                 bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._counted, side="right")), 1))
-            some = [self._compare_with_range(number, low, high) for low, high in pairwise(bounds)]
+            some = [self._compute_uncertainties_with_range(number, low, high) for low, high in pairwise(bounds)]
             found[self._columns] = _round_to_float32(np.concatenate(some))
         self[column] = np.where(found < _NOTHING, 1.0, found)
         return self[column]
 
-    def _compare_with_range(self, number: int, low: int, high: int) -> np.ndarray:
+    def _compute_uncertainties_with_range(self, number: int, low: int, high: int) -> np.ndarray:
         """Compute the uncertainties of the column `number` with the columns from `low` up to `high`: float64 (n,).
 
         These are numbers among the columns with two values at least. It takes one pass over the rows.

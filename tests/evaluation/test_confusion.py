@@ -27,8 +27,8 @@ def test_values_are_in_the_order_of_the_header(classes, positive, train, names, 
 
 def test_sums_name_the_values_that_occur_in_order():
     sums = PredictionCounts()
-    sums.add(["z", "c", "a"], [[2, 2, 1.0]])
-    sums.add(["z", "c", "a"], [[0, 2, 2.0], [2, 2, 1.0]])
+    sums.add_cells(["z", "c", "a"], [[2, 2, 1.0]])
+    sums.add_cells(["z", "c", "a"], [[0, 2, 2.0], [2, 2, 1.0]])
     assert sums == PredictionCounts(["z", "c", "a"], {("a", "a"): 2.0, ("z", "a"): 2.0})
     assert sums.true_or_predicted_values == ["z", "a"]
     assert sums.confusion_matrix.tolist() == [[0, 2], [0, 2]]

@@ -14,7 +14,7 @@ from filterkit.evaluation.measures import (
     compute_error_measures,
     list_number_predictions,
     measures,
-    sum_errors,
+    sum_error_terms,
 )
 from filterkit.stages.models import Outcome
 
@@ -94,8 +94,8 @@ def test_errors_can_be_summed_in_parts():
     given = drawn(targets=2)._replace(weights=np.random.default_rng(3).random(60) + 0.1)
     names = ("truth", "predicted", "weights")
     parts = [given._replace(**{n: getattr(given, n)[rows] for n in names}) for rows in (slice(20), slice(20, None))]
-    whole = compute_error_measures(sum_errors(given))
-    for name, values in compute_error_measures(sum(map(sum_errors, parts))).items():
+    whole = compute_error_measures(sum_error_terms(given))
+    for name, values in compute_error_measures(sum(map(sum_error_terms, parts))).items():
         np.testing.assert_allclose(values, whole[name], rtol=1e-13)
 
 

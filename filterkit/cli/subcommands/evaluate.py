@@ -120,7 +120,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
 
 
 class EvaluateCommand(CommandWithMeasures):
-    """The command, which refuses a chain without quotes."""
+    """The command ``evaluate``, whose error for a chain without quotes says how to write it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}

@@ -94,9 +94,9 @@ def _read_overview(
 
 
 def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:
-    """Add the score by the first metric of a numeric class to each feature of the document; or say why there is none.
+    """Add to each feature of a document its score by the first metric that takes a numeric class.
 
-    ``scored`` is the name of the metric, and ``remarks`` are lines that say why.
+    ``scored`` becomes the name of the metric. If the rows cannot be scored, ``remarks`` gets a line that says why.
     """
     from filterkit.chains.feature_scores import scores
     from filterkit.exploration.features import list_metrics
@@ -121,7 +121,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
 def _describe_input(
     overview: Overview, path: str, form: str, class_index: int | None, labels: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Make the document about an input.
+    """Make the document that ``info`` prints about an input.
 
     Parameters
     ----------

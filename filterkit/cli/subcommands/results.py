@@ -255,7 +255,7 @@ def tabulate_confusion(title: str, counts: PredictionCounts) -> list[str]:
 
 
 def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
-    """Return a table with the measures of each numeric class or target, as lines; `sums` are those of `sum_errors`."""
+    """Return a table with the measures of each numeric target, as lines; `sums` are those of `sum_error_terms`."""
     rates = compute_error_measures(sums)
     rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
     return align_rows([["class", *rates], *rows], range(1))
