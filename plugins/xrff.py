@@ -517,7 +517,7 @@ def _make_elements(attribute: Attribute, column: Any) -> pa.Array:
 
     if attribute.kind == "nominal":
         elements = [make_value(code, attribute) for code in (*range(len(attribute.values)), None)]
-        return take_texts(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
+        return take_texts(elements, column)
     return pa.array([make_value(value, attribute) for value in column], pa.string())
 
 

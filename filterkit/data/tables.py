@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -240,6 +240,14 @@ def joined_rows(*parts: Any) -> memoryview:
     return arrow.get_text_bytes(arrow.join_texts(*parts))
 
 
-def take_texts(texts: Sequence[str], positions: np.ndarray) -> Any:
-    """Make an Arrow array of the texts at int32 `positions`, (n,)."""
-    return arrow.take(arrow.make_text_array(texts), positions)
+def take_texts(texts: Any, positions: np.ndarray) -> Any:
+    """Make an Arrow array of the texts at `positions`, (n,).
+
+    Parameters
+    ----------
+    texts : a list of texts, or an Arrow array of them.
+    positions : int32 or, as the codes of labels, float64; then the last of `texts` stands for NaN.
+    """
+    if positions.dtype.kind == "f":
+        positions = np.where(np.isnan(positions), len(texts) - 1, positions).astype(np.int32)
+    return arrow.take(texts if isinstance(texts, pa.Array) else arrow.make_text_array(texts), positions)

@@ -35,7 +35,7 @@ from filterkit.plugin import (
 )
 
 from .look import FirstRows, is_utf8, read_first_rows
-from .rows import format_dates, format_labels, split_rows
+from .rows import format_dates, split_rows
 
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
@@ -50,7 +50,6 @@ _TYPES = {
     dict: "an object",
 }
 _INFINITE = (math.inf, -math.inf)  # as `json` reads 1e999; whole numbers are checked elsewhere
-_FEW = 16  # labels that are looked for one by one
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
@@ -249,21 +248,12 @@ def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[
 
 
 def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
-    """Return whether each line surely has known labels of some attributes, or null; False if that is not clear at once.
-
-    Members are counted, as a quote within a text is escaped, and no member comes twice in a line that can be read.
-    """
-    if b'\\"' in text or sum(len(a.values) for a in nominal) > _FEW:
-        return False
-    n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
+    """Return whether lines surely have only known labels of some attributes, or null; False if that is not clear."""
     for a in nominal:
-        key = json.dumps(a.name, ensure_ascii=False) + ":"
-        blank = " " * ((key + " ").encode() in text[: text.find(b"\n")])
-        n_left = n_lines
-        for word in (*a.values, None):
-            if n_left:
-                n_left -= text.count((key + blank + json.dumps(word, ensure_ascii=False)).encode())
-        if n_left:
+        if "/" in a.name or b"\\u" in text:  # which may be escaped, so that the name is written in another way
+            return False
+        key, *known = (json.dumps(word, ensure_ascii=False).encode() for word in (a.name, *a.values, None))
+        if not {*known}.issuperset(re.findall(re.escape(key) + rb'\s*:\s*("[^"]*"|null|)', text)):
             return False
     return True
 
@@ -293,12 +283,16 @@ def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 
 def _is_too_deep(text: bytes) -> bool:
     """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
-    opened = text.count(b"{") + text.count(b"[") - text.count(b"}\n{")
-    if opened <= _DEEPEST or opened - text.count(b"}\r\n{") <= _DEEPEST:
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters[:-1] == ord("\n"))
+    last = characters[np.maximum(ends - 1, 0)]
+    last = np.where(last == ord("\r"), characters[np.maximum(ends - 2, 0)], last)
+    is_open = characters | 0x20 == ord("{")  # also of [
+    if np.count_nonzero(is_open) - np.count_nonzero(is_open[ends + 1] & (last == ord("}"))) <= _DEEPEST:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
-    opens = (characters == ord("{")) | (characters == ord("["))
-    positions = np.flatnonzero(opens | (characters == ord("}")) | (characters == ord("]")))
+    opens = characters | 0x20 == ord("{")
+    positions = np.flatnonzero(opens | (characters | 0x20 == ord("}")))
     quotes = np.flatnonzero(characters == ord('"'))
     positions = positions[np.searchsorted(quotes, positions) % 2 == 0]  # the others belong to texts
     depths = np.cumsum(np.where(opens[positions], 1, -1))
@@ -433,8 +427,10 @@ class JsonWriter(Writer):
 
         super().__init__(schema)
         self._precision, self._some = precision, False
-        names = [orjson.dumps(a.name).decode() for a in schema.attributes]
-        self._before = [f"{',' if i else '{'}{name}:" for i, name in enumerate(names)]
+        self._before = [  # the texts of numbers begin with the colon
+            f"{',' if i else '{'}{orjson.dumps(a.name).decode()}{':' * (a.kind != 'numeric')}"
+            for i, a in enumerate(schema.attributes)
+        ]
         self._numeric = [position for position, a in enumerate(schema.attributes) if a.kind == "numeric"]
         self._labels = [
             None
@@ -474,7 +470,7 @@ class JsonWriter(Writer):
 
     def _format_numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
         """Yield the texts of each numeric column; all are formatted together, as many columns may have few rows."""
-        from filterkit.plugin import round_significant, row_texts
+        from filterkit.plugin import round_significant, spaced_texts, take_texts
 
         if not columns:
             return
@@ -484,9 +480,10 @@ class JsonWriter(Writer):
             raise FilterkitError(
                 f"JSON cannot hold infinity, which attribute {quoted(name)} has; write another format, such as CSV"
             )
-        texts = row_texts(round_significant(values[:, None], self._precision), ",", "null")
+        texts, codes = spaced_texts(round_significant(values, self._precision), "null", ":")
         for number in range(len(columns)):
-            yield texts.slice(number * rows, rows)
+            part = slice(number * rows, (number + 1) * rows)
+            yield texts[part] if codes is None else take_texts(texts, codes[part])
 
     def _format_column(self, position: int, column: Any) -> Any:
         """Return a column that is not numeric as an Arrow array of JSON texts."""
@@ -496,7 +493,7 @@ class JsonWriter(Writer):
 
         attribute, labels = self.schema.attributes[position], self._labels[position]
         if labels is not None:
-            return format_labels(labels, column)
+            return take_texts(labels, column)
         column = format_dates(attribute.format, column) if attribute.kind == "date" else column
         words = [orjson.dumps(word).decode() for word in column.to_pylist()]
         return take_texts(words, np.arange(len(words), dtype=np.int32))

@@ -1,11 +1,9 @@
-"""What the writers of CSV and JSON lines share: rows that are formatted at once, labels and dates."""
+"""What the writers of CSV and JSON lines share: rows that are formatted at once, and dates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from filterkit import Batch
 from filterkit.plugin import DATE_FORMATS, DateFormat
@@ -18,13 +16,6 @@ def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
     step = max(n_values // max(len(batch.schema.attributes), 1), 1)
     for first in range(0, len(batch), step):
         yield batch.rows(first, min(first + step, len(batch))).in_form(False)
-
-
-def format_labels(labels: Sequence[str], codes: np.ndarray) -> Any:
-    """Return an Arrow array of the labels of float64 codes; the last of `labels` stands for NaN."""
-    from filterkit.plugin import take_texts  # which imports pyarrow; lists of formats do not need it
-
-    return take_texts(labels, np.where(np.isnan(codes), len(labels) - 1, codes).astype(np.int32))
 
 
 def format_dates(pattern: str, column: Any) -> Any:

@@ -19,10 +19,11 @@ from filterkit.plugin import (
     quoted,
     round_significant,
     row_texts,
+    take_texts,
     tell_numbers,
 )
 
-from .rows import format_dates, format_labels, split_rows
+from .rows import format_dates, split_rows
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -132,5 +133,5 @@ class DelimitedWriter(Writer):
         if attribute.kind == "numeric":
             return self._format_numbers(round_significant(column[:, None], self._precision))
         if attribute.kind == "nominal":
-            return format_labels(self._labels[position], column)
+            return take_texts(self._labels[position], column)
         return self._quote_texts(format_dates(attribute.format, column) if attribute.kind == "date" else column)
