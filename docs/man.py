@@ -9,6 +9,8 @@ import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document filterkit's own stages and subcommands alone
 
@@ -18,7 +20,6 @@ from filterkit._version import __version__
 from filterkit.cli.main import SECTIONS, TITLES, command
 from filterkit.evaluation.measure_names import MEANINGS
 from filterkit.plugin.registry import registry
-from filterkit.stages.base import group_by_heading
 
 EXIT = [("0", "done"), ("1", "the data or a stage failed"), ("2", "wrong usage")]
 VARIABLES = [
@@ -62,7 +63,8 @@ def _lines() -> Iterator[str]:
     yield from _items(MEANINGS.items())
     yield ".SH STAGES"
     yield _text("filterkit stages NAME explains a stage and its options.")
-    for group, stages in group_by_heading(registry().stages.values()).items():
+    ordered = sorted(registry().stages.values(), key=attrgetter("group", "name"))
+    for group, stages in groupby(ordered, attrgetter("group")):
         yield f".SS {_text(group)}"
         yield from _items((stage.name, stage.summary()) for stage in stages)
     yield ".SH EXIT STATUS"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
+from itertools import groupby
+from operator import attrgetter
 
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 
 from filterkit.data.attribute_choice import CHOICE_HELP
 from filterkit.plugin.registry import registry
-from filterkit.stages.base import Stage, group_by_heading
+from filterkit.stages.base import Stage
 from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassScaling, MetricScaling
 from filterkit.stages.options import list_option_fields, make_flag
 
@@ -22,7 +24,8 @@ columns did not exist, and these pass unchanged; what comes out takes the place 
 
 def reference() -> str:
     """The whole page."""
-    groups = group_by_heading(registry().stages.values())
+    ordered = sorted(registry().stages.values(), key=attrgetter("group", "name"))
+    groups = {group: list(stages) for group, stages in groupby(ordered, attrgetter("group"))}
     parts = [
         "# Stages",
         "",

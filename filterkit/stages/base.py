@@ -405,14 +405,6 @@ def name_stage_in_errors(stage: Stage) -> Iterator[None]:
         raise StageError(stage.name, str(error)) from None
 
 
-def group_by_heading(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
-    """Return lists of stages by their heading, `Stage.group`, in alphabetical order; each list is ordered by name."""
-    groups: dict[str, list[type[Stage]]] = {}
-    for stage in sorted(stages, key=lambda stage: (stage.group, stage.name)):
-        groups.setdefault(stage.group, []).append(stage)
-    return groups
-
-
 class Rows(Protocol):
     """Training rows: a schema, and a map over their batches that works in parallel and keeps the order.
 

@@ -15,8 +15,6 @@ MOST_COPIES = 10_000
 SECONDS = 10.0  # of CPU for all texts of a call, and as many again for each million of their characters
 
 _COUNT = re.compile(r"\{(\d*),?(\d*)\}")
-# Expressions whose parts match neither a line feed nor what is around the text.
-_IN_LINE = re.compile(r"(?:[^\\^${(\[\x00-\x1f]|\((?![?*])|\(\?:|\[(?![\^\[:])|\\[dw.*+?()|\[\]-])*")
 
 T = TypeVar("T")
 
@@ -65,18 +63,7 @@ class Pattern:
         ------
         StageError : that takes too long.
         """
-        joined = "\n".join(texts)
-        if _IN_LINE.fullmatch(self._text) and joined.count("\n") == len(texts) - 1:
-            # One call takes an eighth of the time, because each one reads the clock.
-            (matching,) = self._call_on_each(self._find_lines, [joined])
-            return [text in matching for text in texts]
         return [match is not None for match in self._call_on_each(self._compiled.fullmatch, texts)]
-
-    def _find_lines(self, text: str, timeout: float) -> set[str]:
-        """Return the lines of a text that the expression matches; raise a TimeoutError after `timeout` seconds."""
-        import regex
-
-        return {match[0] for match in regex.finditer(f"(?m)^(?:{self._text})$", text, timeout=timeout)}
 
     def find_matches(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the matches in each text, in order: of an expression with a group, what the group matches.

@@ -185,8 +185,7 @@ class FittedOnSomeColumns(Fitted):
         X: Any
         if sparse:
             both = Csr.hstack([batch.csr.select_columns(self._others), out.csr])
-            column = np.argsort(self._order)[both.indices]
-            X = Csr.from_entries(both.row_of_entry, column, both.data, both.shape)
+            X = both.reorder_columns(self._order)
         else:
             X = np.take(np.hstack([batch.X[:, self._others], out.X]), self._order, axis=1)
         return batch.replace(schema=self.schema, X=X)

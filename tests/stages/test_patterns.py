@@ -39,7 +39,7 @@ patterns = st.lists(st.tuples(piece, st.sampled_from(["", "", "*", "+?", "{0,2}"
 @example("[a]?b*|(a.)", ["", "ab", "a1", "a", "a", "", "b", ""])
 @example(r"[^a]*", ["b", "b", ""])
 @example(r"(?i:A)\s*", ["a", "A", "a "])
-def test_texts_that_are_matched_at_once_match_as_each_alone(text, subjects):
+def test_each_of_several_texts_is_matched_as_a_whole(text, subjects):
     expected = [re.fullmatch(text, subject) is not None for subject in subjects]
     assert Pattern("s", "--f", text).matches(subjects) == expected
 
@@ -69,7 +69,7 @@ def test_one_that_cannot_be_bounded_is_refused(text, reason):
     assert "\n" not in str(caught.value)
 
 
-def test_texts_that_are_matched_at_once_take_no_longer_together(monkeypatch):
+def test_matching_several_texts_ends_in_time(monkeypatch):
     monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.05)
     with pytest.raises(StageError, match=r"takes longer than 0\.05 s, at 'aaaa"):
         Pattern("s", "--f", SLOW.removesuffix("$")).matches([TEXT, "a"])
