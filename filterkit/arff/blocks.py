@@ -76,7 +76,9 @@ class BlockParser:
         while text:
             this, text = text[: (end := find_first_line_end(text))], text[end:]
             try:
-                rows += self._parse_or_correct_line(this.decode("utf-8", "surrogateescape"), line, notes)
+                found = self._parse_or_correct_line(this.decode("utf-8", "surrogateescape"), line)
+                rows += found[0]
+                notes += found[1]
             except ArffError as error:
                 error.source = name
                 if not self.rejects:
@@ -85,42 +87,38 @@ class BlockParser:
             line += count_lines(this)
         return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes), rejected=tuple(rejected))
 
-    def _parse_or_correct_line(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
-        """Return the rows in a line, which a lenient parser corrects if it is refused; adds to `notes`."""
+    def _parse_or_correct_line(self, text: str, line: int) -> tuple[list[exact.Row], list[Note]]:
+        """Return the rows in a line, which a lenient parser corrects if it is refused, and notes about them."""
         try:
-            return self._parse_rows_strictly(text, line, notes, self.unseen and not self.lenient)
+            return self._parse_rows_strictly(text, line, self.unseen and not self.lenient)
         except ArffError as error:
             from filterkit.arff.lenient import mend_row
 
             mended = mend_row(text, self.declared)
             if self.lenient and mended is not None:
-                found = [Note(kind, line, text=value) for kind, value in mended.repairs]
-                rows = self._parse_rows_strictly(mended.text, line, found, self.unseen)
-                notes += found
-                return rows
+                rows, notes = self._parse_rows_strictly(mended.text, line, self.unseen)
+                return rows, [*(Note(kind, line, text=value) for kind, value in mended.repairs), *notes]
             if self.lenient and self.unseen:
-                return self._parse_rows_strictly(text, line, notes, True)
+                return self._parse_rows_strictly(text, line, True)
             if mended is not None:
                 with suppress(ArffError):
-                    self._parse_rows_strictly(mended.text, line, [], self.unseen)
+                    self._parse_rows_strictly(mended.text, line, self.unseen)
                     error.message += f"; --lenient reads {mended.hint}"
             elif not self.unseen:
                 with suppress(ArffError):
-                    self._parse_rows_strictly(text, line, [], True)
+                    self._parse_rows_strictly(text, line, True)
                     error.message += "; --unseen missing reads it as missing"
             raise
 
-    def _parse_rows_strictly(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
-        """Return the rows in `text`, and add to `notes`; `unseen` says whether undeclared values are missing.
+    def _parse_rows_strictly(self, text: str, line: int, unseen: bool) -> tuple[list[exact.Row], list[Note]]:
+        """Return the rows in `text`, and notes about them; `unseen` says whether undeclared values are missing.
 
         Raises
         ------
         ArffError : Weka would refuse a row.
         """
         noted = exact.Noted([], unseen)
-        rows = list(exact.parse_rows(text, line, self.layout, noted))
-        notes += noted.notes
-        return rows
+        return list(exact.parse_rows(text, line, self.layout, noted)), noted.notes
 
     def _parse(self, block: Block) -> Parsed:
         """Parse a block by the fast path. Halve it where that fails, and parse small halves by the exact path."""
@@ -156,11 +154,10 @@ class BlockParser:
 
     def _parse_exactly(self, block: Block) -> Parsed:
         """Parse a block by the exact path: all rows at once, or line by line if one cannot be read."""
-        notes: list[Note] = []
         # What may be corrected comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
         try:
-            rows = self._parse_rows_strictly(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
+            rows, notes = self._parse_rows_strictly(block.text.decode("utf-8", "surrogateescape"), block.line, unseen)
         except ArffError:
             return self._parse_line_by_line(block)
         return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes))

@@ -163,11 +163,8 @@ def _guess_name(text: str) -> str | None:
 
 def _correct_label_list(text: str) -> str | None:
     """Return the list of labels that is meant by a text with commas between the labels; None if that is in doubt."""
-    at, labels = 0, []
-    while at < len(text):
-        item = _ITEM.match(text, at)
-        assert item is not None  # a text up to the next comma always matches
-        at = item.end()
+    labels = []
+    for item in _ITEM.finditer(text):  # without a gap: a text up to the next comma always matches
         label: str | None = item["quoted"] or item["bare"].strip(BLANK_CHARACTERS)
         if label and not item["quoted"] and not BARE_TEXT.fullmatch(label):
             value = guess_value(label)

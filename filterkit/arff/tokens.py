@@ -93,12 +93,8 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
         surrogates in `text`).
     """
     commas = 0
-    position, length = 0, len(text)
     kind = EOL
-    while position < length:
-        match = _TOKEN.match(text, position)
-        assert match is not None  # every part of the pattern is optional
-        position = match.end()
+    for match in _TOKEN.finditer(text):  # without a gap: the pattern matches whatever character comes next
         commas += match["separators"].count(",")
         group = match.lastgroup
         if group == "eol":

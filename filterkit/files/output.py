@@ -75,11 +75,10 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     """
     check_output(path)
     number, unfinished = _find_output_descriptor(path), None
-    with name_write_errors(_make_title(path)):
-        if number is None and _read_file_type(path) in (0, stat.S_IFREG):
-            unfinished = UnfinishedFile(os.path.realpath(path))
     try:
         with name_write_errors(_make_title(path)):
+            if number is None and _read_file_type(path) in (0, stat.S_IFREG):
+                unfinished = UnfinishedFile(os.path.realpath(path))
             file, name = (path, path) if unfinished is None else (unfinished.path, unfinished.target)
             sink = Sink(file if number is None else number, _make_title(path), onward)
         with io.BufferedWriter(sink) as raw, compress(raw, name if number is None else "") as out:

@@ -73,10 +73,10 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
         is_damaged = isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile")
         if type(error) is OSError and not error.errno and path.lower().endswith(COMPRESSIONS):  # bz2 and pyarrow
             is_damaged = True
-        if is_damaged and str(error).startswith("Truncated"):
-            raise ArffError(_CUT_OFF, source=name) from None
         if is_damaged:
-            raise ArffError(f"the compressed data is damaged ({error})", source=name) from None
+            is_cut_off = str(error).startswith("Truncated")
+            what = _CUT_OFF if is_cut_off else f"the compressed data is damaged ({error})"
+            raise ArffError(what, source=name) from None
         if is_url(path):
             raise make_url_error(name, error) from error
         if isinstance(error, OSError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filterkit.errors import quoted, visible
 
@@ -65,10 +65,14 @@ def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
     """Merge all notes of one kind, or of one undeclared value, into one at the position of the first."""
     found: dict[tuple[str, int, str], Note] = {}
     for note in notes:
-        key = note.kind, note.position, note.text if note.kind == UNSEEN else ""
-        first = found.get(key)
-        found[key] = note if first is None else first._replace(number=first.number + note.number)
+        _count_note(found, (note.kind, note.position, note.text if note.kind == UNSEEN else ""), note)
     return tuple(found.values())
+
+
+def _count_note(found: dict[Any, Note], key: Any, note: Note) -> None:
+    """Add a note to those found, or its number to the first one with this key."""
+    first = found.setdefault(key, note._replace(number=0))
+    found[key] = first._replace(number=first.number + note.number)
 
 
 def note_added_labels(name: str, attribute: str, values: Sequence[str]) -> Note:
@@ -86,9 +90,7 @@ class Notes:
     def add(self, notes: Iterable[Note]) -> None:
         """Count notes; they must come in the order of the input."""
         for note in notes:
-            key = note.name, note.kind, note.attribute
-            first = self._found.get(key)
-            self._found[key] = note if first is None else first._replace(number=first.number + note.number)
+            _count_note(self._found, (note.name, note.kind, note.attribute), note)
 
     def warn(self) -> None:
         """Give one `LenientWarning` for each kind of note in each file, and forget the notes."""

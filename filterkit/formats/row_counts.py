@@ -20,10 +20,7 @@ class IncompleteWarning(UserWarning):
 
 def find_stated_rows(text: bytes) -> int | None:
     """Return the number of rows that the last line of `text` states; -1 if it states none; None if `text` is blank."""
-    end = text[-16 * _LONGEST :].rstrip(_BLANKS)
-    if len(end) <= _LONGEST:  # of a short text, or before many empty lines
-        end = text.rstrip(_BLANKS)
-    end = end[-_LONGEST:]
+    end = text.rstrip(_BLANKS)[-_LONGEST:]
     if not end:
         return None
     stated = _LAST.fullmatch(end[max(end.rfind(b"\n"), end.rfind(b"\r")) + 1 :])
