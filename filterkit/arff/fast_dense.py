@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,10 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
     apart = layout.textual.copy()
     if layout.schema.class_index is not None:
         apart[layout.schema.class_index] = True
-    X, others = (_read_wide_fields if layout.count > _WIDE else _read_fields)(text, layout, apart)
+    if layout.count > _WIDE:
+        X, others = _read_wide_fields(text, layout, apart)
+    else:
+        X, others = _read_fields(text, layout, range(layout.count), apart)
     if weights is not None and len(weights) != len(X):
         raise NotPlain
     schema = layout.schema
@@ -95,31 +99,35 @@ def _has_comma_at_line_end(text: bytes) -> bool:
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
-def _choose_arrow_types(layout: BatchLayout, positions: list[int]) -> dict[str, Any]:
-    """Return the Arrow types of the columns of some attributes, which are named by their positions."""
-    kinds = {"numeric": pa.float64(), "string": pa.string()}
-    labels = pa.dictionary(pa.int32(), pa.string())
-    return {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
-
-
-def _read_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+def _read_fields(
+    text: bytes, layout: BatchLayout, positions: Sequence[int], apart: np.ndarray
+) -> tuple[np.ndarray, dict[int, Any]]:
     """Read the fields of dense rows: columns of numbers as one matrix, and others as Arrow arrays.
+
+    Parameters
+    ----------
+    text : a CSV with a column for each of the `positions` of attributes.
+    apart : bool (all attributes,): which do not belong to the matrix.
 
     Returns
     -------
     numbers : float64 (rows, attributes that are not `apart`), NaN for missing.
     others : an Arrow array for each other attribute, by its position.
     """
-    table = read_csv(text, _choose_arrow_types(layout, list(range(layout.count))), ",", ["?"])
-    numeric = np.flatnonzero(~apart).tolist()
-    X = np.empty((table.num_rows, 0))
-    if numeric:
-        X = arrow.read_matrix(table.select(numeric))
-        finite = np.count_nonzero(np.isfinite(X))
-        # Whether Weka accepts a number that is not finite depends on its spelling.
-        if finite != X.size and finite != X.size - sum(table.column(i).null_count for i in numeric):
-            raise NotPlain
-    return X, {i: arrow.join_chunks(table.column(i)) for i in np.flatnonzero(apart).tolist()}
+    kinds = {"numeric": pa.float64(), "string": pa.string()}
+    labels = pa.dictionary(pa.int32(), pa.string())
+    types = {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
+    table = read_csv(text, types, ",", ["?"])
+    others = {i: arrow.join_chunks(table.column(str(i))) for i in positions if apart[i]}
+    if len(others) == len(positions):
+        return np.empty((table.num_rows, 0)), others
+    numbers = table.select([str(i) for i in positions if not apart[i]])
+    X = arrow.read_matrix(numbers)
+    finite = np.count_nonzero(np.isfinite(X))
+    # Whether Weka accepts a number that is not finite depends on its spelling.
+    if finite != X.size and finite != X.size - sum(column.null_count for column in numbers.columns):
+        raise NotPlain
+    return X, others
 
 
 def _read_wide_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
@@ -133,21 +141,20 @@ def _read_wide_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tu
     lengths = np.diff(ends, prepend=-1)  # with the comma or line end
     is_apart = np.repeat(np.tile(apart, rows), lengths)
     positions = np.flatnonzero(apart).tolist()
-    others: dict[int, Any] = {}
+    X, others = np.empty((rows, 0)), dict[int, Any]()
     if positions:
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        table = read_csv(characters[is_apart].tobytes(), _choose_arrow_types(layout, positions), ",", ["?"])
-        if table.num_rows != rows:
-            raise NotPlain
-        others = {i: arrow.join_chunks(table.column(number)) for number, i in enumerate(positions)}
-    if len(positions) == layout.count:
-        return np.empty((rows, 0)), others
-    characters[characters == ord(",")] = ord("\n")
-    table = read_csv(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
-    numbers = read_finite_numbers(arrow.join_chunks(table.column(0)))
-    if len(numbers) != rows * (layout.count - len(positions)):
-        raise NotPlain  # an empty field
-    return numbers.reshape(rows, -1), others
+        X, others = _read_fields(characters[is_apart].tobytes(), layout, positions, apart)
+    if len(X) != rows:
+        raise NotPlain
+    if len(positions) < layout.count:
+        characters[characters == ord(",")] = ord("\n")
+        table = read_csv(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
+        numbers = read_finite_numbers(arrow.join_chunks(table.column(0)))
+        if len(numbers) != rows * (layout.count - len(positions)):
+            raise NotPlain  # an empty field
+        X = numbers.reshape(rows, -1)
+    return X, others
 
 
 def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, marked: list[str]) -> Any:
@@ -157,10 +164,7 @@ def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout,
             if (np.diff(arrow.string_offsets(column))[~arrow.find_nulls(column)] == 0).any():
                 raise NotPlain
             return column
-        words = column.to_pylist()
-        return arrow.make_text_array(
-            [None if word is None else read_plain_value(word, position, layout, marked) for word in words]
-        )
+        column = arrow.dictionary_encode(column)
     values = [read_plain_value(word, position, layout, marked) for word in column.dictionary.to_pylist()]
     return arrow.take(
         arrow.make_timestamp_array(values) if position in layout.dates else arrow.make_text_array(values),

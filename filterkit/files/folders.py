@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from filterkit.errors import FilterkitError
 from filterkit.files.descriptors import Sink, name_write_errors
-from filterkit.files.unfinished import UnfinishedFile
+from filterkit.files.output import UnfinishedFile
 from filterkit.files.urls import is_url
 from filterkit.temporary import LockedFolder
 

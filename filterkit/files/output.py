@@ -1,6 +1,6 @@
 """Outputs: standard output, pipes, devices, and files that appear once they are complete, alone or together.
 
-A file is written in a hidden folder (`filterkit.files.unfinished`) and renamed at the end.
+A file is written in a hidden folder and renamed at the end.
 """
 
 from __future__ import annotations
@@ -11,14 +11,48 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
 from filterkit.files.compression import compress
 from filterkit.files.descriptors import Sink, find_descriptor, is_read_only, moved, name_write_errors
-from filterkit.files.unfinished import UnfinishedFile
 from filterkit.files.urls import is_url
+from filterkit.temporary import LockedFolder
+
+
+class UnfinishedFile:
+    """A file that is written in a new hidden folder beside its later path.
+
+    Parameters
+    ----------
+    target : the absolute path that the file gets when it is complete.
+
+    Attributes
+    ----------
+    path : where to write the file; nobody else uses this path.
+    target : as passed.
+
+    Raises
+    ------
+    OSError : the folder of `target` cannot be written to.
+    """
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self._folder = LockedFolder(os.path.dirname(target))
+        self.path = os.path.join(self._folder.path, "file")
+
+    def rename(self) -> None:
+        """Rename the complete file to its target, with the permissions of the file that it replaces."""
+        with suppress(FileNotFoundError):
+            os.chmod(self.path, stat.S_IMODE(os.stat(self.target).st_mode))
+        os.replace(self.path, self.target)
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the folder, and the file unless it has been renamed."""
+        self._folder.remove()
 
 
 def check_output(path: str) -> None:

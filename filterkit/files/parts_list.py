@@ -186,8 +186,8 @@ class Parts:
 
     def _describe_entry(self, number: int) -> dict[str, Any]:
         entry = self.entries[number]
-        about: dict[str, Any] = {"name": self.names.part(number), "rows": entry.rows, "bytes": entry.bytes}
-        return {**about, "labels": entry.labels} if entry.labels else about
+        about = {"name": self.names.part(number), **entry._asdict()}
+        return {name: value for name, value in about.items() if value != ()}
 
     def _format_entry(self, number: int) -> bytes:
         return json.dumps(self._describe_entry(number)).encode() + b"\n"

@@ -106,7 +106,7 @@ class Source:
         self.path = path
         self.name = name or ("<standard input>" if path == "-" else path)
         self.size: int | None = None
-        self._standard = self.live = path == "-"
+        self.live = path == "-"
         self._remote: tuple[Any, str] | None = None  # the file system of a URL, and the path there
         try:
             codec = codecs.lookup(encoding).name
@@ -241,7 +241,7 @@ class Source:
 
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
-        if not self._standard:
+        if self.path != "-":
             self._stream.close()
             self._raw.close()
 
