@@ -54,12 +54,7 @@ class Nominal(ChoosingStage):
         found: list[dict[Any, None]] = [{} for _ in positions]
         for batch in rows() if positions else ():
             for position, known in zip(positions, found):
-                values = attribute_values(batch, position)
-                if isinstance(values, np.ndarray):
-                    distinct = (np.unique(values[~np.isnan(values)]) + 0.0).tolist()  # -0.0 and 0.0 are one value
-                else:
-                    distinct = encode_attribute(batch, position)[0]
-                known.update(dict.fromkeys(distinct))
+                known.update(dict.fromkeys(encode_attribute(batch, position)[0]))
                 if len(known) > self.max_labels:
                     name = schema.attributes[position].name
                     raise StageError(
@@ -69,7 +64,8 @@ class Nominal(ChoosingStage):
                     )
         return {
             "values": [
-                list(known) if schema.attributes[position].kind == "string" else sorted(known)
+                # Texts keep the order of the rows; numbers ascend, and -0.0 becomes 0.0.
+                list(known) if schema.attributes[position].kind == "string" else sorted(x or abs(x) for x in known)
                 for position, known in zip(positions, found)
             ]
         }
@@ -96,26 +92,19 @@ class Nominal(ChoosingStage):
             edit.change(position, new, partial(self._compute_codes, several, position))
         return edit.build()
 
-    def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> np.ndarray:
+    def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> Any:
         """Return the index of each value of an attribute among `known`, float64 (rows,); NaN if it is not among them.
 
         Raises
         ------
         StageError : a value is not known, and ``--unseen`` is ``error``.
         """
-        values = attribute_values(batch, position)
-        if isinstance(values, np.ndarray):
-            missing = np.isnan(values)
-            labels = np.array(known, np.float64)
-            at = np.searchsorted(labels, values)
-            codes = np.where(np.append(labels, np.nan)[at] == values, at, np.nan)
-        else:
-            code = {value: number for number, value in enumerate(known)}
-            distinct, at = encode_attribute(batch, position)
-            codes, missing = np.array([*map(code.get, distinct), None], np.float64)[at], at < 0
-        for row in np.flatnonzero(np.isnan(codes) & ~missing)[:1].tolist() if self.unseen == "error" else ():
-            value = values[row]
-            shown = format_number(float(value)) if isinstance(values, np.ndarray) else value.as_py()
+        code = {value: number for number, value in enumerate(known)}
+        distinct, at = encode_attribute(batch, position)
+        codes = np.array([*map(code.get, distinct), None], np.float64)[at]
+        for row in np.flatnonzero(np.isnan(codes) & (at >= 0))[:1].tolist() if self.unseen == "error" else ():
+            value = attribute_values(batch, position)[row]
+            shown = format_number(float(value)) if isinstance(value, float) else value.as_py()
             raise StageError(
                 self.name,
                 f"attribute '{batch.schema.attributes[position].name}' has the value '{shown}', which no training row "
@@ -166,14 +155,21 @@ class TypeChangingStage(ChoosingStage):
         """
         raise NotImplementedError
 
-    def make_invalid_error(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
-        """Make the error to raise for a text that is not a `what`, such as a number; `row` is the number of its row."""
-        shown = text if len(text) <= 60 else text[:59] + "…"
-        return StageError(
-            self.name,
-            f"attribute '{attribute.name}': '{shown}' is not a {what}; --invalid missing makes it missing",
-            row,
-        )
+    def refuse_first(self, batch: Batch, position: int, invalid: np.ndarray, what: str) -> None:
+        """Raise a `StageError` for the first row whose value at `position` is not a `what`, such as a number.
+
+        `invalid`, bool (rows,), says which are not.
+        """
+        for row in np.flatnonzero(invalid)[:1].tolist():
+            attribute = batch.schema.attributes[position]
+            distinct, codes = encode_attribute(batch, position)
+            (text,) = _format_values(attribute, [distinct[codes[row]]])
+            shown = text if len(text) <= 60 else text[:59] + "…"
+            raise StageError(
+                self.name,
+                f"attribute '{attribute.name}': '{shown}' is not a {what}; --invalid missing makes it missing",
+                batch.start + row,
+            )
 
 
 class Numeric(TypeChangingStage):
@@ -205,17 +201,17 @@ class Numeric(TypeChangingStage):
         if is_nominal and self.codes:
             return np.where(codes < 0, np.nan, codes)
         found = [parse_number(text if is_nominal else text.strip()) for text in texts]
+        numbers = np.array([*found, None], np.float64)[codes]
         if self.invalid == "error" and None in found:
-            code = found.index(None)
-            if not is_nominal:
-                row = batch.start + int((codes == code).argmax())
-                raise self.make_invalid_error(attribute, texts[code], "number", row)
-            raise StageError(
-                self.name,
-                f"attribute '{attribute.name}': the label '{texts[code]}' is not a number; --codes takes its position "
-                "among the labels, and --invalid missing takes it for missing",
-            )
-        return np.array([*found, None], np.float64)[codes]
+            if is_nominal:
+                raise StageError(
+                    self.name,
+                    f"attribute '{attribute.name}': the label '{texts[found.index(None)]}' is not a number; --codes "
+                    "takes its position among the labels, and --invalid missing takes it for missing",
+                )
+            invalid = np.array([*(number is None for number in found), False])[codes]
+            self.refuse_first(batch, position, invalid, "number")
+        return numbers
 
 
 class String(TypeChangingStage):
@@ -269,14 +265,14 @@ class Date(TypeChangingStage):
             return values
         if attribute.kind == "numeric":
             wrong = (values < _EARLIEST) | (values > _LATEST)
-            for row in np.flatnonzero(wrong)[:1].tolist() if self.invalid == "error" else ():
-                raise self.make_invalid_error(attribute, format_number(float(values[row])), "date", batch.start + row)
+            if self.invalid == "error":
+                self.refuse_first(batch, position, wrong, "date")
             return make_dates(values, np.isnan(values) | wrong)
         texts, codes = encode_attribute(batch, position)
         found = [*map(self._form.parse, texts), None]
         is_known = np.array([moment is not None for moment in found])[codes]
-        for row in np.flatnonzero((codes >= 0) & ~is_known)[:1].tolist() if self.invalid == "error" else ():
-            raise self.make_invalid_error(attribute, texts[codes[row]], f"date as {self.format}", batch.start + row)
+        if self.invalid == "error":
+            self.refuse_first(batch, position, (codes >= 0) & ~is_known, f"date as {self.format}")
         return make_dates(np.array([moment or 0 for moment in found], np.int64)[codes], ~is_known)
 
 

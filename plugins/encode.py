@@ -66,23 +66,21 @@ class OneHot(SelectiveStage):
             return batch.replace(schema=outgoing, X=np.where(same, image, (image == label).astype(np.float64)))
 
         def encode_sparse(X: Csr) -> Csr:
-            is_many = many[X.indices]
+            stays = ~many[X.indices]
             several = np.flatnonzero(many)
             codes = X.select_columns(several).toarray()  # with the first label, which is not stored
-            known = ~np.isnan(codes)
-            row, column = np.nonzero(known)
-            missing_row, missing_column = np.nonzero(~known)
-            repeats = width[several[missing_column]]
-            parts = [
-                (X.row_of_entry[~is_many], first[X.indices[~is_many]], X.data[~is_many]),
-                (row, first[several[column]] + codes[known].astype(np.int64), np.ones(len(row))),
+            missing = np.isnan(codes)
+            counts = np.where(missing, width[several], 1)  # a missing value becomes one in every column
+            begins = first[several] + np.where(missing, 0, codes).astype(np.int64)
+            entries = [
+                (X.row_of_entry[stays], first[X.indices[stays]], X.data[stays]),
                 (
-                    np.repeat(missing_row, repeats),
-                    expand_ranges(first[several[missing_column]], repeats),
-                    np.full(repeats.sum(), np.nan),
+                    np.repeat(np.arange(len(codes)), counts.sum(axis=1)),
+                    expand_ranges(begins.ravel(), counts.ravel()),
+                    np.repeat(np.where(missing, np.nan, 1.0), counts.ravel()),
                 ),
             ]
-            rows, columns, values = (np.concatenate(part) for part in zip(*parts))
+            rows, columns, values = (np.concatenate(part) for part in zip(*entries))
             return Csr.from_entries(rows, columns, values, (X.shape[0], len(source)))
 
         return Built(outgoing, transform, columns=source)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from filterkit import Metric
 from filterkit.plugin import offer
+
+from .metrics import Floats
 
 # Outcomes whose log probability exceeds the observed one by this much count as no more likely, because rounding makes
 # equal probabilities differ.
@@ -27,12 +29,12 @@ class _HypergeometricDraws(NamedTuple):
     pos, neg : how many of all rows are positive, and how many are not.
     """
 
-    words: np.ndarray
+    words: Floats
     pos: float
     neg: float
 
     @property
-    def mode(self) -> np.ndarray:
+    def mode(self) -> Floats:
         """float64 (n,): the most likely number of positive rows in each draw, not rounded."""
         return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
 
@@ -41,23 +43,17 @@ class _HypergeometricDraws(NamedTuple):
         """How far a number of positive rows may lie outside the possible ones, because sums of weights are rounded."""
         return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
-    def take(self, at: np.ndarray) -> _HypergeometricDraws:
-        """Return the draws with the numbers `at`, int64 (n,)."""
-        return self._replace(words=self.words[at])
-
-    def compute_log_probability(self, tp: np.ndarray) -> np.ndarray:
+    def compute_log_probability(self, tp: Floats) -> Floats:
         """Compute ln of the probability that `tp` of the rows of each draw are positive: float64 (n,)."""
         from scipy.special import gammaln
 
-        def log_choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
-            return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+        def log_choose(n: Any, k: Floats) -> Any:
+            return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
         words, pos, neg = self
         return np.asarray(log_choose(pos, tp) + log_choose(neg, words - tp) - log_choose(pos + neg, words))
 
-    def sum_tail_probabilities(
-        self, start: np.ndarray, step: np.ndarray | float, smallest: float = 1e-17
-    ) -> np.ndarray:
+    def sum_tail_probabilities(self, start: Floats, step: Floats | float, smallest: float = 1e-17) -> Floats:
         """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
 
         It ends before a term that is below the share `smallest` of the sum so far.
@@ -78,7 +74,7 @@ class _HypergeometricDraws(NamedTuple):
         return total
 
 
-def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def fisher(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Fisher's exact test of presence and class, two-sided: −ln p.
 
     p is the total probability of all tables with the same margins that are no more likely than the observed one. For
@@ -93,15 +89,13 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
     other, is_possible = _find_outcome_beyond_mode(draws, tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
     if len(at):
-        beyond = draws.take(at)
+        beyond = draws._replace(words=draws.words[at])
         ratio = np.exp(beyond.compute_log_probability(other[at]) - observed[at])
         total[at] += ratio * beyond.sum_tail_probabilities(other[at], -outwards[at])
     return np.asarray(np.maximum(-(observed + np.log(total)), 0.0))
 
 
-def bound_fisher(
-    tp_low: np.ndarray, tp_high: np.ndarray, fp_low: np.ndarray, fp_high: np.ndarray, pos: float, neg: float
-) -> np.ndarray:
+def bound_fisher(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float) -> Floats:
     """Return what no score of `fisher` in these ranges of counts exceeds, as `Metric.bound`: float64 (n,).
 
     It is infinite unless all counts are whole numbers.
@@ -127,8 +121,8 @@ def bound_fisher(
 
 
 def _find_outcome_beyond_mode(
-    draws: _HypergeometricDraws, tp: np.ndarray, sign: np.ndarray, observed: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    draws: _HypergeometricDraws, tp: Floats, sign: Floats, observed: Floats
+) -> tuple[Floats, np.ndarray]:
     """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
 
     Parameters
@@ -149,15 +143,16 @@ def _find_outcome_beyond_mode(
     while True:
         open_ = np.flatnonzero(near < far)
         if not len(open_):
-            return np.asarray(tp + sign * far), far < outside
+            return tp + sign * far, far < outside
         middle = np.floor((near[open_] + far[open_]) / 2)
-        there = draws.take(open_).compute_log_probability(tp[open_] + sign[open_] * middle)
+        part = draws._replace(words=words[open_])
+        there = part.compute_log_probability(tp[open_] + sign[open_] * middle)
         enough = there <= observed[open_] + _AS_LIKELY
         far[open_] = np.where(enough, middle, far[open_])
         near[open_] = np.where(enough, near[open_], middle + 1)
 
 
-def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def bbs(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Bi-binomial separation, |z(tp) − z(fp)|: as `bns`, with Binomial instead of Normal distributions.
 
     Forman 2003 names it and leaves its population rate open; here it is the share of all rows that have the word. z is
@@ -169,9 +164,7 @@ def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     return np.abs(np.where((rate > 0) & (rate < 1), apart, 0.0))
 
 
-def bound_bbs(
-    tp_low: np.ndarray, tp_high: np.ndarray, fp_low: np.ndarray, fp_high: np.ndarray, pos: float, neg: float
-) -> np.ndarray:
+def bound_bbs(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float) -> Floats:
     """Return what no score of `bbs` in these ranges of counts exceeds, as `Metric.bound`: float64 (n,).
 
     z grows with the count and falls with the rate.
@@ -182,23 +175,28 @@ def bound_bbs(
     return np.asarray(np.maximum(positive, negative) * (1 + 1e-6) + 1e-6)
 
 
-def _compute_binomial_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
+def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
     """Compute the Normal quantile of the share of outcomes below the count `x`, in `draws` draws with the rate `p`.
 
     Half of the outcomes that are `x` count as below. All arrays are float64 (n,).
     """
     from scipy.special import ndtri
 
-    # P(X ≥ x) and P(X ≤ x), by the regularised incomplete beta function.
-    above = np.where(x > 0, _compute_incomplete_beta(x, draws - x + 1, p), 1.0)
-    below = np.where(x < draws, _compute_incomplete_beta(draws - x, x + 1, 1 - p), 1.0)
-    beyond = np.where(x < draws, _compute_incomplete_beta(x + 1, draws - x, p), 0.0)
-    short = np.where(x > 0, _compute_incomplete_beta(draws - x + 1, x, 1 - p), 0.0)
-    up, down = np.maximum((above + beyond) / 2, 1e-300), np.maximum((below + short) / 2, 1e-300)
-    return np.asarray(np.where(down < up, ndtri(down), -ndtri(up)))
+    more, fewer = _compute_mid_tail(x, draws - x, p), _compute_mid_tail(draws - x, x, 1 - p)
+    return np.asarray(np.where(fewer < more, ndtri(fewer), -ndtri(more)))
 
 
-def _compute_incomplete_beta(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _compute_mid_tail(x: Floats, rest: Floats, p: Floats) -> Floats:
+    """Compute P(X > x) + P(X = x) / 2 of a Binomial X of `x + rest` draws with the rate `p`; at least 1e-300.
+
+    The probabilities come from the regularised incomplete beta function.
+    """
+    from_x = np.where(x > 0, _compute_incomplete_beta(x, rest + 1, p), 1.0)
+    beyond = np.where(rest > 0, _compute_incomplete_beta(x + 1, rest, p), 0.0)
+    return np.asarray(np.maximum((from_x + beyond) / 2, 1e-300))
+
+
+def _compute_incomplete_beta(a: Floats, b: Floats, p: Floats) -> Floats:
     """Compute the regularised incomplete beta function; a or b may be 0, and the result is then between 0 and 1."""
     from scipy.special import betainc, betaincc
 

@@ -144,11 +144,6 @@ def _sum_all_weights(totals: Floats) -> float:
     return float(sum_over_classes(totals[None])[0])
 
 
-def _compute_chi_term(counts: Floats, totals: Floats) -> Floats:
-    """Compute the term that one class adds to the sum that `_compute_chi_from_sums` needs: float64 (n,)."""
-    return counts * counts / totals
-
-
 def _compute_chi_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
     """Compute `chi_classes` from the sums of count² / total: Σ (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
@@ -202,11 +197,6 @@ def information_gain(table: ContingencyTable) -> Floats:
     )
     known = np.diff(bins.indptr) > 0
     return np.where(known, np.maximum(bits / max(_sum_all_weights(bins.totals), 1e-300), 0.0), 0.0)
-
-
-def _compute_ig_term(counts: Floats, totals: Floats) -> Floats:
-    """Compute the term that one class adds to the sum that `_compute_ig_from_sums` needs: float64 (n,)."""
-    return np.asarray(times_log2(counts) + times_log2(totals - counts))
 
 
 def _compute_ig_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
@@ -297,8 +287,8 @@ def hellinger(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 
 
 _BEST_AT_ENDS = (acc, acc2, f1, hellinger, hyp, oddn, odds, pmi, power, pr)
-_CHI_SUMS = ClassSums(_compute_chi_term, _compute_chi_from_sums)
-_IG_SUMS = ClassSums(_compute_ig_term, _compute_ig_from_sums)
+_CHI_SUMS = ClassSums(lambda counts, totals: counts * counts / totals, _compute_chi_from_sums)
+_IG_SUMS = ClassSums(lambda counts, totals: times_log2(counts) + times_log2(totals - counts), _compute_ig_from_sums)
 
 filterkit_metrics = offer(
     *(Metric("pow" if each is power else each.__name__, each, best_at_ends=True) for each in _BEST_AT_ENDS),

@@ -7,15 +7,17 @@ import numpy as np
 from filterkit import Metric
 from filterkit.plugin import ContingencyTable, Ragged, find_run_begins, offer
 
+from .metrics import Floats
+
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 
 
-def one_rule(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def one_rule(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The share of rows in the more frequent class of those that have the feature, and of those that lack it."""
     return np.asarray((np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg))
 
 
-def one_rule_of_columns(table: ContingencyTable) -> np.ndarray:
+def one_rule_of_columns(table: ContingencyTable) -> Floats:
     """OneR, the share of training rows that a rule on this column alone predicts right.
 
     The rule predicts the most frequent class of each label, of the missing values, and of each bucket of numbers (R. C.

@@ -106,15 +106,12 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
         column = np.full(len(batch), position + (1 << 32), np.uint64)
         if isinstance(values, np.ndarray):
             bits = _get_number_bits(values)
-        elif batch.schema.attributes[position].kind == "date":
-            milliseconds, codes = encode_attribute(batch, position)
-            bits = np.array([*milliseconds, -(1 << 63)]).view(np.uint64)[codes]
         else:
             from hashlib import blake2b
 
-            texts, codes = encode_attribute(batch, position)
-            hashes = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
-            bits = np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]  # a missing text has 0
+            distinct, codes = encode_attribute(batch, position)  # texts, or the milliseconds of dates
+            hashes = b"".join(blake2b(str(value).encode(), digest_size=8).digest() for value in distinct)
+            bits = np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]  # a missing value has 0
         _add_value_hashes(found, np.arange(len(batch)), column, bits)
     return found
 

@@ -230,10 +230,6 @@ def _round_numbers(name: str, number: Value, *places: Value) -> Value:
     return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
 
 
-def _compute_and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.where((one == 0) | (other == 0), 0.0, one * other)
-
-
 def _compute_or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where((one == 1) | (other == 1), 1.0, one + other)
 
@@ -258,14 +254,14 @@ def _compare(operator: str, *operands: Value) -> Value:
         raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", other.tree.at)
     left, right = one.data, other.data
     if TEXT in kinds:
-        ranks = {label: float(rank) for rank, label in enumerate(sorted({*one.labels, *other.labels}))}
-        left, right = (np.array([*(ranks[label] for label in each.labels), np.nan])[each.data] for each in (one, other))
-    truth = getattr(np, _COMPARISONS[operator])(left, right).astype(np.float64)
-    return Value(TRUTH, np.where(np.isnan(left) | np.isnan(right), np.nan, truth))
+        ordered = sorted({*one.labels, *other.labels})
+        left, right = (_number_texts(each.labels, ordered)[each.data] for each in (one, other))
+    truth = getattr(np, _COMPARISONS[operator])(left, right)
+    return Value(TRUTH, np.where(_find_missing(one) | _find_missing(other), np.nan, truth))
 
 
 def _compute_in(name: str, sought: Value, *others: Value) -> Value:
-    return Value(TRUTH, np.asarray(reduce(_compute_or, [_compare("=", sought, other).data for other in others])))
+    return Value(TRUTH, reduce(_compute_or, [_compare("=", sought, other).data for other in others]))
 
 
 # Dates
@@ -304,7 +300,7 @@ def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 def _count_days_between(name: str, *operands: Value) -> Value:
     first, last = dates = _read_as_dates(*operands)
     _check_kinds(name, dates, DATE)
-    return Value(NUMBER, np.asarray((last.data - first.data) / _DAY))
+    return Value(NUMBER, (last.data - first.data) / _DAY)
 
 
 # Choices
@@ -419,7 +415,9 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
     "sign-": _make_numpy_function("negative", 1),
     "sign+": _make_numpy_function("positive", 1),
-    "and": _make_array_function(_compute_and, 2, 2, (TRUTH,), TRUTH),
+    "and": _make_array_function(
+        lambda one, other: np.where((one == 0) | (other == 0), 0.0, one * other), 2, 2, (TRUTH,), TRUTH
+    ),
     "or": _make_array_function(_compute_or, 2, 2, (TRUTH,), TRUTH),
     "not": _make_array_function(lambda one: 1.0 - one, 1, 1, (TRUTH,), TRUTH),
     "in": Function(_compute_in, 2, _MANY),

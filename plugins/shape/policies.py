@@ -32,14 +32,13 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
         parts = training, held_out = _group_rows_by_value(fold.training), _group_rows_by_value(fold.held_out)
         means = _compute_column_means(training, width)
         known = [each._replace(value=np.where(np.isnan(each.value), means[each.column], each.value)) for each in parts]
-        own, image = list[np.ndarray](), list[np.ndarray]()
+        own, shaped = [predict_log_odds(width, task, *known) for task in tasks], list[np.ndarray]()
         for number, task in enumerate(tasks):
             values = (shape_values(each.value, each.column, number, fold.state, log_odds) for each in parts)
-            shaped = [each._replace(value=some) for each, some in zip(parts, values)]
-            own.append(predict_log_odds(width, task, *known))
-            image.append(predict_log_odds(width, task, *shaped))
+            images = [each._replace(value=some) for each, some in zip(parts, values)]
+            shaped.append(predict_log_odds(width, task, *images))
 
-        losses = _sum_task_losses(image, tasks, len(table.totals))
+        losses = _sum_task_losses(shaped, tasks, len(table.totals))
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said
         # nothing: if the class of each row was drawn by these shares.
         shares = fold.training.totals / max(fold.training.totals.sum(), 1e-300)

@@ -128,11 +128,8 @@ class Shape(ColumnStage):
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         column, task = (each[columns] for each in self._list_outgoing_columns(state))
-        drawn = task >= 0
-        column, task = column[drawn], task[drawn]
-        images = np.full(len(values), np.nan)
-        images[drawn] = shape_values(values[drawn], column, task, state, self._log_odds) + state["base"][column, task]
-        return images
+        images = shape_values(values, column, task, state, self._log_odds) + state["base"][column, task]
+        return np.where(task < 0, np.nan, images)
 
     def describe_columns(self, schema: Schema, state: State) -> State:
         """Describe the points of each curve: values or labels, and what they become, for each class apart."""

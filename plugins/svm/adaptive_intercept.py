@@ -46,7 +46,7 @@ class AiSvm(Learner):
     def learn(self, training: Training) -> Model:
         X = training.X
         with np.errstate(over="ignore"):
-            squares = np.asarray((X * X).sum(axis=1))
+            squares = (X * X).sum(axis=1)
             lengths = squares if self.length == "squared" else np.sqrt(squares)
             mean = float(np.average(lengths, weights=training.weights))
         if not np.isfinite(mean):
@@ -111,14 +111,10 @@ def find_sensitive_threshold(
         return threshold
     below = (values + np.append(values[1:], values[-1] - 1)) / 2  # each of the values
     thresholds = np.append(threshold, below)
-    found = weights[positive].sum() - _sum_weights_up_to(thresholds, scores[positive], weights[positive])
-    left_out = _sum_weights_up_to(below, scores[~positive], weights[~positive])
-    found[1:][left_out / weights[~positive].sum() < least] = 0
-    return float(thresholds[found.argmax()])
-
-
-def _sum_weights_up_to(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Add up the weights of the rows whose scores are at most each threshold: float64 (thresholds,)."""
     order = np.argsort(scores, kind="stable")
-    below = np.append(0.0, np.cumsum(weights[order]))
-    return below[np.searchsorted(scores[order], thresholds, side="right")]
+    at = np.searchsorted(scores[order], thresholds, side="right")
+    # The weights of the positive rows, and of the others, that score at most each threshold.
+    missed, rejected = (np.append(0.0, np.cumsum((weights * own)[order]))[at] for own in (positive, ~positive))
+    found = weights[positive].sum() - missed
+    found[1:][rejected[1:] / weights[~positive].sum() < least] = 0
+    return float(thresholds[found.argmax()])

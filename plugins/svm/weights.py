@@ -67,7 +67,7 @@ class Normal(Scaling):
         assert target is not None
         labels, summaries, every = [], list[Summary](), np.arange(schema.width)
         for batch in read_counted(self.name, rows()):
-            labels.append((np.asarray(batch.y), batch.row_weights))
+            labels.append((batch.y, batch.row_weights))
             summaries = [Summary.merge([*summaries, Summary.of(batch, every, False, self.name)])]
         y, weight = (np.concatenate(each) for each in zip(*labels))
         totals = np.bincount(y, weight, len(target.values))

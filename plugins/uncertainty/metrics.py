@@ -17,6 +17,8 @@ from filterkit.plugin import (
     times_log2,
 )
 
+from ..metrics import Floats
+
 
 class Entropies(NamedTuple):
     """Holds the entropies of n features in bits, float64 (n,) each.
@@ -28,18 +30,18 @@ class Entropies(NamedTuple):
     gain : how much less the classes have once the value is known, at least 0.
     """
 
-    values: np.ndarray
-    classes: np.ndarray
-    gain: np.ndarray
+    values: Floats
+    classes: Floats
+    gain: Floats
 
 
-def gain_ratio(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def gain_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The information gain of presence, divided by the entropy of presence."""
     bits = _compute_presence_entropies(tp, fp, pos, neg)
     return divide_or_zero(bits.gain, bits.values)
 
 
-def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
+def gain_ratio_of_columns(table: ContingencyTable) -> Floats:
     """Gain ratio, the information gain about the class divided by the entropy of the column.
 
     The gain alone prefers columns with many values; the ratio does not (J. R. Quinlan, *Induction of Decision Trees*,
@@ -51,12 +53,12 @@ def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
     return divide_or_zero(bits.gain, bits.values)
 
 
-def symmetrical_uncertainty(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def symmetrical_uncertainty(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Twice the information gain of presence, divided by the entropy of presence plus that of the class."""
     return _compute_uncertainty(_compute_presence_entropies(tp, fp, pos, neg))
 
 
-def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
+def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> Floats:
     """Symmetrical uncertainty, 2 · information gain / (entropy of the column + entropy of the class).
 
     It is 0 if column and class are independent, and 1 if each determines the other (M. A. Hall, *Correlation-based
@@ -67,17 +69,17 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
     return _compute_uncertainty(_compute_entropies(bin_by_mdl(table)))
 
 
-def _compute_uncertainty(bits: Entropies) -> np.ndarray:
+def _compute_uncertainty(bits: Entropies) -> Floats:
     certain = (bits.values <= 0) | (bits.classes <= 0)
     return np.where(certain, 0.0, divide_or_zero(2 * bits.gain, bits.values + bits.classes))
 
 
-def mutual_information(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def mutual_information(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The information gain of presence, in nats."""
     return np.asarray(np.log(2) * _compute_presence_entropies(tp, fp, pos, neg).gain)
 
 
-def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
+def mutual_information_of_columns(table: ContingencyTable) -> Floats:
     """Mutual information of column and class in nats, where numbers are in bins of equal frequency.
 
     Numbers, and those of a numeric class, are cut at their quantiles 0.2, 0.4, 0.6 and 0.8 into up to five bins; a bin
@@ -88,7 +90,7 @@ def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
     return np.asarray(np.log(2) * _compute_entropies(bin_by_quantiles(table)).gain)
 
 
-def _compute_presence_entropies(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Entropies:
+def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) -> Entropies:
     """Compute the entropies of features that a row has or lacks."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]

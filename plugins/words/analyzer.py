@@ -142,7 +142,7 @@ class Analyzer:
 
 
 def _concatenate_sequences(parts: list[Sequences]) -> Sequences:
-    return parts[0] if len(parts) == 1 else Sequences(*map(np.concatenate, zip(*parts)))  # without a copy of all
+    return Sequences(*map(np.concatenate, zip(*parts)))
 
 
 def read_stop_words(options: Words) -> frozenset[str]:
