@@ -2,8 +2,7 @@
 
 import orjson
 
-from filterkit.chains.chain import Chain
-from filterkit.chains.rows import open_rows
+from filterkit.chains.chain import Chain, open_training_rows
 from filterkit.engines.local import LocalEngine
 from filterkit.exploration.explore import explore
 from filterkit.plugin.registry import registry
@@ -17,7 +16,7 @@ def explored(rows, chain="", by=(), best=50, memory=1 << 30):
 def gathered(batches, chain="", by=(), best=50, memory=1 << 30, engine=None):
     """What the page of these rows shows, as JSON gives it back."""
     batches = batches if isinstance(batches, list) else [batches]
-    with open_rows(batches, engine or LocalEngine(1), memory // 8) as rows:
+    with open_training_rows(batches, engine or LocalEngine(1), 1, memory) as rows:
         return as_json(explored(rows, chain, by, best, memory))
 
 

@@ -13,18 +13,20 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
 from filterkit.chains.fitting import Tell, fit_stages
-from filterkit.chains.rows import Rows, open_rows
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import describe_type
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import Engine
+from filterkit.engines.engine import Engine, map_checked
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import PATH, StageError, UsageError, quoted
+from filterkit.errors import PATH, FilterkitError, StageError, UsageError, quoted
 from filterkit.plugin.engines import make_engine_on
 from filterkit.plugin.lookup import append_remedy
 from filterkit.plugin.parsing import parse_stages
@@ -190,8 +192,22 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
     from filterkit.data.user_rows import convert_to_batches
 
     opened = nullcontext(engine) if isinstance(engine, Engine) else make_engine_on(engine, jobs, registry())
-    with opened as engine, open_rows(convert_to_batches(rows), engine, spool_share(memory)) as training:
-        yield training
+    with opened as engine:
+        batches, share = convert_to_batches(rows), spool_share(memory)
+        stream = iter(batches)
+        first = next(stream, None)
+        if first is None:
+            raise FilterkitError(
+                "there are no batches to fit on; pass at least one, even without rows, because it declares the "
+                "attributes"
+            )
+        if isinstance(batches, list):
+            source = BatchSource.of_batches(first.schema, batches, engine, share)
+        else:
+            read = partial(map_checked, engine, items=chain([first], stream))
+            source = BatchSource(first.schema, read, engine, share)
+        with closing(source):
+            yield Rows(source)
 
 
 @contextmanager

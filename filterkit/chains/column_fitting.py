@@ -79,8 +79,8 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
         rows = rows.transform_by(fitted)
         if strip is not None and following is not None and can_serve(counted_for, following, *strip.counts[2:]):
             budget = statistic_share(memory)
-            push = rows.engine.keep(partial(_push_table, fitted, budget))
-            (pushed,) = map_checked(rows.engine, push, [strip.statistic])
+            push = rows.source.engine.keep(partial(_push_table, fitted, budget))
+            (pushed,) = map_checked(rows.source.engine, push, [strip.statistic])
             strip = Strip(pushed, 0, fitted.schema.width, strip.counts) if pushed.nbytes <= budget else None
         else:
             strip = None
@@ -165,7 +165,7 @@ def learn_in_strips(
     -------
     The states and totals of all columns; and the strip, if it has all columns, else None.
     """
-    engine, budget, width = rows.engine, statistic_share(memory), rows.schema.width
+    engine, budget, width = rows.source.engine, statistic_share(memory), rows.schema.width
     ranges: list[Any] = []  # the states of the first range of columns, and where those of the others are in the file
     scratch = Scratch()
     low, high = 0, width
@@ -200,7 +200,7 @@ def _take_strip(
     ------
     StageError : the sum of all weights cannot be counted exactly.
     """
-    engine, counts = rows.engine, np.zeros(4)
+    engine, counts = rows.source.engine, np.zeros(4)
     held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
 
     def merge() -> None:
@@ -280,11 +280,9 @@ def _take_statistic(
 def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
     """Call `take`, which takes the statistic of a batch, and return its result with four numbers, float64 (4,).
 
-    These are the two of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many do not have
-    the weight 1.
+    These are the two of `sum_weights`, how many rows have no class, and how many do not have the weight 1.
     """
-    n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
-    n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)
+    n_unlabelled, n_weighted = np.count_nonzero(~batch.class_known), np.count_nonzero(batch.row_weights != 1)
     return take(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
@@ -339,10 +337,9 @@ def _split_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> lis
     -------
     Ranges (begin, end) within the statistic, in order; (0, 0) without columns. A range of one column may take more.
     """
-    count = max(1, -(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)))
-    wanted = np.arange(1, min(count, len(statistic))) / min(count, max(len(statistic), 1))
+    count = max(1, min(-(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)), len(statistic)))
     upto = np.arange(len(statistic) + 1)
     if isinstance(statistic, ContingencyTable):
         upto += statistic.indptr
-    cuts = np.searchsorted(upto, wanted * int(upto[-1])).tolist()
-    return list(pairwise(sorted({0, *cuts, len(statistic)}))) or [(0, 0)]
+    cuts = np.searchsorted(upto, np.linspace(0, upto[-1], count + 1))
+    return list(pairwise(np.unique(cuts).tolist())) or [(0, 0)]

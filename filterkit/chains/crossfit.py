@@ -109,20 +109,17 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
     whole = _select_folds(table, np.ones(n_folds + 1, bool))
     if table.schema.positive is None and 0 < len(target.values) <= 2:  # the rarer class of all rows, in all folds
         table = table.replace(schema=table.schema.replace(positive=target.values[whole.tasks()[0]]))
-    state, totals = learn_state(stage, whole), whole.totals
+    states, totals = [learn_state(stage, whole)], whole.totals
     del whole  # makes room for the folds
-    if not stage.compares_folds() and not stage.cross_fits():
-        return [state], totals
     folds: list[Fold] = []
-    others: list[State] = []
-    for number in range(n_folds):
+    for number in range(n_folds if stage.compares_folds() or stage.cross_fits() else 0):
         inside = np.arange(n_folds + 1) == number
         outside = _select_folds(table, ~inside)
-        others.append(learn_state(stage, outside))
+        states.append(learn_state(stage, outside))
         if stage.compares_folds():
-            folds.append(Fold(outside, others[-1], _select_folds(table, inside)))
+            folds.append(Fold(outside, states[-1], _select_folds(table, inside)))
     changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}
-    return [each | changes for each in ((state, *others) if stage.cross_fits() else (state,))], totals
+    return [state | changes for state in (states if stage.cross_fits() else states[:1])], totals
 
 
 def read_counted_classes(rows: Rows) -> np.ndarray:
@@ -183,12 +180,12 @@ class CrossFitted(FittedColumns):
     """
 
     def __init__(self, whole: FittedColumns, states: list[State], fold: np.ndarray) -> None:
+        vars(self).update(vars(whole))
+        self._fold = fold
         self._by_fold = [
             *(FittedColumns(whole.stage, whole.incoming, whole.schema, state, whole.columns) for state in states),
             whole,
         ]
-        self._fold = fold
-        super().__init__(whole.stage, whole.incoming, whole.schema, whole.state, whole.columns)
 
     def transform_training(self, batch: Batch) -> Batch:
         fold = self._fold[batch.start : batch.start + len(batch)]

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from filterkit.chains.column_fitting import can_serve
 from filterkit.chains.fitting import fit_stages, group_stages
-from filterkit.chains.rows import open_rows
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import empty
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
@@ -58,8 +58,8 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
         steps += _describe_steps(group, is_numeric)
         for stage in group:
             if schema is not None and learns_nothing(stage):
-                with open_rows([empty(schema)], LocalEngine(1), 0) as rows:
-                    schema = fit_stages([stage], rows, 0).rows.schema
+                rows = Rows(BatchSource.of_batches(schema, [empty(schema)], LocalEngine(1), 0))
+                schema = fit_stages([stage], rows, 0).rows.schema
             elif not isinstance(stage, TrainingStage):
                 keeps_columns = (
                     isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns

@@ -38,13 +38,11 @@ Tell = Callable[[int, Rows], None]
 
 def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
     """Yield stages in groups: column stages that follow each other and are fitted together; any other stage alone."""
-    for is_together, several in groupby(stages, _can_share_passes):
+    for can_share_passes, several in groupby(
+        stages, lambda stage: learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
+    ):
         group = list(several)
-        yield from [group] if is_together else zip(group)
-
-
-def _can_share_passes(stage: Stage) -> bool:
-    return learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
+        yield from [group] if can_share_passes else zip(group)
 
 
 class FittedStep(NamedTuple):

@@ -30,10 +30,10 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     if (np.diff(numbers) > 0).all():
         yield from rows.map(partial(_take_numbered, numbers=numbers), last=True)
         return
-    position = np.full(int(numbers.max()) + 1, -1)
+    n_rows, n_bytes = zip((0, 0), *rows.map(_measure_batch))
+    position = np.full(sum(n_rows), -1)
     position[numbers] = np.arange(len(numbers))
-    sizes = list(rows.map(_measure_packed))
-    runs = max(1, -(-4 * sum(sizes) // max(rows.memory, 1)))  # sorting a run takes a quarter of the budget
+    runs = max(1, -(-4 * sum(n_bytes) // max(rows.memory, 1)))  # sorting a run takes a quarter of the budget
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[np.ndarray, SpooledBatch]]] = [[] for _ in range(runs)]
     with closing(Scratch()) as scratch:
@@ -42,7 +42,7 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
                 if runs > 1:
                     spooled.move_to(scratch)
                 sorted_runs[run].append((positions, spooled))
-        step = max(1, -(-len(numbers) // max(len(sizes), 1)))
+        step = -(-len(numbers) // (len(n_rows) - 1))
         for pieces in sorted_runs:
             whole = concatenate([spooled.load(rows.schema) for _, spooled in pieces], rows.schema)
             order = np.argsort(np.concatenate([np.empty(0, np.int64), *(positions for positions, _ in pieces)]))
@@ -50,9 +50,9 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
                 yield whole.take(order[first : first + step])
 
 
-def _measure_packed(batch: Batch) -> int:
-    """Return how many bytes a batch takes in a spool."""
-    return SpooledBatch(batch).nbytes
+def _measure_batch(batch: Batch) -> tuple[int, int]:
+    """Return how many rows a batch has, and how many bytes it takes in a spool."""
+    return len(batch), SpooledBatch(batch).nbytes
 
 
 def _take_numbered(batch: Batch, numbers: np.ndarray) -> Batch:
@@ -75,9 +75,7 @@ def _split_into_runs(
     -------
     For each run that gets rows: its number, the new positions of the rows, int64 (n,), and the rows.
     """
-    new = np.full(len(batch), -1)
-    known = position[batch.start : batch.start + len(batch)]  # shorter for rows after the last one that is wanted
-    new[: len(known)] = known
+    new = position[batch.start : batch.start + len(batch)]
     order = np.argsort(new, kind="stable")[np.count_nonzero(new < 0) :]
     cuts = np.searchsorted(new[order], bounds)
     parts = enumerate(order[first:stop] for first, stop in pairwise(cuts.tolist()))

@@ -9,13 +9,13 @@ fitted stages that its batches pass, in one loop that holds one batch at a time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from operator import mul
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from filterkit.chains.batch_sizes import resize_batches
 from filterkit.chains.spool import SpooledBatch
@@ -24,7 +24,6 @@ from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_checked
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import FilterkitError
 from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Fitted, TrainingStage, transform
 
@@ -77,7 +76,9 @@ class BatchSource:
     in_memory: bool = False
     scratch: Scratch = field(default_factory=Scratch)
     n_arranged: int | None = field(default=None, init=False)
-    _stored: list[_StoredBatch] | None = field(default=None, init=False)  # after the first pass, unless it reads again
+    # After the first pass, unless it reads again: each packed batch, which may be a handle of the engine, the number of
+    # its first row, and how many rows and values it has.
+    _stored: list[tuple[Any, int, int, int]] | None = field(default=None, init=False)
     _reads_again: bool = field(default=False, init=False)
 
     @classmethod
@@ -100,10 +101,12 @@ class BatchSource:
             growth = 0.0  # a batch stays whole, however large it is
         if self._stored is not None:
             items = [
-                (each, *ends) for each in self._stored for ends in _divide_rows(each.n_rows, each.n_values * growth)
+                (packed, start, *ends)
+                for packed, start, n_rows, n_values in self._stored
+                for ends in _divide_rows(n_rows, n_values * growth)
             ]
             results = map_checked(self.engine, partial(_call_on_stored, self.schema, function), items, done)
-            return self.watch(results, [stop - first for _, first, stop in items])
+            return self.watch(results, [stop - first for *_, first, stop in items])
         if not (last or self.in_memory or self._reads_again):
             return self._map_and_store(function)
         if not growth or self.live:  # rows of a live input come in short batches, and must not wait
@@ -121,7 +124,7 @@ class BatchSource:
         start = n_bytes = 0
         pack = self.engine.keep(SpooledBatch)
         for packed, n_rows, n_values, result in self.read(partial(_pack_and_call, pack, function)):
-            stored.append(_StoredBatch(packed, n_rows, n_values, start))
+            stored.append((packed, start, n_rows, n_values))
             start += n_rows
             n_bytes += packed.nbytes
             if self.rereads and n_bytes > self.memory * self.engine.jobs:
@@ -157,14 +160,9 @@ class Rows:
         return self.stages[-1].schema if self.stages else self.source.schema
 
     @property
-    def engine(self) -> Engine:
-        """The engine that maps over the batches."""
-        return self.source.engine
-
-    @property
     def jobs(self) -> int:
         """The number of threads or workers that may work on the batches."""
-        return self.engine.jobs
+        return self.source.engine.jobs
 
     @property
     def memory(self) -> int:
@@ -197,7 +195,7 @@ class Rows:
         """Return rows in memory as their stages have transformed them; return self if the source is not in memory."""
         if not self.source.in_memory or not self.stages:
             return self
-        source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
+        source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.source.engine, self.memory)
         source.scratch = self.source.scratch
         return Rows(source)
 
@@ -250,57 +248,13 @@ def compute_peak_growth(stages: Sequence[Fitted]) -> float:
     return max(accumulate((stage.growth for stage in stages), mul, initial=1.0))
 
 
-@contextmanager
-def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator[Rows]:
-    """Open the rows of some batches, at least one, as a context that closes them at its end.
-
-    Parameters
-    ----------
-    batches : of one schema, as by `convert_to_batches`; a list stays in memory, a stream is spooled.
-    engine : maps over the batches.
-    memory : bytes of batches that the spool holds in memory.
-
-    Raises
-    ------
-    FilterkitError : there is no batch.
-    """
-    stream = iter(batches)
-    first = next(stream, None)
-    if first is None:
-        raise FilterkitError(
-            "there are no batches to fit on; pass at least one, even without rows, because it declares the attributes"
-        )
-    if isinstance(batches, list):
-        source = BatchSource.of_batches(first.schema, batches, engine, memory)
-    else:
-        source = BatchSource(first.schema, partial(map_checked, engine, items=chain([first], stream)), engine, memory)
-    with closing(source):
-        yield Rows(source)
-
-
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-class _StoredBatch(NamedTuple):
-    """Holds a spooled batch for later passes.
-
-    Attributes
-    ----------
-    batch : a `SpooledBatch`, or the engine's handle of one.
-    n_rows, n_values : how many rows and values it has.
-    start : the number of its first row.
-    """
-
-    batch: Any
-    n_rows: int
-    n_values: int
-    start: int
-
-
-def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_StoredBatch, int, int]) -> T:
-    """Call a function with a piece, ``(stored batch, first row, stop)``, and return its result."""
-    stored, first, stop = piece
-    batch = stored.batch.load(schema).replace(start=stored.start)
+def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[SpooledBatch, int, int, int]) -> T:
+    """Call a function with a piece, ``(packed batch, number of its first row, first row, stop)``; return its result."""
+    packed, start, first, stop = piece
+    batch = packed.load(schema).replace(start=start)
     return function(batch if stop - first == len(batch) else batch.rows(first, stop))
 
 

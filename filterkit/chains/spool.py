@@ -24,7 +24,14 @@ class SpooledBatch:
 
     def __init__(self, batch: Batch) -> None:
         X: Any = _narrow_dtype(batch.stored_values)
-        table = None if batch.passthrough is None else _pack_table(batch.passthrough)
+        table: Any = batch.passthrough
+        if table is not None:  # a pickle of a slice would contain the whole
+            import pyarrow as pa
+
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, table.schema) as writer:
+                writer.write_table(table)
+            table = sink.getvalue()
         buffers: list[pickle.PickleBuffer] = []
         packed = batch.replace(schema=None, X=batch.csr._replace(data=X) if batch.sparse else X, passthrough=table)
         self._pickled = pickle.dumps(packed, 5, buffer_callback=buffers.append)
@@ -51,27 +58,16 @@ class SpooledBatch:
         if table is not None:
             import pyarrow as pa
 
-            table = pa.ipc.open_stream(pa.py_buffer(table)).read_all()
+            table = pa.ipc.open_stream(table).read_all()
         return packed.replace(schema=schema, X=packed.csr._replace(data=X) if packed.sparse else X, passthrough=table)
 
 
 def _narrow_dtype(values: np.ndarray) -> np.ndarray:
-    """Return the same values as uint8 or uint16 if that loses nothing, also no -0, or else `values` itself."""
+    """Return the same values as uint8 or uint16 if that loses nothing, also no -0, or else in C order as they are."""
     values = np.ascontiguousarray(values)
-    if not values.size:
-        return values
-    low, high = values.min(), values.max()
-    if not (low >= 0 and high < 65536) or np.signbit(values).any():  # also if there is a NaN
-        return values
-    packed = values.astype(np.uint8 if high < 256 else np.uint16)
-    return packed if (packed == values).all() else values
-
-
-def _pack_table(table: Any) -> np.ndarray:
-    """Return an Arrow table as bytes, uint8."""
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return np.frombuffer(sink.getvalue(), np.uint8)
+    with np.errstate(invalid="ignore"):  # of what is no such number
+        for dtype in (np.uint8, np.uint16):
+            packed = values.astype(dtype)
+            if (packed == values).all() and not np.signbit(values).any():
+                return packed
+    return values

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Chain, StageError, testing
+from filterkit.chains.chain import open_training_rows
 from filterkit.chains.crossfit import draw_folds
-from filterkit.chains.rows import open_rows
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 
@@ -90,7 +90,7 @@ def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
     rng = np.random.default_rng(0)
     batch = make(rng.random((3000, 4)), rng.integers(0, 2, 3000), positive="yes")
     expected = filterkit.chain("shape --cross-fit 5").fit_transform(batch)[1]
-    with open_rows([batch], LocalEngine(1), 1 << 20) as rows:
+    with open_training_rows([batch], LocalEngine(1), 1, 1 << 20) as rows:
         fitted, out = filterkit.chain("shape --cross-fit 5").fit_rows(rows, 100_000)
         for each in fitted.stages[0]._by_fold:
             assert not each.state["knots"].values.flags.writeable  # it is mapped

@@ -5,7 +5,8 @@ import pytest
 
 from filterkit import Attribute, Batch, FilterkitError, RowStage, Schema, TrainingStage
 from filterkit.chains import rows as rows_module
-from filterkit.chains.rows import BatchSource, Rows, open_rows
+from filterkit.chains.chain import open_training_rows
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 from filterkit.stages.base import FittedStage
 
@@ -98,12 +99,12 @@ def test_arranged_rows_can_be_read_again_and_share_the_file_of_their_source():
 
 
 def test_a_list_stays_in_memory_and_a_stream_is_spooled():
-    with open_rows(batches([1], [2]), ENGINE, 0) as rows:
+    with open_training_rows(batches([1], [2]), ENGINE, 1, 0) as rows:
         assert rows.source.in_memory and list(rows.map(values)) == [(0, [1]), (1, [2])]
-    with open_rows(iter(batches([1], [2])), ENGINE, 0) as rows:
+    with open_training_rows(iter(batches([1], [2])), ENGINE, 1, 0) as rows:
         assert not rows.source.in_memory
         assert [v for _, v in rows.map(values)] == [v for _, v in rows.map(values)] == [[1], [2]]
-    with pytest.raises(FilterkitError, match="there are no batches to fit on"), open_rows([], ENGINE, 0):
+    with pytest.raises(FilterkitError, match="there are no batches to fit on"), open_training_rows([], ENGINE, 1, 0):
         pass
 
 
