@@ -102,6 +102,7 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
     """Check that the fitted stage, the training rows and the output are the same however rows are cut into batches."""
     all_at_once = fit_transform(stage, data)
+    together = None if all_at_once is None else _transform_all(all_at_once[0], [data])
     for step in (1, 3):
         in_steps = fit_transform(stage, data, step)
         assert (in_steps is None) == (all_at_once is None), (
@@ -110,8 +111,8 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         )
         if all_at_once is None or in_steps is None:
             continue
-        (whole, training), (fitted, training_in_steps) = all_at_once, in_steps
-        parts, together = _transform_all(fitted, cut(data, step)), _transform_all(whole, [data])
+        fitted, training_in_steps = in_steps
+        parts = _transform_all(fitted, cut(data, step))
         assert (parts is None) == (together is None), (
             f"{stage.name} refuses to transform these rows in one block or in blocks of {step}, but not in both: "
             "decide for each row by itself"
@@ -121,7 +122,7 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
             "in transform, use nothing of the other rows of the batch; in fit, let sums not depend on how rows are "
             "grouped"
         )
-        assert same(training_in_steps, training), (
+        assert same(training_in_steps, all_at_once[1]), (
             f"{stage.name} makes other training rows when they come in blocks of {step}: identify rows by their "
             "number, which starts at batch.start, and never by their place in a batch"
         )
