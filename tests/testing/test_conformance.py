@@ -144,19 +144,40 @@ STAGES = {
 
 
 # Each form of rows: dense with many digits, sparse, and all kinds of attributes with weights and missing values. Those
-# further are checked for the first options of each stage; the samples left differ in what stages refuse.
+# further are checked for the first options of each stage, and those of few rows for what becomes of values; the samples
+# left differ in what stages refuse.
 ENOUGH = ("many-digits", "sparse-two-classes", "all-kinds")
-FURTHER = ("multi-label", "constant", "one-row", "no-rows", "one-class", "no-class")
+FURTHER = ("multi-label", "constant")
+OF_FEW_ROWS = ("one-row", "no-rows", "one-class", "no-class")
 
 # The samples have at most seven rows. These files have enough for folds, neighbours and cut points. The others repeat
 # them.
 FILES = ("mixed", "sparse-counts-multiclass")
 
-# Of each stage, what stands first.
-FIRST = list({text.partition(" ")[0]: text for text in reversed(STAGES)}.values())
+# Of each stage, what stands first; but of stages that differ in a formula alone, one stands for all.
+ALIKE = {"ig", "chi", "fisher", "oner", "correlation", "dfreq", "l1", "max", "mp-boost"}
+NAMED = {text.partition(" ")[0]: text for text in reversed(STAGES)}
+FIRST = [text for name, text in NAMED.items() if name not in ALIKE]
 
-# What a stage keeps of other options is checked for the first options, on the first sample that is not refused.
-OTHERS = [each for each in testing.CHECKS if each is not testing.check_options_are_kept_apart]
+# On one sample, the first that the first options do not refuse: what a stage keeps of other options and prints, and
+# what the chain and `testing.refusal` do for all of them.
+ONCE = (
+    testing.check_options_are_kept_apart,
+    testing.check_nothing_is_printed,
+    testing.check_another_header_is_refused,
+    testing.check_errors_are_clear,
+)
+OTHERS = [each for each in testing.CHECKS if each not in ONCE]
+VALUES = [
+    testing.check_schema_is_what_comes_out,
+    testing.check_zeros_stay_zeros,
+    testing.check_missing_values_stay,
+    testing.check_missing_values_do_not_spread,
+    testing.check_numbers_stay_numbers,
+    testing.check_a_saved_chain_is_the_same,
+    testing.check_columns_are_matched_by_name,
+    testing.check_unchosen_columns_stay,
+]
 # These may differ in the last digits, or between blocks of more rows.
 DIGITS = [testing.check_blocks_do_not_matter, testing.check_memory_does_not_matter]
 ROWS = [
@@ -178,7 +199,7 @@ def checks_of(text, name):
         return DIGITS if name == "many-digits" else OTHERS
     if name == next(each for each in (*ENOUGH, *testing.SAMPLES) if each not in refused):
         return testing.CHECKS
-    return OTHERS if name in ENOUGH + FURTHER else []
+    return OTHERS if name in ENOUGH + FURTHER else VALUES if name in OF_FEW_ROWS else []
 
 
 rows_of = functools.cache(testing.sample)
@@ -216,5 +237,5 @@ def test_a_stage_conforms(text):
 def test_a_stage_conforms_on_more_rows(text):
     for name in FILES:
         data = sample(name)
-        refusal = check(ROWS, stage_of(text), data.take(np.arange(0, len(data), len(data) // 30)))
+        refusal = check(ROWS, stage_of(text), data.take(np.arange(0, len(data), len(data) // 20)))
         assert refusal is None or STAGES[text], f"{text} refuses no sample, but {name}: {refusal}"
