@@ -14,6 +14,14 @@ import filterkit
 FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
 # A set, a filter with its options, and the stages; to a supervised filter the last attribute is the class.
 CASES = [
+    ("labor", "unsupervised.attribute.Normalize", "range"),
+    ("labor", "unsupervised.attribute.Standardize", "standardize"),
+    ("labor", "unsupervised.attribute.ReplaceMissingValues", "impute"),
+    (
+        "labor",
+        "unsupervised.attribute.NominalToBinary",
+        r"onehot rename --find '(-allowance|-assistance)$' --replace '\1=no' rename --find class --replace class=good",
+    ),
     ("labor", "unsupervised.attribute.AddID -C first -N ID", "id"),
     ("labor", "unsupervised.attribute.OrdinalToNumeric -R first-last", "numeric --codes --only @nominal"),
     ("labor", "unsupervised.attribute.NumericToNominal -R first-last", "nominal --only @numeric"),

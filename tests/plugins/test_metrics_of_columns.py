@@ -40,9 +40,6 @@ def test_a_numeric_class_agrees_with_the_plain_reference(batch, name):
     assert bounded(scored(batch, name)) == close(bounded(ref.scores(name, batch)))
 
 
-CPU = "weka/cpu.with.vendor.arff"
-
-
 def test_the_correlation_with_a_numeric_class_equals_that_of_weka(weka39, tmp_path):
     """Which keeps the sign of that of two numbers."""
     name, target = "weka/labor.arff", "wage-increase-first-year"
