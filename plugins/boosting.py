@@ -13,6 +13,7 @@ import numpy as np
 
 from filterkit import FilterkitError, Learner, Schema, StageError, option
 from filterkit.plugin import (
+    Floats,
     LearnedTable,
     LinearModel,
     Model,
@@ -38,8 +39,8 @@ def boost_stumps(
     rounds: int,
     multiple_pivots: bool,
     jobs: int = 1,
-    row_weights: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    row_weights: Floats | None = None,
+) -> tuple[Floats, Floats, np.ndarray]:
     """Boost decision stumps, each on the presence of one feature, and return their sum as a linear function.
 
     Every pair of a row i and a label l has a weight D(i, l), which starts at ε, or in proportion to the row's weight.
@@ -113,7 +114,7 @@ def boost_stumps(
     return weights, intercept, pivots
 
 
-def _find_best_features(scores: np.ndarray) -> np.ndarray:
+def _find_best_features(scores: Floats) -> np.ndarray:
     """Find the feature with the smallest score for each label, of equal ones the first: int64 (labels,).
 
     `scores` are float64 (features, labels).
@@ -130,13 +131,13 @@ class _LabelBlock:
     is never below 0, and exactly 0 where there are no such rows.
     """
 
-    def __init__(self, table: Any, Y: np.ndarray, begin: np.ndarray) -> None:
+    def __init__(self, table: Any, Y: np.ndarray, begin: Floats) -> None:
         self.table = table
         self.weights = np.hstack([Y, ~Y]) * begin[:, None]  # of the pairs of each sign and label, by row; 0 of others
         self.sums: np.ndarray  # (features + 1, 2, labels): of the rows that have each feature, and last of all rows
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
 
-    def compute_feature_criteria(self) -> np.ndarray:
+    def compute_feature_criteria(self) -> Floats:
         """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
         self.sums = (self.table @ self.weights).reshape(len(self.table.indptr) - 1, 2, -1)
         present, whole = self.sums[:-1], self.sums[-1]
@@ -147,7 +148,7 @@ class _LabelBlock:
         plus += np.sqrt(minus, out=minus)
         return np.asarray(plus)
 
-    def sum_weights(self, taken: np.ndarray) -> np.ndarray:
+    def sum_weights(self, taken: np.ndarray) -> Floats:
         """Add up the weights of rows by their sign (+, −) and their value (0, 1) of one feature for each label.
 
         `taken`, int64 (labels,), has these features. The sums, W of `boost_stumps`, are float64 (2, 2, labels).
@@ -158,7 +159,7 @@ class _LabelBlock:
         present = self.sums[taken, :, np.arange(len(taken))].T
         return np.stack([self.sums[-1] - present, present], axis=1)
 
-    def multiply_weights(self, factors: np.ndarray) -> None:
+    def multiply_weights(self, factors: Floats) -> None:
         """Multiply each weight by the factor of its sign, value and label; `factors` have the form of `sum_weights`."""
         for weights, (absent, present) in zip(np.split(self.weights, 2, axis=1), factors):
             weights *= np.where(self.present, present, absent)
@@ -203,7 +204,7 @@ class BoostedStumps(LinearModel):
     coefficients, intercepts, pivots : what `boost_stumps` returns.
     """
 
-    def __init__(self, coefficients: np.ndarray, intercepts: np.ndarray, pivots: np.ndarray) -> None:
+    def __init__(self, coefficients: Floats, intercepts: Floats, pivots: np.ndarray) -> None:
         super().__init__(coefficients, intercepts)
         self.pivots = pivots
 

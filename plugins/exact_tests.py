@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit import Metric
-from filterkit.plugin import offer
-
-from .metrics import Floats
+from filterkit.plugin import Floats, offer
 
 # Outcomes whose log probability exceeds the observed one by this much count as no more likely, because rounding makes
 # equal probabilities differ.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from filterkit import Metric
 from filterkit.plugin import (
     ClassSums,
     ContingencyTable,
+    Floats,
     bin_by_mdl,
     divide_or_zero,
     offer,
@@ -25,7 +26,6 @@ from filterkit.plugin import (
     times_log2,
 )
 
-Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
 
 

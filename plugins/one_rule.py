@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric
-from filterkit.plugin import ContingencyTable, Ragged, find_run_begins, offer
-
-from .metrics import Floats
+from filterkit.plugin import ContingencyTable, Floats, Ragged, find_run_begins, offer
 
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 

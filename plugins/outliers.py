@@ -20,6 +20,7 @@ from filterkit.plugin import (
     Batches,
     ContingencyTable,
     Edit,
+    Floats,
     RecordMerger,
     SelectiveStage,
     SortedValues,
@@ -132,7 +133,7 @@ class Outliers(SelectiveStage):
         return edit.build()._replace(columns=columns)
 
 
-def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray:
+def _flag_rows(limits: Floats, is_extreme: bool, batch: Batch) -> Floats:
     """Return 1 for rows with an extreme value (or else an outlier), and 0 for the others: float64 (rows,).
 
     `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that

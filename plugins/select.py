@@ -8,6 +8,7 @@ from filterkit import Attribute, ColumnStage, Schema, StageError, UsageError, op
 from filterkit.plugin import (
     COMBINATIONS,
     ContingencyTable,
+    Floats,
     State,
     Statistic,
     Thresholds,
@@ -160,7 +161,7 @@ class Select(ColumnStage):
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
 
-    def _warn_of_ties(self, ranking: np.ndarray, count: int, metric: str, scores: np.ndarray, state: State) -> None:
+    def _warn_of_ties(self, ranking: np.ndarray, count: int, metric: str, scores: Floats, state: State) -> None:
         """Warn if the order in the input decides which columns of the score 0 are among the first `count` ones."""
         if not 0 < count < len(ranking) or scores[ranking[count - 1]] or scores[ranking[count]]:
             return
@@ -172,7 +173,7 @@ class Select(ColumnStage):
             )
             warn_nothing_learned(self.name, what)
 
-    def _read_latest_scores(self, schema: Schema) -> tuple[str, np.ndarray]:
+    def _read_latest_scores(self, schema: Schema) -> tuple[str, Floats]:
         """Return the name of the latest score of the columns, and its values, float64 (columns,); −∞ for none."""
         if not schema.features:
             return "", np.empty(0)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+
+Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"  # in signatures: an array of float64, of any shape
 
 
 def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

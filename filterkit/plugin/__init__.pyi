@@ -47,6 +47,7 @@ from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.counts.weights import exact_parts as exact_parts
 from filterkit.counts.weights import sum_parts as sum_parts
+from filterkit.data.arithmetic import Floats as Floats
 from filterkit.data.arithmetic import divide_or_zero as divide_or_zero
 from filterkit.data.arithmetic import exponents_of_extremes as exponents_of_extremes
 from filterkit.data.arithmetic import times_log2 as times_log2

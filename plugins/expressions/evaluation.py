@@ -16,6 +16,7 @@ import numpy as np
 from filterkit import Batch, FilterkitError
 from filterkit.plugin import (
     DateFormat,
+    Floats,
     attribute_values,
     encode_attribute,
     find_attribute,
@@ -104,7 +105,7 @@ def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
         return compute(tree.value, *parts)
 
 
-def make_infinite_missing(values: np.ndarray) -> np.ndarray:
+def make_infinite_missing(values: Floats) -> Floats:
     """Return `values`, float64 (n,), with NaN, which means missing, in place of infinite numbers."""
     return np.where(np.isfinite(values), values, np.nan)
 
@@ -230,7 +231,7 @@ def _round_numbers(name: str, number: Value, *places: Value) -> Value:
     return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
 
 
-def _compute_or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _compute_or(one: Floats, other: Floats) -> Floats:
     return np.where((one == 1) | (other == 1), 1.0, one + other)
 
 

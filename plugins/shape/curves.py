@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.plugin import State
+from filterkit.plugin import Floats, State
 
 from .estimates import compute_log_odds
 
 
-def shape_values(
-    values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
-) -> np.ndarray:
+def shape_values(values: Floats, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool) -> Floats:
     """Shape some values by the curves of their columns: float64 (n,), not yet multiplied by ``--weight``.
 
     Parameters
@@ -32,8 +30,8 @@ def shape_values(
 
 
 def _interpolate_curves(
-    values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
-) -> np.ndarray:
+    values: Floats, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
+) -> Floats:
     """Shape values that are neither missing nor a special zero, as `shape_values` does; others get any number."""
     knots, images, unseen = state["knots"], state["images"].values, state["unseen"]
     tasks = unseen.shape[1]

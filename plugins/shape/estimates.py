@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from filterkit import UsageError
-from filterkit.plugin import ContingencyTable, Ragged, quoted, sum_over_classes
+from filterkit.plugin import ContingencyTable, Floats, Ragged, quoted, sum_over_classes
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -68,7 +68,7 @@ class Smoothing(NamedTuple):
 
     unit: float
     reach: float
-    positives: np.ndarray
+    positives: Floats
     rows: float
 
 
@@ -104,7 +104,7 @@ def make_smoothing(
     )
 
 
-def estimate_shares(counts: np.ndarray, tasks: list[int], smoothing: Smoothing) -> np.ndarray:
+def estimate_shares(counts: Floats, tasks: list[int], smoothing: Smoothing) -> Floats:
     """Estimate the shares of positive rows among groups of rows, shrunk by the prior: float64 (n, tasks).
 
     `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
@@ -113,13 +113,13 @@ def estimate_shares(counts: np.ndarray, tasks: list[int], smoothing: Smoothing) 
     return np.asarray(numerator / (sum_over_classes(counts)[:, None] * smoothing.unit + smoothing.rows))
 
 
-def compute_log_odds(p: np.ndarray) -> np.ndarray:
+def compute_log_odds(p: Floats) -> Floats:
     """Compute log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
     p = np.clip(p, _LEAST, _LARGEST)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> np.ndarray:
+def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> Floats:
     """Estimate p of each training value from the rows around it (section 3.2): float64 (cells, tasks).
 
     A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.reach` below
@@ -169,8 +169,8 @@ def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoo
 
 
 def estimate_zero_probabilities(
-    cells: ContingencyTable, tasks: list[int], smoothing: Smoothing, estimates: np.ndarray, share: np.ndarray
-) -> np.ndarray:
+    cells: ContingencyTable, tasks: list[int], smoothing: Smoothing, estimates: Floats, share: Floats
+) -> Floats:
     """Estimate p(0) of each column where zero is special (section 3.5): float64 (k, tasks).
 
     Parameters
@@ -192,7 +192,7 @@ def estimate_zero_probabilities(
     return zero
 
 
-def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
+def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> Floats:
     """Fit the share of positives on the values of each column by a monotone function: float64 (cells, tasks).
 
     It rises or falls, whichever has the smaller squared error.
@@ -220,7 +220,7 @@ def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
     return fits
 
 
-def find_knots(images: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+def find_knots(images: Floats, indptr: np.ndarray) -> np.ndarray:
     """Find the values that a curve needs as knots, so that interpolation gives all images exactly: bool (cells,).
 
     It does not need a value whose neighbors on both sides have the same images.

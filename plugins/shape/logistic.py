@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import exponents_of_extremes
+from filterkit.plugin import Floats, exponents_of_extremes
 
 _STEPS = 50  # Newton's method needs about ten
 
@@ -23,12 +23,12 @@ class WeightedRows(NamedTuple):
     """
 
     column: np.ndarray
-    value: np.ndarray
-    counts: np.ndarray
-    total: np.ndarray
+    value: Floats
+    counts: Floats
+    total: Floats
 
 
-def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> np.ndarray:
+def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> Floats:
     """Predict by each column alone the log odds that held-out rows are positive: float64 (n,), for each value of them.
 
     For each column it fits a logistic regression on the standardised values, with the penalty w²/2 and a free
@@ -63,8 +63,8 @@ def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: 
 
 
 def _fit_regressions(
-    columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray, task: int
-) -> tuple[np.ndarray, np.ndarray]:
+    columns: int, training: WeightedRows, z: Floats, weight: Floats, task: int
+) -> tuple[Floats, Floats]:
     """Fit the regression of each column by Newton's method; return intercepts and slopes, float64 (columns,) each.
 
     Parameters
@@ -75,7 +75,7 @@ def _fit_regressions(
     """
     column, positive = training.column, training.counts[:, task]
 
-    def total(values: np.ndarray) -> np.ndarray:
+    def total(values: Floats) -> np.ndarray:
         return np.bincount(column, values, columns)
 
     share = np.clip(total(positive) / weight, 1e-12, 1 - 1e-12)

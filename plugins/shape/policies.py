@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.plugin import ContingencyTable, Fold, divide_or_zero, sum_over_classes
+from filterkit.plugin import ContingencyTable, Floats, Fold, divide_or_zero, sum_over_classes
 
 from .curves import shape_values
 from .logistic import WeightedRows, predict_log_odds
@@ -32,7 +32,7 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
         parts = training, held_out = _group_rows_by_value(fold.training), _group_rows_by_value(fold.held_out)
         means = _compute_column_means(training, width)
         known = [each._replace(value=np.where(np.isnan(each.value), means[each.column], each.value)) for each in parts]
-        own, shaped = [predict_log_odds(width, task, *known) for task in tasks], list[np.ndarray]()
+        own, shaped = [predict_log_odds(width, task, *known) for task in tasks], list[Floats]()
         for number, task in enumerate(tasks):
             values = (shape_values(each.value, each.column, number, fold.state, log_odds) for each in parts)
             images = [each._replace(value=some) for each, some in zip(parts, values)]
@@ -54,7 +54,7 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
     return (shaped_losses < own_losses * (1 - _ROUNDING)) & is_large
 
 
-def _sum_task_losses(log_odds: list[np.ndarray], tasks: list[int], classes: int) -> np.ndarray:
+def _sum_task_losses(log_odds: list[Floats], tasks: list[int], classes: int) -> Floats:
     """Add up the log losses of all tasks in nats: float64 (values, classes), for a row of each class with each value.
 
     Parameters
@@ -82,7 +82,7 @@ def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
     )
 
 
-def _compute_column_means(rows: WeightedRows, columns: int) -> np.ndarray:
+def _compute_column_means(rows: WeightedRows, columns: int) -> Floats:
     """Return the mean of the values of each column that are not missing, float64 (columns,); 0 if all are."""
     weights = np.where(np.isnan(rows.value), 0.0, rows.total)
     values = np.nan_to_num(rows.value)

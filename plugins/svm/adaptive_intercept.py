@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Learner, StageError, option
-from filterkit.plugin import LinearModel, Model, Training
+from filterkit.plugin import Floats, LinearModel, Model, Training
 
 from .hyperplanes import SvmSolver
 
@@ -68,7 +68,7 @@ class AiSvm(Learner):
 
     def _fit_with_adapted_cost(
         self, solver: SvmSolver, training: Training, positive: np.ndarray, unit: float
-    ) -> tuple[np.ndarray, float, float]:
+    ) -> tuple[Floats, float, float]:
         """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
 
         Returns its coefficients, float64 (features, 1), its intercept, and C.
@@ -90,7 +90,7 @@ class AiSvm(Learner):
 
 
 def find_sensitive_threshold(
-    scores: np.ndarray, positive: np.ndarray, threshold: float, least: float, weights: np.ndarray
+    scores: Floats, positive: np.ndarray, threshold: float, least: float, weights: Floats
 ) -> float:
     """Find the threshold with the largest sensitivity whose specificity is at least `least` (section 2.2).
 

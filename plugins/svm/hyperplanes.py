@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import LinearModel, call_interruptibly
+from filterkit.plugin import Floats, LinearModel, call_interruptibly
 
 from . import newton
 
@@ -37,7 +37,7 @@ class SvmSolver:
         libsvm stores in single precision.
     """
 
-    def __init__(self, stage: str, X: Any, weights: np.ndarray | None) -> None:
+    def __init__(self, stage: str, X: Any, weights: Floats | None) -> None:
         self.X = X
         self._stage = stage
         self.weights = weights
@@ -63,7 +63,7 @@ class SvmSolver:
 
         return linear_kernel(self.X)
 
-    def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[Floats, Floats]:
         """Separate the positive rows from the others, once for each C.
 
         Parameters
@@ -108,7 +108,7 @@ class SvmSolver:
         planes = [self.solve(positive, [cost]) for positive in truth.T]
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
 
-    def compute_normal_vector(self, positive: np.ndarray, cost: float) -> np.ndarray:
+    def compute_normal_vector(self, positive: np.ndarray, cost: float) -> Floats:
         """Separate the positive rows from the others with one value of C; return coefficients, float64 (features,).
 
         Errors are those of `solve`.
@@ -119,7 +119,7 @@ class SvmSolver:
         w = model.coef_
         return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
 
-    def _solve_by_newton(self, positive: np.ndarray, cost: float) -> tuple[np.ndarray, float]:
+    def _solve_by_newton(self, positive: np.ndarray, cost: float) -> tuple[Floats, float]:
         """Solve by Newton's method; return the coefficients, float64 (features,), and the intercept."""
         costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
         try:
@@ -156,9 +156,7 @@ class SvmSolver:
         return None if model.fit_status_ else model
 
 
-def _find_middle_intercept(
-    scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray
-) -> float | None:
+def _find_middle_intercept(scores: Floats, multipliers: Floats, positive: np.ndarray, costs: Floats) -> float | None:
     """Find the middle of the best intercepts if there are several; return None if there is only one.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from filterkit.plugin import Floats
+
 _TOLERANCE = 1e-3  # libsvm's: how far two rows may be from the optimum, a margin being 1
 _STEEPEST = 1e4  # times the largest cost; steeper parabolas are not needed for the tolerance
 _STEEPER = 3.0  # from round to round
@@ -25,7 +27,7 @@ class NoSolution(Exception):
     """Raised if the allowed steps are not enough, or numbers become infinite."""
 
 
-def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> tuple[np.ndarray, float]:
+def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int) -> tuple[Floats, float]:
     """Separate the positive rows from the others, and return coefficients, float64 (features,), and the intercept.
 
     They minimise the sum of hinge losses times `costs` plus half the squared length of the coefficients. As in libsvm,
@@ -49,7 +51,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps:
     spread = max(float(values @ values) / rows - float(mean @ mean), 1e-300)
     sign = np.where(positive, 1.0, -1.0)
 
-    def compute_normal(multipliers: np.ndarray) -> np.ndarray:
+    def compute_normal(multipliers: Floats) -> Floats:
         signed = multipliers * sign
         return np.asarray(transposed @ signed - signed.sum() * mean)
 
@@ -92,9 +94,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps:
         precision, steps = max(precision / 2, 1e-7), steps + 1
 
 
-def bound_intercept(
-    exact: np.ndarray, positive: np.ndarray, above: np.ndarray, below: np.ndarray
-) -> tuple[float, float]:
+def bound_intercept(exact: Floats, positive: np.ndarray, above: np.ndarray, below: np.ndarray) -> tuple[float, float]:
     """Return the least and the most that the best intercept is, between infinities where no row bounds it.
 
     Parameters
@@ -112,7 +112,7 @@ def _transpose_for_products(X: Any) -> Any:
     return X.T.tocsr() if hasattr(X, "tocsr") else X.T
 
 
-def _find_intercept(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepness: float) -> float:
+def _find_intercept(lack: Floats, positive: np.ndarray, costs: Floats, steepness: float) -> float:
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
     The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.
@@ -141,7 +141,7 @@ def _find_intercept(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, s
     return float(bends[line] + (difference - before) / (steepness * inside[line]))
 
 
-def _compute_newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndarray:
+def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> np.ndarray:
     """Compute the step to where the gradient is about 0 if the rows `inside` stay those in a parabola.
 
     The Hessian is the unit matrix plus `steepness` times the scatter of these rows about their mean, because the
@@ -170,7 +170,7 @@ def _compute_newton_step(inside: Any, gradient: np.ndarray, steepness: float) ->
 
 
 def _choose_step_length(
-    lack: np.ndarray, gain: np.ndarray, costs: np.ndarray, steepness: float, slope: float, curvature: float
+    lack: Floats, gain: Floats, costs: Floats, steepness: float, slope: float, curvature: float
 ) -> float:
     """Return the share of a step that leads near the lowest point: at most 1, and 0 if no step leads down.
 

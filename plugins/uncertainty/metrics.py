@@ -9,6 +9,7 @@ import numpy as np
 from filterkit import Metric
 from filterkit.plugin import (
     ContingencyTable,
+    Floats,
     bin_by_mdl,
     bin_by_quantiles,
     divide_or_zero,
@@ -16,8 +17,6 @@ from filterkit.plugin import (
     sum_over_classes,
     times_log2,
 )
-
-from ..metrics import Floats
 
 
 class Entropies(NamedTuple):
