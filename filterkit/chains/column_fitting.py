@@ -141,7 +141,7 @@ class Strip(NamedTuple):
 
 def learn_in_strips(
     stage: ColumnStage,
-    count_rows: Callable[[Batch, np.ndarray], Statistic],
+    count_rows: Callable[..., Statistic],
     learn: Callable[[tuple[Any, int, int]], Learned],
     rows: Rows,
     memory: int,
@@ -155,7 +155,7 @@ def learn_in_strips(
     Parameters
     ----------
     stage : learns from the statistic.
-    count_rows : takes it of the rows of a batch and some columns.
+    count_rows : ``count_rows(batch, columns=columns)`` takes it of some columns of a batch; see `Statistic.of`.
     learn : a function for the engine, which learns from ``(statistic, first column, stop)``.
     rows : the training rows as they come to the stage.
     memory : bytes, as for `Chain.fit`; they bound a strip.
@@ -185,7 +185,7 @@ def learn_in_strips(
 
 def _take_strip(
     stage: ColumnStage,
-    count_rows: Callable[[Batch, np.ndarray], Statistic],
+    count_rows: Callable[..., Statistic],
     rows: Rows,
     low: int,
     high: int,
@@ -221,7 +221,7 @@ def _take_strip(
         if is_much and (sum(waiting) >= first or not waiting):
             merge()
 
-    take = engine.keep(partial(_take_statistic, count_rows, low, high))
+    take = engine.keep(partial(count_rows, columns=np.arange(low, high)))
     yield [Query(rows, partial(_take_statistic_and_counts, take, stage.needs_class), add)]
     weights, n_rows = counts[:2].tolist()
     check_sum(stage.name, weights, n_rows)
@@ -269,12 +269,6 @@ def join_states(scratch: Scratch, ranges: list[Any]) -> list[State]:
 
 
 # What the engine calls: each of these can be pickled, and gets all that it needs.
-
-
-def _take_statistic(
-    count_rows: Callable[[Batch, np.ndarray], Statistic], low: int, high: int, batch: Batch
-) -> Statistic:
-    return count_rows(batch, np.arange(low, high))
 
 
 def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:

@@ -22,7 +22,6 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import select_counted_rows
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
-from filterkit.data.ragged import compute_offsets
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, State
@@ -143,11 +142,10 @@ class ChosenRows(Fitted):
     def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
         self.schema = schema
         self._chosen = chosen
-        self._before = compute_offsets(chosen)
 
     def transform_training(self, batch: Batch) -> Batch:
-        chosen = np.flatnonzero(self._chosen[batch.start : batch.start + len(batch)])
-        return batch.take(chosen).replace(start=int(self._before[batch.start]))
+        before, chosen = self._chosen[: batch.start], self._chosen[batch.start : batch.start + len(batch)]
+        return batch.take(np.flatnonzero(chosen)).replace(start=int(np.count_nonzero(before)))
 
 
 def _select_folds(table: ContingencyTable, chosen: np.ndarray) -> ContingencyTable:
@@ -192,7 +190,5 @@ class CrossFitted(FittedColumns):
         bare = batch.replace(passthrough=None)
         rows = [np.flatnonzero(fold == number) for number in range(len(self._by_fold))]
         parts = [fitted.transform(bare.take(own)) for fitted, own in zip(self._by_fold, rows, strict=True) if len(own)]
-        if not parts:
-            return self.transform(batch)
         joined = concatenate(parts, self.schema).take(np.argsort(np.concatenate(rows)))
         return batch.replace(schema=self.schema, X=joined.csr if joined.sparse else joined.X)

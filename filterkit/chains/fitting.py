@@ -172,10 +172,9 @@ class Fitting:
         self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
         if self._has_trials:
             does_same = learns_nothing(stage) and not stage.numbers_rows  # trials number their rows anew
-            if does_same and self._trial_rows is before and before.source.in_memory:
+            is_shared = does_same and self._trial_rows is before and before.source.in_memory
+            if is_shared or _changes_targets(stage, before.schema, self.rows.schema):
                 self.rows = self.rows.transform_in_memory()
-                self._trial_rows, self._n_skipped = self.rows, self._n_skipped + 1
-            if _changes_targets(stage, before.schema, self.rows.schema):
                 self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
         self.steps.append(FittedStep(stage, fitted, self.rows))
 

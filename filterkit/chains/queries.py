@@ -59,15 +59,16 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
     an iterator that is no generator, the list has None.
     """
     results: list[Any] = [None] * len(several)
-    waiting: dict[int, list[Query]] = {number: [] for number in range(len(several))}
-    while waiting:
-        for number in list(waiting):
+    running = dict(enumerate(several))
+    while running:
+        queries: list[Query] = []
+        for number, passes in list(running.items()):
             try:
-                waiting[number] = next(several[number])
+                queries += next(passes)
             except StopIteration as end:
-                del waiting[number]
+                del running[number]
                 results[number] = end.value
-        run_pass([query for queries in waiting.values() for query in queries])
+        run_pass(queries)
     return results
 
 

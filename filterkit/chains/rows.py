@@ -213,7 +213,7 @@ class Rows:
             source.n_arranged = 0
             for batch in batches:
                 all_read_before.append(before.all_read())
-                yield batch if batch.start == source.n_arranged else batch.replace(start=source.n_arranged)
+                yield batch.replace(start=source.n_arranged)
                 source.n_arranged += len(batch)
 
         def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:

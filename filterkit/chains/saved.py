@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import warnings
 import zipfile
@@ -124,7 +125,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
             incoming = schema = schema_from_json(header["incoming"])
             fitted_stages: list[Fitted] = []
             for stage, note in zip(stages, header["stages"], strict=True):
-                state = {str(key): _decode(value, archive) for key, value in note["kept"].items()}
+                state = {key: _decode(value, archive) for key, value in note["kept"].items()}
                 fitted_stages.append(check_fitted(stage, rebuild_fitted(stage, state, schema)))
                 schema = fitted_stages[-1].schema
         fitted = FittedChain(Chain(stages), incoming, fitted_stages)
@@ -323,10 +324,7 @@ def _parse_array(data: bytes, longest: int) -> np.ndarray:
     with warnings.catch_warnings(action="error"):  # numpy accepts old headers, which `save` does not write
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = memoryview(data)[stream.tell() :]
-    size = dtype.itemsize
-    for length in shape:
-        size *= length
-    lengths = (*shape, 0)
+    size, lengths = math.prod(shape, start=dtype.itemsize), (*shape, 0)
     if dtype.str not in _TYPES or fortran or size != len(rest) or min(lengths) < 0 or max(lengths) > longest:
         raise _DamageError("one of its arrays does not have the size that it declares")
     return np.frombuffer(rest, dtype).reshape(shape)
