@@ -24,11 +24,13 @@ from filterkit.plugin import (
     TypedFormat,
     Writer,
     class_asked,
+    empty,
     find_repeated,
     matching_names,
     offer,
     quoted,
     relation_of,
+    split_rows,
     suggestion,
     type_attribute,
 )
@@ -102,9 +104,9 @@ class ArrowGroups:
                 yield batch.select(columns).slice(first, n_rows)
 
     def measure_groups(self) -> list[int]:
-        """Return the bytes that each group takes on average, as the exact measure_groups would take reading the file.
+        """Return how many bytes the groups take on average, once for each; the exact sizes would take reading the file.
 
-        There are none of a stream, as no group of it can be read by itself.
+        The list is empty for a stream, as no group of it can be read by itself.
         """
         nbytes = os.fstat(self._file.fileno()).st_size
         return [nbytes // max(self._count, 1)] * self._count
@@ -273,7 +275,13 @@ class ColumnarTable(Table):
         found: dict[str, Attribute] = {}
         labelled, looked_at = [], []
         for name, kind in kinds.items():
-            attribute = self._type_attribute(name)
+            try:
+                attribute = type_attribute(name, kind)
+            except FilterkitError as error:
+                raise FilterkitError(f"{error}; {form.advise_leaving_out(name)}") from None
+            if getattr(kind, "tz", None) not in (None, *_UTC):
+                lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
+                warnings.warn(lost, stacklevel=2)
             said = None if opening.wanted is not None else self._kinds.get(name)
             is_class = name == asked and (attribute.kind == "string" or opening.positive is not None)
             if name in known and said is None and can_read_as(attribute, known[name]):
@@ -302,18 +310,6 @@ class ColumnarTable(Table):
                 attribute = attribute._replace(values=tuple(sorted(attribute.values, key=_make_sort_key)))
             found[name] = attribute
         return list(found.values())
-
-    def _type_attribute(self, name: str) -> Attribute:
-        """Return the attribute that the type of a column says, and warn of a time zone that is lost."""
-        kind = self._groups.schema.field(name).type
-        try:
-            attribute = type_attribute(name, kind)
-        except FilterkitError as error:
-            raise FilterkitError(f"{error}; {self._form.advise_leaving_out(name)}") from None
-        if getattr(kind, "tz", None) not in (None, *_UTC):
-            lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
-            warnings.warn(lost, stacklevel=2)
-        return attribute
 
     def _infer_attributes(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
         """Infer the attributes of columns of texts or whole numbers from their first rows.
@@ -369,17 +365,17 @@ class ColumnarTable(Table):
         yield from self._groups.read_batches(self._columns, self._rows)
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
-        measure_groups = self._groups.measure_groups()
-        if self._file.name != self._path or not measure_groups or max(measure_groups) > _LARGEST:
+        sizes = self._groups.measure_groups()
+        if self._file.name != self._path or not sizes or max(sizes) > _LARGEST:
             return None  # a copy, which only this machine has, or groups that take too much memory
         firsts, nbytes = [0], 0  # of parts of some groups each, unless they are large
-        for number, size in enumerate(measure_groups):
+        for number, size in enumerate(sizes):
             if number > firsts[-1] and nbytes + size > _PART:
                 firsts.append(number)
                 nbytes = 0
             nbytes += size
         path = os.path.abspath(self._path)
-        return (GroupPart(path, self._path, *bounds) for bounds in pairwise([*firsts, len(measure_groups)]))
+        return (GroupPart(path, self._path, *bounds) for bounds in pairwise([*firsts, len(sizes)]))
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded, self._unseen)
@@ -534,8 +530,8 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     return from_entries(schema, row, position, value, rows, passthrough)
 
 
-def convert_to_pairs(name: str, batch: Batch) -> tuple[Any, Any]:
-    """Return a table with one column for all of X, the pairs of position and value of each row, and the weights.
+def convert_to_pairs(name: str, batch: Batch) -> pa.Table:
+    """Return a table with one column for all of X, the pairs of position and value of each row; weights come last.
 
     The class, strings, dates and bags have columns of their own. `name` is that of the column of pairs.
     """
@@ -554,7 +550,7 @@ def convert_to_pairs(name: str, batch: Batch) -> tuple[Any, Any]:
     columns = (
         to_table(Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)) if apart else pa.table({})
     )
-    return pa.table([*columns.columns, lists], names=[*columns.column_names, name]), batch.weights
+    return append_weights(pa.table([*columns.columns, lists], names=[*columns.column_names, name]), batch.weights)
 
 
 class ColumnarWriter(Writer):
@@ -581,35 +577,22 @@ class ColumnarWriter(Writer):
         self._group = (
             min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17) if not self._pairs else _SPARSE_ROWS
         )
-        self._step = max(_CELLS // len(schema.attributes), 1)
 
     def converter(self) -> Callable[[Batch], Any]:
         return partial(convert_to_pairs, self._pairs) if self._pairs else convert_batch
 
     def begin(self, out: IO[bytes]) -> None:
-        self._waiting: list[Any] = []  # tables, whose last column has the weights of rows, null for none
+        self._waiting: list[Any] = []  # tables as `append_weights` returns them
         self._rows = 0
         self._sink: Any = None
 
-    def write(self, out: IO[bytes], piece: tuple[Any, Any]) -> None:
-        from filterkit.plugin import to_table
-
-        rows, weights = piece
-        if not isinstance(rows, Batch):
-            self._add_rows(out, rows, weights)
-            return
-        for first in range(0, len(rows), self._step):  # sparse rows, which are large once they are dense
-            stop = min(first + self._step, len(rows))
-            self._add_rows(out, to_table(rows.rows(first, stop)), None if weights is None else weights[first:stop])
-
-    def _add_rows(self, out: IO[bytes], table: Any, weights: Any) -> None:
-        import pyarrow as pa
-
-        column = pa.nulls(table.num_rows, pa.float64()) if weights is None else pa.array(weights)
-        self._waiting.append(table.append_column("", column))
-        self._rows += table.num_rows
-        while self._rows >= self._group:
-            self._write_group(out, self._group)
+    def write(self, out: IO[bytes], piece: Any) -> None:
+        # Sparse rows are large once they are dense.
+        for table in map(convert_batch, split_rows(piece, _CELLS)) if isinstance(piece, Batch) else [piece]:
+            self._waiting.append(table)
+            self._rows += table.num_rows
+            while self._rows >= self._group:
+                self._write_group(out, self._group)
 
     def _write_group(self, out: IO[bytes], rows: int) -> None:
         """Write so many of the rows that wait as a group; the first group begins the file."""
@@ -644,21 +627,25 @@ class ColumnarWriter(Writer):
         self._sink.write_table(group.combine_chunks().replace_schema_metadata(self._schema.metadata))
 
     def end(self, out: IO[bytes]) -> None:
-        from filterkit.plugin import empty, to_table
-
         if not self._waiting:
-            batch = empty(self.schema)
-            self._add_rows(out, convert_to_pairs(self._pairs, batch)[0] if self._pairs else to_table(batch), None)
+            self._waiting.append(self.converter()(empty(self.schema).in_form(False)))
         if self._rows or self._sink is None:
             self._write_group(out, self._rows)
         self._sink.close()
 
 
-def convert_batch(batch: Batch) -> tuple[Any, Any]:
-    """Return the Arrow table of a batch, or the batch itself if it is sparse, and the weights of its rows or None."""
+def convert_batch(batch: Batch) -> Any:
+    """Return the Arrow table of a batch, as `append_weights` returns it, or the batch itself if it is sparse."""
     from filterkit.plugin import to_table
 
-    return batch if batch.sparse else to_table(batch), batch.weights
+    return batch if batch.sparse else append_weights(to_table(batch), batch.weights)
+
+
+def append_weights(table: pa.Table, weights: Any) -> pa.Table:
+    """Append the weights of the rows to a table as its last column, whose name is empty; it is null for None."""
+    import pyarrow as pa
+
+    return table.append_column("", pa.nulls(len(table), pa.float64()) if weights is None else pa.array(weights))
 
 
 filterkit_formats = offer(Parquet, ArrowIpc)

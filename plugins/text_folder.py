@@ -9,7 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from filterkit import Attribute, ConversionWarning, FilterkitError, Schema, option
 from filterkit.plugin import FileFormat, Opening, Parsed, RowError, Table, offer, quoted, relation_of
@@ -35,13 +35,6 @@ class TextFolder(FileFormat):
 
     def open(self, opening: Opening) -> FolderTable:
         return FolderTable(self, opening)
-
-
-class _TextFile(NamedTuple):
-    """A file, which is a row: its `path`, and the `label` of its class."""
-
-    path: str
-    label: str
 
 
 class FolderTable(Table):
@@ -84,15 +77,15 @@ class FolderTable(Table):
         self.class_ = "class"
         self._labels = labels
 
-    def parts(self) -> Iterator[list[_TextFile]]:
+    def parts(self) -> Iterator[list[str]]:
         size = self._opening.block_size or _PART
-        part: list[_TextFile] = []
+        part: list[str] = []  # paths
         n_bytes = 0
         for label in self._labels:
             folder = os.path.join(self._opening.path, label)
             for name in fnmatch.filter(_list_visible_names(folder, os.path.isfile), self._form.files):
-                part.append(_TextFile(os.path.join(folder, name), label))
-                n_bytes += os.stat(part[-1].path).st_size
+                part.append(os.path.join(folder, name))
+                n_bytes += os.stat(part[-1]).st_size
                 if n_bytes >= size or len(part) >= _MOST:
                     yield part
                     part, n_bytes = [], 0
@@ -112,7 +105,7 @@ def _list_visible_names(folder: str, is_wanted: Callable[[str], bool]) -> list[s
 
 
 def _parse_text_files(
-    schema: Schema, folder: str, with_names: bool, encoding: str, rejects: bool, part: list[_TextFile]
+    schema: Schema, folder: str, with_names: bool, encoding: str, rejects: bool, paths: list[str]
 ) -> Parsed:
     """Read text files to a batch with a row for each.
 
@@ -123,32 +116,34 @@ def _parse_text_files(
     with_names : whether there is an attribute of file names.
     encoding : of the texts.
     rejects : whether texts that are not in it are rejected.
-    part : the files.
+    paths : of the files, each in the folder of its class.
     """
     import pyarrow as pa
 
     from filterkit.plugin import Rejected, from_table
 
     texts, readable, rejected = [], [], []
-    for file in part:
-        with open(file.path, "rb") as stream:
-            content = stream.read()
+    for path in paths:
+        with open(path, "rb") as file:
+            content = file.read()
         try:
             texts.append(content.decode(encoding).removeprefix("\ufeff"))
-            readable.append(file)
+            readable.append(path)
         except UnicodeDecodeError as error:
             fault = RowError(
                 f"this is not {error.encoding} text; name its encoding, such as --encoding latin-1",
-                source=file.path,
+                source=path,
             )
             if not rejects:
                 raise fault from None
-            rejected.append(Rejected(content, file.path, 1, fault))
+            rejected.append(Rejected(content, path, 1, fault))
     columns: list[Any] = [pa.array(texts, pa.string())]
     if with_names:
-        names = [os.path.relpath(file.path, folder) for file in readable]
+        names = [os.path.relpath(path, folder) for path in readable]
         columns.append(pa.array(names, pa.string()))
-    columns.append(pa.array([file.label for file in readable], pa.string()).dictionary_encode())
+    columns.append(
+        pa.array([os.path.basename(os.path.dirname(path)) for path in readable], pa.string()).dictionary_encode()
+    )
     table = pa.table(columns, names=[str(i) for i in range(len(columns))])
     return Parsed(from_table(table, schema), tuple(rejected))
 

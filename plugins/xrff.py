@@ -27,12 +27,11 @@ from filterkit.plugin import (
     parse_bag,
     parse_number,
     quoted,
+    split_rows,
 )
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-    import pyarrow as pa
 
 _PART = 1 << 20  # bytes of the ARFF text of a part
 _LONGEST = 1 << 28  # bytes of a row or declaration
@@ -433,15 +432,13 @@ class XrffWriter(Writer):
         """Return the XML of a batch, in pieces."""
         if self.schema.sparse:
             return [self._format_sparse(batch.in_form(True))] if len(batch) else []
-        step = max(_CELLS // len(self.schema.attributes), 1)
-        starts = range(0, len(batch), step)
-        return [self._format_dense(batch.rows(i, min(i + step, len(batch))).in_form(False)) for i in starts]
+        return [self._format_dense(part) for part in split_rows(batch, _CELLS)]
 
     def _format_dense(self, batch: Batch) -> bytes:
         """Return the text of dense rows; adjacent numeric columns are formatted together."""
         import pyarrow as pa
 
-        from filterkit.plugin import joined_rows, round_significant, row_texts, to_columns
+        from filterkit.plugin import joined_rows, round_significant, row_texts, take_texts, to_columns
 
         pairs = zip(self.schema.attributes, to_columns(batch))
         line: list[Any] = [pa.array([make_start_tag(weight) for weight in batch.row_weights.tolist()], pa.string())]
@@ -449,8 +446,13 @@ class XrffWriter(Writer):
             if is_numeric:
                 values = round_significant(np.column_stack([column for _, column in group]), self._precision)
                 line += ["<value>", row_texts(values, _BETWEEN, _MISSING), "</value>"]
-            else:
-                line += [_make_elements(attribute, column) for attribute, column in group]
+                continue
+            for attribute, column in group:
+                if attribute.kind == "nominal":
+                    elements = [make_value(code, attribute) for code in (*range(len(attribute.values)), None)]
+                    line.append(take_texts(elements, column))
+                else:
+                    line.append(pa.array([make_value(value, attribute) for value in column], pa.string()))
         text = bytes(joined_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
@@ -507,18 +509,6 @@ def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Ite
         else:
             yield f"{begin}/>"
     yield "</attributes>"
-
-
-def _make_elements(attribute: Attribute, column: Any) -> pa.Array:
-    """Return the XML elements of the values of a column that is not numeric, as an Arrow array."""
-    import pyarrow as pa
-
-    from filterkit.plugin import take_texts
-
-    if attribute.kind == "nominal":
-        elements = [make_value(code, attribute) for code in (*range(len(attribute.values)), None)]
-        return take_texts(elements, column)
-    return pa.array([make_value(value, attribute) for value in column], pa.string())
 
 
 def make_start_tag(weight: float, is_sparse: bool = False) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.data.attributes import Attribute, AttributeBuilder, ManyOrFew, find_duplicate_name
+from filterkit.data.attributes import Attribute, AttributeCollector, ManyOrFew, find_duplicate_name
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
@@ -239,7 +239,7 @@ def _read_attributes(tokens: _HeaderTokens, bag: str | None, depth: int) -> tupl
     `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
     that does not begin a declaration (None at the end).
     """
-    attributes = AttributeBuilder()
+    attributes = AttributeCollector()
     lines = array("q")  # a list would take five times the memory
     while True:
         token = tokens.read_first_token_of_line()
@@ -265,14 +265,14 @@ def _read_attributes(tokens: _HeaderTokens, bag: str | None, depth: int) -> tupl
                 attribute = attribute._replace(scores=tokens.scores[token.line])
             attributes.add(attribute)
         elif bag is None:
-            return attributes.build(), lines, token
+            return attributes.join_added(), lines, token
         elif token is not None and token.is_keyword("@end"):
             name = tokens.read_token_in_line(f"the name of the relational attribute {quoted(bag)} after @end")
             if name.text.lower() != bag.lower():
                 raise name.make_error(f"expected @end {bag}, found @end {name.text}")
             if extra := tokens.read_rest_of_line():
                 raise name.make_error(f"unexpected {extra[0].describe()} after @end {bag}")
-            return attributes.build(), lines, None
+            return attributes.join_added(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
             raise tokens.make_error(f"the relational attribute must be closed by @end {bag}; found {found}", bag)

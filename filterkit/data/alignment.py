@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import map_labels_to_codes
 from filterkit.data.losses import named, warn_of_losses
-from filterkit.data.rearrangement import ColumnMap, Rearrangement
+from filterkit.data.rearrangement import Rearrangement, encode_attribute
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.unseen import READ_AS_MISSING
 from filterkit.errors import FilterkitError, quoted
@@ -57,7 +56,6 @@ class Alignment:
         if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
             source_positions = self._match_names()
         self._rearrangement = Rearrangement(incoming, wanted, source_positions)
-        self._map = ColumnMap.from_schema(incoming)
 
     def _match_names(self) -> np.ndarray:
         """Match attributes by name: return the position of the incoming one for each wanted one, int (wanted,).
@@ -67,19 +65,10 @@ class Alignment:
         targets = set(self.wanted.targets)
         ours = {name: i for i, name in enumerate(self.wanted.names)}
         theirs = {name: i for i, name in enumerate(self.incoming.names)}
-        _raise_if_any(
-            [name for name, i in ours.items() if name not in theirs and i not in targets],
-            "attribute is missing that the chain was fitted on",
-            "attributes are missing that the chain was fitted on",
-            "; add what is missing",
-        )
+        absent = [name for name, i in ours.items() if name not in theirs and i not in targets]
+        _raise_if_any(absent, "attribute", "missing that the chain was fitted on", "; add what is missing")
         extra = [name for name in theirs if name not in ours]
-        _raise_if_any(
-            extra,
-            "attribute is not among those fitted on",
-            "attributes are not among those fitted on",
-            "; leave out what is new",
-        )
+        _raise_if_any(extra, "attribute", "not among those fitted on", "; leave out what is new")
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
         for position, attribute in enumerate(self.incoming.attributes):
@@ -137,7 +126,7 @@ class Alignment:
         FilterkitError : a text is not a label, and such texts are not to be missing.
         """
         attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
-        values, codes = self._map.encode_values(batch, origin)
+        values, codes = encode_attribute(batch, origin)
         if wanted.kind == "string":
             from filterkit.data.arrow import pick_texts
 
@@ -156,25 +145,22 @@ class Alignment:
 def _raise_if_unknown(name: str, unknown: list[str], source: str = "") -> None:
     """Raise a `FilterkitError` that names the `unknown` values of an attribute, unless there are none."""
     _raise_if_any(
-        unknown,
-        f"value of attribute {quoted(name)} is not among those fitted on",
-        f"values of attribute {quoted(name)} are not among those fitted on",
-        READ_AS_MISSING,
-        source,
+        unknown, "value", "not among those fitted on", READ_AS_MISSING, source, f" of attribute {quoted(name)}"
     )
 
 
-def _raise_if_any(found: Iterable[Any], one: str, several: str, hint: str = "", source: str = "") -> None:
+def _raise_if_any(found: list[str], noun: str, fault: str, hint: str, source: str = "", of: str = "") -> None:
     """Raise a `FilterkitError` that counts and names what was found, unless there is nothing.
 
     Parameters
     ----------
     found : names, or values.
-    one, several : what they are, for a single one and for several.
+    noun, of : what they are, such as ``value`` and `` of attribute 'a'``.
+    fault : what is wrong with them.
     hint : the end of the message.
     source : its beginning: the name of an input and a colon, or "".
     """
-    found = list(found)
     if found:
         names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")
-        raise FilterkitError(f"{source}{len(found)} {one if len(found) == 1 else several}: {names}{hint}")
+        are = f"{noun}{of} is" if len(found) == 1 else f"{noun}s{of} are"
+        raise FilterkitError(f"{source}{len(found)} {are} {fault}: {names}{hint}")

@@ -236,8 +236,8 @@ def _pack_attributes(some: list[Attribute]) -> Attributes:
     return Attributes(Texts.of([each[0] for each in some]), forms, codes, scores)
 
 
-class AttributeBuilder:
-    """Builds the attributes of a schema from attributes that come one by one, or many together."""
+class AttributeCollector:
+    """Collects attributes that come one by one, or many together."""
 
     def __init__(self) -> None:
         self._parts: list[Attributes] = []
@@ -258,16 +258,12 @@ class AttributeBuilder:
         self._parts.append(Attributes.numeric(names))
 
     def _pack_last(self) -> None:
-        if self._last:
-            self._parts.append(_pack_attributes(self._last))
-            self._last = []
+        self._parts.append(Attributes.of(self._last))
+        self._last = []
 
-    def build(self) -> ManyOrFew:
+    def join_added(self) -> ManyOrFew:
         """Return all attributes that were added, as a schema holds them."""
-        if not self._parts:
-            return tuple(self._last)
-        self._pack_last()
-        return Attributes.concatenate(self._parts)
+        return join_attributes(*self._parts, self._last)
 
 
 # As a schema holds attributes: few in a tuple.

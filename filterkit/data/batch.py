@@ -214,6 +214,13 @@ def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> 
         yield concatenate(waiting, schema)
 
 
+def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
+    """Yield the rows of a batch in dense batches of at most `n_values` values each, but at least one row."""
+    step = max(n_values // max(len(batch.schema.attributes), 1), 1)
+    for first in range(0, len(batch), step):
+        yield batch.rows(first, min(first + step, len(batch))).in_form(False)
+
+
 def empty(schema: Schema) -> Batch:
     """Return a batch of no rows."""
     passthrough = make_passthrough_table(schema, [[] for _ in schema.passthrough])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.rearrangement import IN_X, ColumnMap
+from filterkit.data.rearrangement import attribute_values
+from filterkit.data.targets import IN_X
 from filterkit.errors import FilterkitError, quoted
 
 if TYPE_CHECKING:
@@ -59,15 +60,15 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
     if X is sparse. Texts, bags and dates are Arrow arrays, `string` or ``timestamp[ms]``. `positions` are as for
     `to_columns`.
     """
-    attributes, column_map = batch.schema.attributes, ColumnMap.from_schema(batch.schema)
+    parts, numbers = batch.schema.locations
     X = batch.csr.matrix().tocsc() if batch.sparse else None
     columns: list[Any] = []
-    for i in range(len(attributes)) if positions is None else positions:
-        if X is not None and column_map.part[i] == IN_X:
-            part = slice(*X.indptr[column_map.column[i] :][:2])
+    for i in range(len(parts)) if positions is None else positions:
+        if X is not None and parts[i] == IN_X:
+            part = slice(*X.indptr[numbers[i] :][:2])
             columns.append(Entries(X.indices[part], X.data[part], len(batch)))
             continue
-        columns.append(column_map.get_values(batch, i))
+        columns.append(attribute_values(batch, i))
     return columns
 
 

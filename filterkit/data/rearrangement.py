@@ -3,69 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from filterkit.data.csr import Csr
+from filterkit.data.targets import IN_PASSTHROUGH, IN_TARGETS, IN_X
 
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Schema
-
-IN_X, _IN_TARGETS, _IN_PASSTHROUGH = 0, 1, 2
-
-
-class ColumnMap(NamedTuple):
-    """The columns of a batch that hold the values of each attribute.
-
-    Attributes
-    ----------
-    part : int8 (attributes,), the part of the batch: `IN_X`, class and labels, or `Batch.passthrough`.
-    column : int64 (attributes,), the column of that part.
-    """
-
-    part: np.ndarray
-    column: np.ndarray
-
-    @classmethod
-    def from_schema(cls, schema: Schema) -> ColumnMap:
-        """Make the map for batches of a schema."""
-        part = np.zeros(len(schema.attributes), np.int8)
-        column = np.zeros(len(schema.attributes), np.int64)
-        parts = (schema.feature_indices.tolist(), list(schema.targets), list(schema.passthrough_indices))
-        for number, positions in enumerate(parts):
-            part[positions] = number
-            column[positions] = np.arange(len(positions))
-        return cls(part, column)
-
-    def get_values(self, batch: Batch, position: int) -> Any:
-        """Return the values of the attribute at `position`, in the form of `attribute_values`."""
-        part, column = int(self.part[position]), int(self.column[position])
-        if part == _IN_PASSTHROUGH:
-            assert batch.passthrough is not None
-            from filterkit.data import arrow
-
-            return arrow.join_chunks(batch.passthrough.column(column))
-        if part == _IN_TARGETS:
-            assert batch.y is not None
-            y = batch.y if batch.y.ndim == 1 else batch.y[:, column]
-            return y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
-        if not batch.sparse:
-            return batch.X[:, column]
-        return batch.csr.get_column(column)
-
-    def encode_values(self, batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
-        """Encode the values of the attribute at `position`, as `encode_attribute` does."""
-        values, attribute = self.get_values(batch, position), batch.schema.attributes[position]
-        if not isinstance(values, np.ndarray):
-            from filterkit.data.arrow import encode_values
-
-            return encode_values(values)
-        if attribute.kind == "nominal":
-            return list(attribute.values), convert_to_codes(values, "int64")
-        numbers, codes = np.unique(values, return_inverse=True)
-        return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
 
 
 def convert_to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
@@ -88,7 +35,17 @@ def attribute_values(batch: Batch, position: int) -> Any:
     float64 (rows,) for a numeric or nominal attribute, with codes of labels, and NaN where the value is missing; an
     Arrow array, ``string`` or ``timestamp[ms]``, for another one.
     """
-    return ColumnMap.from_schema(batch.schema).get_values(batch, position)
+    part, column = (int(each[position]) for each in batch.schema.locations)
+    if part == IN_PASSTHROUGH:
+        assert batch.passthrough is not None
+        from filterkit.data import arrow
+
+        return arrow.join_chunks(batch.passthrough.column(column))
+    if part == IN_TARGETS:
+        assert batch.y is not None
+        y = batch.y if batch.y.ndim == 1 else batch.y[:, column]
+        return y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
+    return batch.csr.get_column(column) if batch.sparse else batch.X[:, column]
 
 
 def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
@@ -99,7 +56,15 @@ def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray
     The values: numbers, texts, or of dates milliseconds since 1970 UTC; of a nominal attribute all its labels. And
     int64 (rows,), the index among them of the value of each row, -1 where it is missing.
     """
-    return ColumnMap.from_schema(batch.schema).encode_values(batch, position)
+    values, attribute = attribute_values(batch, position), batch.schema.attributes[position]
+    if not isinstance(values, np.ndarray):
+        from filterkit.data.arrow import encode_values
+
+        return encode_values(values)
+    if attribute.kind == "nominal":
+        return list(attribute.values), convert_to_codes(values, "int64")
+    numbers, codes = np.unique(values, return_inverse=True)
+    return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
 
 
 class Rearrangement:
@@ -118,10 +83,11 @@ class Rearrangement:
     def __init__(self, incoming: Schema, wanted: Schema, source: Sequence[int] | np.ndarray) -> None:
         self.wanted = wanted
         self._source = np.asarray(source, np.int64)
-        self._map = ColumnMap.from_schema(incoming)
+        self._incoming = incoming
+        part, column = incoming.locations
         origin = self._source[wanted.feature_indices]
-        columns = self._map.column[origin]
-        in_X = np.flatnonzero((origin >= 0) & (self._map.part[origin] == IN_X))
+        columns = column[origin]
+        in_X = np.flatnonzero((origin >= 0) & (part[origin] == IN_X))
         # A column that has several targets moves to the first, and is copied to the others.
         self._moved_to = np.sort(in_X[np.unique(columns[in_X], return_index=True)[1]])
         self._moved = columns[self._moved_to]
@@ -161,7 +127,7 @@ class Rearrangement:
     def _get_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """Return the values of the attribute of `wanted` at `position`, from the batch or the `new` ones."""
         origin = int(self._source[position])
-        return new[position] if origin < 0 else self._map.get_values(batch, origin)
+        return new[position] if origin < 0 else attribute_values(batch, origin)
 
     def _rearrange_X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
         if self._same_X:
@@ -197,8 +163,9 @@ class Rearrangement:
         if not targets:
             return None
         origin = self._source[list(targets)]
-        if batch.sparse and (origin >= 0).all() and (self._map.part[origin] == IN_X).all():
-            columns, order = np.unique(self._map.column[origin], return_inverse=True)
+        part, column = self._incoming.locations
+        if batch.sparse and (origin >= 0).all() and (part[origin] == IN_X).all():
+            columns, order = np.unique(column[origin], return_inverse=True)
             values = batch.csr.select_columns(columns).toarray()[:, order]  # at once, as labels may be many
         else:
             values = np.column_stack([self._get_values(batch, new, position) for position in targets])

@@ -69,6 +69,7 @@ from filterkit.data.batch import equal_blocks as equal_blocks
 from filterkit.data.batch import from_entries as from_entries
 from filterkit.data.batch import itself as itself
 from filterkit.data.batch import make_passthrough_table as make_passthrough_table
+from filterkit.data.batch import split_rows as split_rows
 from filterkit.data.blas import one_blas_thread as one_blas_thread
 from filterkit.data.column_types import DATE_FORMATS as DATE_FORMATS
 from filterkit.data.column_types import TRUTH_VALUES as TRUTH_VALUES

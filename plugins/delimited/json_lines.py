@@ -32,10 +32,11 @@ from filterkit.plugin import (
     may_be_rounded,
     quoted,
     relation_of,
+    split_rows,
 )
 
+from .dates import format_dates
 from .look import FirstRows, is_utf8, read_first_rows
-from .rows import format_dates, split_rows
 
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends

@@ -198,12 +198,10 @@ def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: 
     known = set(attributes[-1].values) if positions == [len(attributes) - 1] else set()
     columns = [str(position) for position in positions]
     try:
-        rest = b""
-        while len(rest) < opened.begin and (more := source.read(max(opened.begin - len(rest), _BLOCK))):
-            rest += more
-        rest = rest[opened.begin :]
-        for block in TextTable("", (), source, rest, size=_BLOCK, last=records.find_last_end).parts():
-            text = drop_lines_not_in_utf8(block.text)
+        to_skip = opened.begin
+        for block in TextTable("", (), source, size=_BLOCK, last=records.find_last_end).parts():
+            text = drop_lines_not_in_utf8(block.text[to_skip:])
+            to_skip = max(to_skip - len(block.text), 0)
             if opened.form.strip:
                 text = records.strip_cells(text)
             if text.isspace() or lines_end_in_labels(text, records, known):

@@ -19,11 +19,12 @@ from filterkit.plugin import (
     quoted,
     round_significant,
     row_texts,
+    split_rows,
     take_texts,
     tell_numbers,
 )
 
-from .rows import format_dates, split_rows
+from .dates import format_dates
 
 if TYPE_CHECKING:
     from .form import Delimited

@@ -1,21 +1,12 @@
-"""What the writers of CSV and JSON lines share: rows that are formatted at once, and dates."""
+"""Dates as the writers of CSV and JSON lines write them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from filterkit import Batch
 from filterkit.plugin import DATE_FORMATS, DateFormat
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
-
-
-def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
-    """Yield the rows of a batch as dense batches of at most `n_values` values, but at least one row."""
-    step = max(n_values // max(len(batch.schema.attributes), 1), 1)
-    for first in range(0, len(batch), step):
-        yield batch.rows(first, min(first + step, len(batch))).in_form(False)
 
 
 def format_dates(pattern: str, column: Any) -> Any:
