@@ -192,12 +192,15 @@ def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
     return encoded.dictionary.to_pylist(), codes
 
 
+def make_code_array(codes: np.ndarray) -> Any:
+    """Make an Arrow array of int32 from codes of labels, null where a code is NaN or below 0."""
+    missing = ~(codes >= 0)
+    return make_number_array(np.where(missing, 0, codes).astype(np.int32), missing)
+
+
 def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
     """Make an Arrow array of the texts at the positions `codes`; null where a code is NaN or below 0."""
-    missing = ~(codes >= 0)
-    return take(
-        make_text_array(texts or ("",)), make_number_array(np.where(missing, 0, codes).astype(np.int32), missing)
-    )
+    return take(make_text_array(texts or ("",)), make_code_array(codes))
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -39,9 +39,7 @@ def make_column_array(attribute: Attribute, values: Any) -> Any:
         return arrow.make_number_array(values, np.isnan(values))
     if attribute.kind != "nominal":
         return values
-    missing = np.isnan(values) | (values < 0)
-    codes = arrow.make_number_array(np.where(missing, 0, values).astype(np.int32), missing)
-    return pa.DictionaryArray.from_arrays(codes, arrow.make_text_array(attribute.values))
+    return pa.DictionaryArray.from_arrays(arrow.make_code_array(values), arrow.make_text_array(attribute.values))
 
 
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from filterkit.data.attributes import find_attribute
-from filterkit.data.schema import KINDS, Attribute, Schema
+from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import StageError, UsageError, quoted, suggestion
 
 CHOICE_HELP = """\
@@ -115,8 +115,7 @@ def chosen_attributes(
             elif text.startswith("@") and text[1:] in KINDS:
                 chosen |= {i for i in positions if schema.attributes[i].kind == text[1:]}
             else:
-                is_meant = _make_matcher(stage, flag, schema, text)
-                matching = {i for i in positions if is_meant(i, schema.attributes[i])}
+                matching = _find_matching(stage, flag, schema, text).intersection(positions)
                 if not matching:
                     fault = f"no attribute is named {quoted(text)}{suggestion(text, list(names))}"
                     if (position := find_attribute(schema.attributes, text)) is not None:
@@ -128,20 +127,16 @@ def chosen_attributes(
     return [i for i in positions if (not only or i in found[0]) and i not in found[1]]
 
 
-def _make_matcher(stage: str, flag: str, schema: Schema, text: str) -> Callable[[int, Attribute], bool]:
-    """Make a function of position and attribute that returns whether a choice means it.
-
-    The choice `text` is a range or a pattern; any other means nothing.
-    """
+def _find_matching(stage: str, flag: str, schema: Schema, text: str) -> set[int]:
+    """Find the positions of the attributes that a range or a pattern means; other choices mean none."""
     forced = text.startswith("@")
     listed = text.removeprefix("@")
     if all(_RANGE.fullmatch(part) for part in listed.split(",")):
-        positions = attribute_numbers(stage, flag, listed, len(schema.attributes))
-        return lambda position, _: position in positions
+        return attribute_numbers(stage, flag, listed, len(schema.attributes))
     if forced and not any(a.name.startswith("@") for a in schema.attributes):
         kinds = ", ".join(f"@{kind}" for kind in KINDS)
         raise StageError(stage, f"{flag}: there is no type {quoted(text)}; it may be {kinds}, or a range as @2,5-7")
     if "*" not in text and "?" not in text:
-        return lambda *_: False
+        return set()
     pattern = re.compile(fnmatch.translate(text.replace("[", "[[]")))  # takes no longer for many stars
-    return lambda _, attribute: pattern.match(attribute.name) is not None
+    return {position for position, name in enumerate(schema.names) if pattern.match(name)}

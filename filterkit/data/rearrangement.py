@@ -92,9 +92,8 @@ class Rearrangement:
         self._moved_to = np.sort(in_X[np.unique(columns[in_X], return_index=True)[1]])
         self._moved = columns[self._moved_to]
         self._others = np.delete(np.arange(len(origin)), self._moved_to)
-        stays = not len(self._others) and incoming.width == wanted.width
-        self._same_X = stays and np.array_equal(self._moved, np.arange(incoming.width))
         self._only_leaves = not len(self._others) and bool((np.diff(self._moved) > 0).all())
+        self._same_X = self._only_leaves and len(self._moved) == incoming.width
         self._same_y = incoming.targets and self._source[list(wanted.targets)].tolist() == list(incoming.targets)
         sources = self._source[list(wanted.passthrough_indices)].tolist()
         is_same = sources == list(incoming.passthrough_indices)

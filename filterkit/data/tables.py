@@ -222,9 +222,8 @@ def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
         if column.type == pa.timestamp("s", zone):
             fault = "it has dates too far from 1970 to be counted in milliseconds; make it text"
         raise RowError(fault, attribute=attribute.name) from None
-    array = arrow.join_chunks(moments)
-    values = np.where(arrow.find_nulls(array), 0, arrow.view_values(array.view(pa.int64())))
-    if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
+    values, missing = arrow.read_dates(arrow.join_chunks(moments))
+    if not ((values >= EARLIEST) & (values <= LATEST) | missing).all():
         fault = "it has dates outside the years 1 to 292278993, which ARFF cannot hold; make it text"
         raise RowError(fault, attribute=attribute.name)
     return moments

@@ -459,32 +459,29 @@ class JsonWriter(Writer):
         return [self._format_rows(part) for part in split_rows(batch, 1 << 18)]
 
     def _format_rows(self, batch: Batch) -> memoryview:
-        from filterkit.plugin import joined_rows, list_columns
+        from filterkit.plugin import joined_rows, list_columns, round_significant, spaced_texts, take_texts
 
         columns = list_columns(batch)
-        numbers = self._format_numbers([columns[position] for position in self._numeric], len(batch))
-        line: list[Any] = []
-        for position, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
-            line.append(self._before[position])
-            line.append(next(numbers) if attribute.kind == "numeric" else self._format_column(position, column))
-        return joined_rows(*line, "}\n")
-
-    def _format_numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
-        """Yield the texts of each numeric column; all are formatted together, as many columns may have few rows."""
-        from filterkit.plugin import round_significant, spaced_texts, take_texts
-
-        if not columns:
-            return
-        values = np.concatenate(columns)
+        # Numbers are formatted together, as many columns may have few rows.
+        values = np.concatenate([np.empty(0), *(columns[position] for position in self._numeric)])
         if np.isinf(values).any():
-            name = self.schema.attributes[self._numeric[int(np.argmax(np.isinf(values))) // rows]].name
+            name = self.schema.attributes[self._numeric[int(np.argmax(np.isinf(values))) // len(batch)]].name
             raise FilterkitError(
                 f"JSON cannot hold infinity, which attribute {quoted(name)} has; write another format, such as CSV"
             )
-        texts, codes = spaced_texts(round_significant(values, self._precision), "null", ":")
-        for number in range(len(columns)):
-            part = slice(number * rows, (number + 1) * rows)
-            yield texts[part] if codes is None else take_texts(texts, codes[part])
+        if len(values):
+            numbers, codes = spaced_texts(round_significant(values, self._precision), "null", ":")
+        line: list[Any] = []
+        first = 0
+        for position, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
+            line.append(self._before[position])
+            if attribute.kind == "numeric":
+                part = slice(first, first + len(batch))
+                line.append(numbers[part] if codes is None else take_texts(numbers, codes[part]))
+                first += len(batch)
+            else:
+                line.append(self._format_column(position, column))
+        return joined_rows(*line, "}\n")
 
     def _format_column(self, position: int, column: Any) -> Any:
         """Return a column that is not numeric as an Arrow array of JSON texts."""
