@@ -256,8 +256,8 @@ def record_plugin(thing: Any, plugin: str) -> None:
 
 
 def find_plugin(thing: Any) -> str:
-    """Return the plugin that offers a stage class, metric or format, as `record_plugin` noted it; "" if none does."""
-    return _plugins.get(id(thing), (None, ""))[1]
+    """Return the plugin that offers a stage, metric or format, or its class; "" if `record_plugin` noted neither."""
+    return next((_plugins[id(each)][1] for each in (thing, type(thing)) if id(each) in _plugins), "")
 
 
 def find_plugin_of_error(error: BaseException) -> str:

@@ -129,8 +129,7 @@ class Gram(Record):
         for first in range(0, len(batch), height):
             chunk = batch.rows(first, first + height)
             factor = None if root is None else root[first : first + height]
-            cut = _cut_sparse_digits if stays_sparse else _cut_dense_digits
-            _add_products(self.digits, cut(chunk.in_form(stays_sparse), unit, factor))
+            _add_products(self.digits, _cut_digits(chunk.in_form(stays_sparse), unit, factor))
         self.rows += len(batch)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
@@ -213,41 +212,41 @@ def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Ba
         yield concatenate(waiting, schema)
 
 
-def _cut_dense_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """Scale dense rows, and a column of ones after theirs, by `unit` and by the `root` of each row, and cut them."""
-    scaled = np.empty((len(batch), len(unit)))
-    np.multiply(batch.X, unit[:-1], out=scaled[:, :-1])
-    scaled[:, -1] = unit[-1]
-    if root is not None:
-        scaled *= root[:, None]
-    return _cut_digits(scaled)
+def _cut_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+    """Scale rows, with a column of ones after theirs, and cut them into up to three digits of 18 bits.
 
+    Parameters
+    ----------
+    batch : the rows; if they are sparse, so are the digits.
+    unit : float64 (columns + 1,), what to multiply each column by, so that no number is above 2**17 in size.
+    root : float64 (rows,), what to multiply each row by then, at most 1; None if by 1.
 
-def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
-    """Cut numbers of at most 2**17 in size into up to three digits, whole numbers of at most that size.
-
-    The array of the numbers is overwritten. Digits after the last one that differs from 0 are left out.
+    Returns
+    -------
+    Digits of the shape (rows, columns + 1), whole numbers of at most 2**17 in size. Those after the last one that
+    differs from 0 are left out.
     """
-    digits = []
+    digits: list[Any] = []
+    if batch.sparse:
+        X = batch.csr
+        ends, indptr = X.indptr[1:], X.indptr + np.arange(len(X.indptr), dtype=np.int32)
+        indices = np.insert(X.indices, ends, X.columns)
+        numbers = np.insert(X.data, ends, 1.0) * unit[indices]
+        scale = None if root is None else np.repeat(root, np.diff(indptr))
+    else:
+        numbers = np.empty((len(batch), len(unit)))
+        np.multiply(batch.X, unit[:-1], out=numbers[:, :-1])
+        numbers[:, -1] = unit[-1]
+        scale = None if root is None else root[:, None]
+    if scale is not None:
+        numbers *= scale
     for _ in range(_DIGITS):
         digits.append(np.rint(numbers))
         numbers -= digits[-1]
         if not numbers.any():
             break
         numbers *= 2.0**_BITS
-    return digits
-
-
-def _cut_sparse_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """Do as `_cut_dense_digits` with sparse rows and a column of ones after theirs; the digits are sparse, too."""
-    X = batch.csr
-    ends = X.indptr[1:]
-    indptr = X.indptr + np.arange(len(X.indptr), dtype=np.int32)
-    indices, data = np.insert(X.indices, ends, X.columns), np.insert(X.data, ends, 1.0)
-    scaled = data * unit[indices]
-    if root is not None:
-        scaled *= np.repeat(root, np.diff(indptr))
-    return [Csr(digit, indices, indptr, X.columns + 1).matrix() for digit in _cut_digits(scaled)]
+    return [Csr(digit, indices, indptr, len(unit)).matrix() for digit in digits] if batch.sparse else digits
 
 
 def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
@@ -255,17 +254,10 @@ def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
     for i, one in enumerate(digits):
         for j in range(i, min(len(digits), _DIGITS - i)):
             product = one.T @ digits[j]
-            if isinstance(product, np.ndarray):
-                whole = product.astype(np.int64)
-                sums[i + j] += whole
-                if i != j:
-                    sums[i + j] += whole.T
-                continue
-            found = product.tocoo()
-            whole = found.data.astype(np.int64)
-            sums[i + j][found.row, found.col] += whole
+            whole = (product if isinstance(product, np.ndarray) else product.toarray()).astype(np.int64)
+            sums[i + j] += whole
             if i != j:
-                sums[i + j][found.col, found.row] += whole
+                sums[i + j] += whole.T
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.contract import check_arguments, make_contract_error
+from filterkit.data.contract import check_arguments, check_numbers, make_contract_error
 from filterkit.errors import FilterkitError, to_one_line
 
 if TYPE_CHECKING:
@@ -130,7 +130,24 @@ class Metric:
             raise
         except Exception as error:
             fault = f"the metric fails with {type(error).__name__}: {to_one_line(error)}"
-            raise make_contract_error(self.name, fault, self, error) from error
+            raise make_contract_error(self, fault, error) from error
+
+    def compute(self, field: str, shape: tuple[int, ...], *given: Any) -> np.ndarray:
+        """Call one of its functions as `call` does, and check that it returns float64 of this shape.
+
+        Parameters
+        ----------
+        field : the name of the function; of `class_sums`, its `score` is called.
+        shape : of the result.
+        given : the arguments of the function.
+
+        Raises
+        ------
+        PluginError : the function fails, or returns something else.
+        """
+        function = getattr(self, field)
+        found = self.call(function.score if field == "class_sums" else function, *given)
+        return check_numbers(found, shape, "the metric" if field == "score" else f"{field} of the metric", self)
 
     @property
     def compares_classes(self) -> bool:

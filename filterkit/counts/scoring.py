@@ -13,7 +13,7 @@ from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Counts, Thresholds, merge_equal_counts
-from filterkit.data.contract import check_numbers, make_contract_error
+from filterkit.data.contract import make_contract_error
 from filterkit.data.ragged import expand_ranges
 from filterkit.errors import quoted
 
@@ -80,8 +80,7 @@ def score_columns(
     """
     table = thresholds.table
     if metric.by_column is not None:
-        scores = metric.call(metric.by_column, table.column_offset + table.columns, seed)
-        return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
+        return metric.compute("by_column", table.columns.shape, table.column_offset + table.columns, seed)
     if metric.by_table is not None:
         if metric.needs_class and table.schema.positive is not None:
             table = table.one_against_rest(*table.tasks())
@@ -126,11 +125,10 @@ def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) ->
     ------
     PluginError : as for `score_tests`.
     """
-    found = metric.call(getattr(metric, field), table)
-    scores = check_numbers(found, table.columns.shape, metric.name, f"{field} of the metric", metric)
+    scores = metric.compute(field, table.columns.shape, table)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)
-        raise make_contract_error(metric.name, f"{name}: the score is {scores[column]:g}; {_FINITE}", metric)
+        raise make_contract_error(metric, f"{name}: the score is {scores[column]:g}; {_FINITE}")
     return scores
 
 
@@ -202,17 +200,15 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
     A block of neighbouring tests is left out if `Metric.bound` of the smallest and largest counts in it is below
     a score of the same column. What is left is cut into smaller blocks. So a best test is never left out.
     """
-    assert metric.bound is not None
-    pairs = thresholds.count_against_rest(task)
-    tp, fp, pair, pos, neg = pairs
+    tp, fp, pair, pos, neg = thresholds.count_against_rest(task)
     scores, constant = np.full(len(tp), -np.inf), 0.0
 
     def score_some(tests: np.ndarray) -> None:
         nonlocal constant
-        new = np.zeros(len(tp), bool)
-        new[pair[tests]] = True
-        at = np.flatnonzero(new & (scores == -np.inf))
-        scores[at], constant = _score_pairs(thresholds.table, metric, pairs, thresholds.column, chosen=at)
+        new = tests[scores[pair[tests]] == -np.inf]
+        at, number = np.unique(pair[new], return_inverse=True)
+        pairs = Counts(tp[at], fp[at], number, pos, neg)
+        scores[at], constant = _score_pairs(thresholds.table, metric, pairs, thresholds.column[new])
 
     counts = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
     _, first = thresholds.starts
@@ -225,8 +221,7 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
         score_some(first + size // 2)
         ends = np.stack([first, first + size], axis=1).ravel()
         low, high = (reduce.reduceat(counts, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
-        found = metric.call(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
-        bound = check_numbers(found, first.shape, metric.name, "bound of the metric", metric)
+        bound = metric.compute("bound", first.shape, low[0], high[0], low[1], high[1], pos, neg)
         is_open = ~(bound < thresholds.find_best(scores[pair], -np.inf)[thresholds.column[first]])
         first, size = first[is_open], size[is_open]
     score_some(expand_ranges(first, size))
@@ -234,12 +229,7 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
 
 
 def _score_pairs(
-    table: ContingencyTable,
-    metric: Metric,
-    counts: Counts,
-    column: np.ndarray,
-    alpha: float | None = None,
-    chosen: np.ndarray | None = None,
+    table: ContingencyTable, metric: Metric, counts: Counts, column: np.ndarray, alpha: float | None = None
 ) -> tuple[np.ndarray, float]:
     """Return the score of each pair of counts, float64 (n,), and that of a feature that no row has.
 
@@ -249,21 +239,19 @@ def _score_pairs(
     counts : of some tests.
     column : int64 (tests,), the covered column of each of these tests, for messages.
     alpha : as for `score_tests`.
-    chosen : int64 (n,), the pairs to score; None for all.
 
     Raises
     ------
     PluginError : as for `score_tests`.
     """
     pos, neg = counts.pos, counts.neg
-    chosen = np.arange(len(counts.tp)) if chosen is None else chosen
-    tp, fp = np.append(counts.tp[chosen], 0.0), np.append(counts.fp[chosen], 0.0)
-    scores = check_numbers(metric.call(metric.score, tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
+    tp, fp = np.append(counts.tp, 0.0), np.append(counts.fp, 0.0)
+    scores = metric.compute("score", tp.shape, tp, fp, pos, neg)
     for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
-        columns = column[np.isin(counts.pair, chosen[at : at + 1])][:1]  # none for the feature that no row has
+        columns = column[counts.pair == at][:1]  # none for the feature that no row has
         name = "".join(quoted(table.schema.features[table.columns[c]].name) + ": " for c in columns)
         shown = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
-        raise make_contract_error(metric.name, f"{name}the score is {scores[at]:g} for {shown}; {_FINITE}", metric)
+        raise make_contract_error(metric, f"{name}the score is {scores[at]:g} for {shown}; {_FINITE}")
     if alpha is not None:
         scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
     return scores[:-1], float(scores[-1])
@@ -319,15 +307,13 @@ def score_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
     ------
     PluginError : the metric returns something else than float64 (n,).
     """
-    assert metric.classes is not None
     totals = thresholds.table.totals
     present = np.flatnonzero(totals > 0)
     # Sums over classes lose digits where a class weighs very much more than another.
     if thresholds.many_classes and metric.class_sums is not None and totals.max() < _MUCH_MORE * totals[present].min():
         rows = np.append(thresholds.rows, 0.0)
         sums = _sum_over_classes(thresholds, partial(metric.call, metric.class_sums.term))
-        found = metric.call(metric.class_sums.score, sums, rows, totals[present])
-        scores = check_numbers(found, rows.shape, metric.name, "class_sums of the metric", metric)
+        scores = metric.compute("class_sums", rows.shape, sums, rows, totals[present])
         return thresholds.find_best(scores[:-1], float(scores[-1]))
     if not thresholds.many_classes:
         return _score_dense_classes(thresholds, metric, present)
@@ -339,10 +325,8 @@ def score_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
 
 def _score_dense_classes(thresholds: Thresholds, metric: Metric, present: np.ndarray) -> np.ndarray:
     """Do as `score_all_classes`, by `Metric.classes`; `present`, int64, has the codes of the classes with rows."""
-    assert metric.classes is not None
     counts = np.append(thresholds.selected[:, present], np.zeros((1, len(present))), axis=0)
-    found = metric.call(metric.classes, counts, thresholds.table.totals[present])
-    scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
+    scores = metric.compute("classes", (len(counts),), counts, thresholds.table.totals[present])
     return thresholds.find_best(scores[:-1], float(scores[-1]))
 
 

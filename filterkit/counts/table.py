@@ -211,9 +211,7 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """Return the table of the same rows counted as one class."""
-        group = np.zeros(len(self.total_parts), np.int64)
-        group[self._classes.stop :] = -1
-        return self.group_classes(group, 1)
+        return self._select_classes(self._classes)
 
     def class_sums(self) -> ContingencyTable:
         """Return the table of the same rows as one class, in which each counts by its weight times a numeric class.
@@ -221,8 +219,11 @@ class ContingencyTable(Statistic):
         That has been shifted and scaled so that its mean is 0, but for rounding, and its squares add up to the weight
         of all rows.
         """
+        return self._select_classes(slice(self._classes.stop, None))
+
+    def _select_classes(self, classes: slice) -> ContingencyTable:
         group = np.full(len(self.total_parts), -1)
-        group[self._classes.stop :] = 0
+        group[classes] = 0
         return self.group_classes(group, 1)
 
     def one_against_rest(self, task: int) -> ContingencyTable:

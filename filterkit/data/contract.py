@@ -35,17 +35,17 @@ class Named(Protocol):
         """The name that messages use."""
 
 
-def make_contract_error(name: str, fault: str, offer: Any, error: BaseException | None = None) -> PluginError:
+def make_contract_error(offer: Any, fault: str, error: BaseException | None = None, name: str = "") -> PluginError:
     """Make the error to raise for a fault of a stage, metric or format; it names the plugin that offers it, if any.
 
     Parameters
     ----------
-    name : of the stage, metric or format.
+    offer : the stage, metric or format.
     fault : what is wrong, and what to do.
-    offer : the class of the stage, the metric or the format, as passed to `record_plugin`.
     error : what the plugin has raised, whose line the message also names; None if nothing.
+    name : what the message calls the offer; "" for its `name`.
     """
-    return PluginError(f"{name}: {fault}{_name_plugin(offer, error)}")
+    return PluginError(f"{name or offer.name}: {fault}{_name_plugin(offer, error)}")
 
 
 def _name_plugin(offer: Any, error: BaseException | None) -> str:
@@ -99,13 +99,13 @@ def blame_errors(stage: Named | None) -> Iterator[None]:
         yield
     except Exception as error:
         if stage is not None and not isinstance(error, FilterkitError) and not getattr(error, "__notes__", None):
-            error.add_note(f"in the stage {quoted(stage.name)}{_name_plugin(type(stage), error)}")
+            error.add_note(f"in the stage {quoted(stage.name)}{_name_plugin(stage, error)}")
         raise
     except SystemExit as error:
         if stage is None:
             raise
         fault = f"it exits with the status {error.code}; raise a StageError instead"
-        raise make_contract_error(stage.name, fault, type(stage), error) from error
+        raise make_contract_error(stage, fault, error) from error
     finally:
         running_stage.reset(before)
 
@@ -156,7 +156,7 @@ def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Bat
 def _raise_fault(stage: Named, fault: str | None) -> None:
     """Raise a `PluginError` for a fault of a stage; do nothing for None."""
     if fault is not None:
-        raise make_contract_error(stage.name, fault, type(stage))
+        raise make_contract_error(stage, fault)
 
 
 def normalize_matrix(batch: Batch) -> Batch:
@@ -210,13 +210,13 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
     PluginError : one does not fit the schema of the first.
     """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
-        raise make_contract_error(form.name, f"read returns {describe_type(batches)}; yield batches", form)
+        raise make_contract_error(form, f"read returns {describe_type(batches)}; yield batches")
     schema = None
     for batch in batches:
         schema = schema or getattr(batch, "schema", None)
         fault = find_misfit(batch, schema)
         if fault is not None:
-            raise make_contract_error(form.name, fault, form)
+            raise make_contract_error(form, fault)
         yield normalize_matrix(batch)
 
 
@@ -306,15 +306,15 @@ def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     return nominal  # type: ignore[no-any-return]
 
 
-def check_numbers(found: Any, shape: tuple[int, ...], name: str, function: str, offer: Any) -> np.ndarray:
+def check_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:
     """Check the numbers that a function of a plugin returns, and return them.
 
     Parameters
     ----------
     found : what the function has returned.
     shape : the shape that it must have.
-    name, offer : as for `make_contract_error`.
     function : the name of the function, for the message.
+    offer : the stage or metric of which it is.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def check_numbers(found: Any, shape: tuple[int, ...], name: str, function: str, 
         fault = f"returns {found.dtype}; make it float64"
     else:
         return found
-    raise make_contract_error(name, f"{function} {fault}", offer)
+    raise make_contract_error(offer, f"{function} {fault}")
 
 
 def find_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:

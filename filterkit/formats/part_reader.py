@@ -163,7 +163,7 @@ class PartReader:
                 parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
             fault = find_misfit(parsed.batch, self.flat)
             if fault is not None:
-                raise make_contract_error(self.kind.title, fault, type(self.kind))
+                raise make_contract_error(self.kind, fault, name=self.kind.title)
             parsed = parsed._replace(batch=normalize_matrix(parsed.batch))
         return parsed if self.schema is self.flat else parsed._replace(batch=change_targets(parsed.batch, self.schema))
 

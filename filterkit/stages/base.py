@@ -218,7 +218,7 @@ class Stage(Configured):
         """
         state = self.fit_rows(rows, schema)
         if not isinstance(state, dict):
-            raise make_contract_error(self.name, f"fit_rows returns {describe_type(state)}; return a dict", type(self))
+            raise make_contract_error(self, f"fit_rows returns {describe_type(state)}; return a dict")
         return FittedStage(self, schema, state)
 
     def inner_folds(self) -> int:
@@ -378,7 +378,7 @@ class FittedStage(Fitted):
         with name_stage_in_errors(stage):
             built = stage.build(incoming, state)
         if not isinstance(built, Built):
-            raise make_contract_error(stage.name, f"build returns {describe_type(built)}; return a Built", type(stage))
+            raise make_contract_error(stage, f"build returns {describe_type(built)}; return a Built")
         self.schema, self._transform, self.columns, self.growth = built
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -388,9 +388,7 @@ class FittedStage(Fitted):
         with name_stage_in_errors(self.stage):
             out = self._transform(batch)
         if not isinstance(out, Batch):
-            raise make_contract_error(
-                self.stage.name, f"transform returns {describe_type(out)}; return a Batch", type(self.stage)
-            )
+            raise make_contract_error(self.stage, f"transform returns {describe_type(out)}; return a Batch")
         return out if out.schema is self.schema else out.replace(schema=self.schema)
 
 
@@ -502,13 +500,11 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
     PluginError : it is not a fitted stage, or has no schema.
     """
     if not isinstance(fitted, Fitted):
-        raise make_contract_error(stage.name, f"fit returns {describe_type(fitted)}; return a Fitted", type(stage))
+        raise make_contract_error(stage, f"fit returns {describe_type(fitted)}; return a Fitted")
     is_property = hasattr(type(fitted), "schema")  # which may take long to compute: leave it alone
     if not is_property and not isinstance(vars(fitted).get("schema"), Schema):
         found = describe_type(vars(fitted).get("schema"))
-        raise make_contract_error(
-            stage.name, f"the schema of what fit returns is {found}; make it a Schema", type(stage)
-        )
+        raise make_contract_error(stage, f"the schema of what fit returns is {found}; make it a Schema")
     fitted.made_by = stage
     return fitted
 

@@ -243,9 +243,7 @@ class ColumnStage(SelectiveStage):
         """Return what the outgoing schema is to have as `zero` and `sparse`, by these names."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
-            raise make_contract_error(
-                self.name, f"output returns {describe_type(outgoing)}; return a Schema", type(self)
-            )
+            raise make_contract_error(self, f"output returns {describe_type(outgoing)}; return a Schema")
         return {"zero": outgoing.zero, "sparse": schema.sparse and outgoing.zero}
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
@@ -327,7 +325,7 @@ class FittedColumns(Fitted):
                 else "apply turns zero into something else where zero is special; return 0 for 0 if table.schema.zero "
                 "is true, or override output to return schema.replace(zero=False)"
             )
-            raise make_contract_error(stage.name, fault, type(stage))
+            raise make_contract_error(stage, fault)
 
     def _transform_zeros(self) -> np.ndarray:
         """Return what zero becomes in each outgoing column: float64 (outgoing columns,)."""
@@ -386,8 +384,8 @@ class FittedColumns(Fitted):
             else:
                 raise
             fault = f"apply fails with {type(error).__name__}: {to_one_line(error)}; {hint}"
-            raise make_contract_error(self.stage.name, fault, type(self.stage), error) from error
-        return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
+            raise make_contract_error(self.stage, fault, error) from error
+        return check_numbers(image, values.shape, "apply", self.stage)
 
     def check_codes(self) -> None:
         """Check that a state from a file gives nominal columns only codes of labels that they have, or NaN.

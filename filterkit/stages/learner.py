@@ -138,7 +138,7 @@ class Learner(Stage):
         if isinstance(model, LinearModel):
             fault = model.find_fault(schema.width, len(tasks.names))
             if fault is not None:
-                raise make_contract_error(self.name, f"learn returns {fault}", type(self))
+                raise make_contract_error(self, f"learn returns {fault}")
             if np.isnan(model.coefficients).any() or np.isnan(model.intercepts).any():
                 raise StageError(self.name, "it learns weights that are NaN; bring the values to a smaller range first")
         return FittedLearner(self, schema, tasks, model)
@@ -267,7 +267,7 @@ class FittedLearner(Fitted):
         missing = [name for name in members if name not in dir(model)]  # hasattr would compute the state
         if missing:
             fault = f"learn returns {describe_type(model)}, which has no {' and no '.join(missing)}; return a model"
-            raise make_contract_error(learner.name, fault, type(learner))
+            raise make_contract_error(learner, fault)
         if "state" not in dir(model):
             text = f"{describe_type(model)} has get_state, an older form; turn it into a property called state"
             warn_of_fit(learner.name, text, FutureWarning)
@@ -372,7 +372,7 @@ class FittedLearner(Fitted):
             return np.empty(shape)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.model.scores(batch.X)
-        scores = check_numbers(scores, shape, self._learner.name, "scores", type(self._learner))
+        scores = check_numbers(scores, shape, "scores", self._learner)
         if np.isnan(scores).any():
             row = int(np.flatnonzero(np.isnan(scores).any(axis=1))[0])
             raise StageError(

@@ -155,4 +155,4 @@ def _call_metric(metric: Metric, what: str, function: Any, counts: list[np.ndarr
         repair = "; work on copies" if "read-only" in str(error) else ""
         raise AssertionError(f"{metric.name}: {about} fails with {type(error).__name__}: {error}{repair}") from error
     with raise_assertion_errors():
-        return check_numbers(found, counts[0].shape[:1], metric.name, about, metric)
+        return check_numbers(found, counts[0].shape[:1], about, metric)
