@@ -152,8 +152,7 @@ def _call_on_predictions_table(
 ) -> T:
     """Call a function with the table of predictions of a batch, see `map_predictions`."""
     codes, scores = learner.read_predictions(batch)
-    assert batch.y is not None
-    truth = batch.y.reshape(codes.shape).astype(np.float64)
+    truth = np.array(batch.y, np.float64).reshape(codes.shape)
     if learner.tasks.is_numeric:
         errors = codes - truth
         wrong = (np.nan_to_num(errors) != 0).any(axis=1)
@@ -163,7 +162,7 @@ def _call_on_predictions_table(
         wrong = differs.any(axis=1) & batch.class_known
         errors = np.where(wrong, 0.0, np.nan)[:, None]
     pairs = np.stack([truth, codes], axis=2).reshape(len(batch), 2 * codes.shape[1])
-    number = np.arange(batch.start + 1, batch.start + len(batch) + 1)[:, None]
+    number = batch.start + 1 + np.arange(len(batch))[:, None]
     table = np.hstack([number, pairs, errors, scores])
     return function(Batch(schema, table[wrong] if errors_only else table))
 
@@ -177,20 +176,20 @@ def print_predictions(schema: Schema, rows: Mapping, onward: bool) -> int:
     rows : maps a function over its batches.
     onward : as for `open_output`.
     """
-    attributes, count = schema.attributes, 0
-    texts = [[a.name, *a.values, "" if a.name == "error" else "?"] for a in attributes]
-    widths = [max(9, *(len(visible(each)) for each in some)) for some in texts]
-    forms = [f"%{width}.{'0f' if a.name == 'row' else '5g'}" for a, width in zip(attributes, widths)]
-    padded = [[f"{visible(each):>{width}}" for each in some] for some, width in zip(texts, widths)]
+    forms, count = [], 0  # of each column its head, its values and a missing one, as texts, and how to print a number
+    for a in schema.attributes:
+        texts = list(map(visible, (a.name, *a.values, "" if a.name == "error" else "?")))
+        width = max(9, *map(len, texts))
+        forms.append(([f"{text:>{width}}" for text in texts], f"%{width}.{'0f' if a.name == 'row' else '5g'}"))
     with open_output("-", onward) as out:
         write = codecs.getwriter(sys.stdout.encoding)(out, "backslashreplace").write
-        write("  ".join(some[0] for some in padded) + "\n")
+        write("  ".join(texts[0] for texts, _ in forms) + "\n")
         for batch in rows(itself):
             columns = [
-                np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
-                if attribute.values
-                else np.where(np.isnan(values), some[-1], np.char.mod(form, values))
-                for values, attribute, some, form in zip(batch.X.T, attributes, padded, forms)
+                np.array(texts[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
+                if a.values
+                else np.where(np.isnan(values), texts[-1], np.char.mod(form, values))
+                for values, a, (texts, form) in zip(batch.X.T, schema.attributes, forms)
             ]
             write("".join(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns)))
             count += len(batch)

@@ -122,7 +122,8 @@ def parse_named_chain(
         if not match and defaults and chain.stages != parse_stages(words, known, seed):
             name = str(chain)
     except UsageError as error:
-        fault, (first, _, rest) = error, name.partition(" ")
+        fault = error
+        first, _, rest = name.partition(" ")
         if not match and rest and first not in known.stages:
             with suppress(UsageError, ValueError):  # the first error tells more
                 if isinstance(parse_stages(shlex.split(rest), known)[-1], Learner):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def fit_and_predict_chains(
     trials: list[Trial] = []
     with open_training_rows(training, LocalEngine.name, 1, DEFAULT_MEMORY) as rows:
         nothing = _FittedBeginning(Fitting(rows, DEFAULT_MEMORY, has_trials), test, [], 0.0)
-        fitted = {beginnings[0][:0]: nothing}
+        fitted: dict[tuple[Any, ...], _FittedBeginning] = {(): nothing}
         for number, (name, chain) in enumerate(chains):
             own, later = beginnings[number], beginnings[number + 1 :]
             others = (*beginnings[:number], *later)

@@ -389,7 +389,7 @@ class EstimatorModel:
         columns = []
         for width, (classes, response) in zip(widths, responses):
             if response.ndim == 1 and method == "predict":
-                response = np.equal.outer(response, classes).astype(np.float64)
+                response = np.equal.outer(response, classes)
             elif response.ndim == 1:
                 response = np.column_stack([1 - response if method == "predict_proba" else -response, response])
             unseen = response.min(axis=1, keepdims=True) - 1 if method == "decision_function" else 0.0

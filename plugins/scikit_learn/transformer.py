@@ -71,11 +71,9 @@ class Sklearn(SelectiveStage):
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
         estimator = self.make_unfitted()
-        nominal = [a.name for a in schema.features if a.kind == "nominal"]
-        if nominal:
-            raise StageError(
-                self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove the attribute"
-            )
+        if schema.nominal.any():
+            name = schema.features[int(schema.nominal.argmax())].name
+            raise StageError(self.name, f"attribute '{name}' is nominal; put onehot before it, or remove the attribute")
         training = join_all_rows(self.name, rows(), schema, rows.memory)
         if not len(training):
             raise StageError(self.name, "there are no training rows")
