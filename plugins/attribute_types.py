@@ -204,8 +204,7 @@ class Numeric(TypeChangingStage):
         numbers = np.array([*found, None], np.float64)[codes]
         if self.invalid == "error" and None in found:
             if is_nominal:
-                raise StageError(
-                    self.name,
+                raise FilterkitError(
                     f"attribute '{attribute.name}': the label '{texts[found.index(None)]}' is not a number; --codes "
                     "takes its position among the labels, and --invalid missing takes it for missing",
                 )

@@ -47,14 +47,12 @@ class Bins(ColumnStage):
         if self.method == "width":
             column, cuts = self._find_equal_width_cuts(cells, columns)
         else:
-            last = find_mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells, columns)
+            last = np.sort(find_mdl_cuts(cells)) if self.method == "mdl" else self._find_last_cells(cells, columns)
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high
             column, cuts = cells.column_of_cell[last], np.where(np.isinf(middle), low / 2 + high / 2, middle / 2)
-        order = np.lexsort((cuts, column))
-        column, cuts = column[order], cuts[order]
-        once = find_run_begins(column, cuts)
+        once = find_run_begins(column, cuts)  # they ascend in each column
         column, cuts = column[once], cuts[once]
         if table.schema.zero and (cuts < 0).any():
             at = np.flatnonzero(cuts < 0)[0]

@@ -40,8 +40,7 @@ class Normalizer(SelectiveStage, RowStage):
         with np.errstate(over="ignore"):  # of nominal values, which stay
             scaled = np.ldexp(values, -np.repeat(exponents, sizes)) if exponents.any() else values
             image: np.ndarray = scaled / np.repeat(lengths, sizes)
-            if self.norm != 1:
-                image *= self.norm
+            image *= self.norm
         if nominal.any():
             image = np.where(stays, values, image)
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))

@@ -41,18 +41,14 @@ class Tfidf(ColumnStage):
         return {"idf": np.where(summary.nominal, 1.0, idf), "nominal": summary.nominal}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        tf = values
+        tf, counted = values, ~(state["nominal"][columns] | np.isnan(values))
         if self.tf == "binary":
-            tf = np.where(np.isnan(values), values, (values != 0).astype(np.float64))
+            tf = (values != 0).astype(np.float64)
         elif self.tf == "log":
-            counted = ~state["nominal"][columns]
             if (values[counted] < 0).any():
                 raise StageError(self.name, "a value is negative, so it has no logarithm; --tf raw needs none")
             tf = np.where(values > 0, 1 + np.log(np.where(values > 0, values, 1.0)), values)
-        image: np.ndarray = tf * state["idf"][columns]
-        if state["nominal"].any():
-            image = np.where(state["nominal"][columns], values, image)
-        return image
+        return np.where(counted, tf * state["idf"][columns], values)
 
 
 filterkit_stages = offer(Tfidf)

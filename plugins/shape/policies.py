@@ -32,39 +32,35 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
         parts = training, held_out = _group_rows_by_value(fold.training), _group_rows_by_value(fold.held_out)
         means = _compute_column_means(training, width)
         known = [each._replace(value=np.where(np.isnan(each.value), means[each.column], each.value)) for each in parts]
-        own, shaped = [predict_log_odds(width, task, *known) for task in tasks], list[Floats]()
+        own, shaped = list[Floats](), list[Floats]()
         for number, task in enumerate(tasks):
-            values = (shape_values(each.value, each.column, number, fold.state, log_odds) for each in parts)
-            images = [each._replace(value=some) for each, some in zip(parts, values)]
-            shaped.append(predict_log_odds(width, task, *images))
+            images = (shape_values(each.value, each.column, number, fold.state, log_odds) for each in parts)
+            own.append(predict_log_odds(width, task, *known))
+            shaped.append(predict_log_odds(width, task, *(e._replace(value=v) for e, v in zip(parts, images))))
 
-        losses = _sum_task_losses(shaped, tasks, len(table.totals))
+        losses = _sum_task_losses(shaped, table)
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said
         # nothing: if the class of each row was drawn by these shares.
         shares = fold.training.totals / max(fold.training.totals.sum(), 1e-300)
         clipped = np.clip(shares[tasks], _LEAST, 1 - _LEAST)[:, None]
         of_shares = list(np.log(clipped) - np.log1p(-clipped))
-        gains = _sum_task_losses(of_shares, tasks, len(table.totals)) - losses
+        gains = _sum_task_losses(of_shares, table) - losses
         expected = sum_over_classes(gains * shares)[:, None]
         variances = sum_over_classes((gains - expected) ** 2 * shares)[:, None]
-        of_rows = _sum_task_losses(own, tasks, len(table.totals)), losses, gains, expected, variances
+        of_rows = _sum_task_losses(own, table), losses, gains, expected, variances
         sums += [np.bincount(held_out.column, sum_over_classes(held_out.counts * each), width) for each in of_rows]
     own_losses, shaped_losses, gain, expected_gain, variance = sums
     is_large = (gain - expected_gain > _MARGIN * np.sqrt(variance)) & (gain > shaped_losses * _ROUNDING)
     return (shaped_losses < own_losses * (1 - _ROUNDING)) & is_large
 
 
-def _sum_task_losses(log_odds: list[Floats], tasks: list[int], classes: int) -> Floats:
+def _sum_task_losses(log_odds: list[Floats], table: ContingencyTable) -> Floats:
     """Add up the log losses of all tasks in nats: float64 (values, classes), for a row of each class with each value.
 
-    Parameters
-    ----------
-    log_odds : of each task, float64 (values,), those that are predicted for a row with each value.
-    tasks : the classes that are positive in each.
-    classes : the number of classes.
+    `log_odds`, float64 (values,) each, are what is predicted for a row with each value in each of `table.tasks`.
     """
-    losses = np.tile(sum((np.logaddexp(0, each) for each in log_odds), np.zeros(1))[:, None], classes)
-    for each, task in zip(log_odds, tasks):
+    losses = np.tile(sum((np.logaddexp(0, each) for each in log_odds), np.zeros(1))[:, None], len(table.totals))
+    for each, task in zip(log_odds, table.tasks()):
         losses[:, task] += np.logaddexp(0, -each) - np.logaddexp(0, each)
     return losses
 

@@ -176,11 +176,7 @@ class Shape(ColumnStage):
             estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone(cells, tasks))
         missing = estimate_shares(table.missing, tasks, smoothing)
         missing[sum_over_classes(table.missing) == 0] = share
-        base = (
-            np.tile(smoothing.positives / smoothing.rows, (len(table), 1))
-            if self.center
-            else np.zeros((len(table), len(tasks)))
-        )
+        base = np.tile(self.center * smoothing.positives / smoothing.rows, (len(table), 1))
         if special:
             base = estimate_zero_probabilities(cells, tasks, smoothing, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.

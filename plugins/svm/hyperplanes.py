@@ -105,8 +105,8 @@ class SvmSolver:
 
         `truth`, bool (rows, tasks), says which rows are positive.
         """
-        planes = [self.solve(positive, [cost]) for positive in truth.T]
-        return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
+        coefficients, intercepts = zip(*(self.solve(positive, [cost]) for positive in truth.T))
+        return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
     def compute_normal_vector(self, positive: np.ndarray, cost: float) -> Floats:
         """Separate the positive rows from the others with one value of C; return coefficients, float64 (features,).

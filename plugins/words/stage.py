@@ -87,19 +87,17 @@ class Words(Stage):
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
             raise FilterkitError("its saved vocabularies are not one list of texts for each string attribute")
         analyzer = Analyzer(self, stop)
-        words = [Texts.of(each) for each in vocabularies]
-        finders: list[Vocabulary | HashedColumns] = [Vocabulary(each) for each in words]
+        finders: list[Vocabulary | HashedColumns] = [Vocabulary(Texts.of(each)) for each in vocabularies]
         if self.hash is not None:
-            words = [Texts.of([f"hash{number}" for number in range(1, self.hash + 1)])] * len(chosen)
             finders = [HashedColumns(self.hash)] * len(chosen)
         # How many attributes each becomes, how many columns of X that are, and where these begin.
         sizes, columns = np.ones(len(schema.attributes), np.int64), np.zeros(len(schema.attributes), np.int64)
         columns[schema.feature_indices] = 1
-        sizes[chosen] = columns[chosen] = [finder.width for finder in finders]
+        sizes[chosen] = columns[chosen] = [len(finder.names) for finder in finders]
         begins = np.cumsum(columns) - columns
         columns_of_X, starts = begins[schema.feature_indices], begins[chosen].tolist()
         rest = [column for column, position in enumerate(schema.passthrough_indices) if position not in chosen]
-        attributes = _replace_attributes(schema, chosen, words, self.prefix)
+        attributes = _replace_attributes(schema, chosen, [finder.names for finder in finders], self.prefix)
         outgoing = schema.replace(
             attributes=attributes, sparse=True, zero=True, **schema.map_target_positions(np.cumsum(sizes) - sizes)
         )
@@ -108,12 +106,12 @@ class Words(Stage):
             X = batch.in_form(True).csr
             parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
             for position, finder, start in zip(chosen, finders, starts):
-                texts = attribute_values(batch, position)
-                found = [finder.find_columns(each) for each in analyzer.find_sequences(texts, finder.number_piece)]
+                sequences = analyzer.find_sequences(attribute_values(batch, position), finder.number_piece)
+                found, width = list(map(finder.find_rows_and_columns, sequences)), max(len(finder.names), 1)
                 if found:
                     row, word = (np.concatenate(arrays) for arrays in zip(*found))
-                    cell, count = np.unique(row * finder.width + word, return_counts=True)
-                    row, word = np.divmod(cell, max(finder.width, 1))
+                    cell, count = np.unique(row * width + word, return_counts=True)
+                    row, word = np.divmod(cell, width)
                     parts.append((row, word + start, count.astype(np.float64)))
             row, word, values = (np.concatenate(arrays) for arrays in zip(*parts))
             matrix = Csr.from_entries(row, word, values, (len(batch), int(columns.sum())))

@@ -64,16 +64,16 @@ class Vocabulary:
 
     Parameters
     ----------
-    words : the texts of the columns.
+    names : the words and sequences, in the order of their columns.
     """
 
-    def __init__(self, words: Texts) -> None:
+    def __init__(self, names: Texts) -> None:
         import pyarrow.compute as pc
 
         from filterkit.plugin import encode_values, string_offsets  # which import pyarrow
 
-        self.width = len(words)
-        split = pc.split_pattern(words.array, " ")
+        self.names = names
+        split = pc.split_pattern(names.array, " ")
         pieces, numbers = encode_values(split.flatten())
         self._numbers: dict[str, int] = {piece: number for number, piece in enumerate(pieces)}
         starts = string_offsets(split)
@@ -89,7 +89,7 @@ class Vocabulary:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""
         return self._numbers.get(piece, -1)
 
-    def find_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+    def find_rows_and_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows and the columns, int64 (n,) each, of the sequences that are in the vocabulary."""
         length = sequences.pieces.shape[1]
         if length not in self._tables:
@@ -103,7 +103,7 @@ class Vocabulary:
 
 
 class HashedColumns:
-    """Finds a column for any word or sequence by a hash of it.
+    """Finds a column for any word or sequence by a hash of it; the columns have the names ``hash1``, ``hash2``, ...
 
     Parameters
     ----------
@@ -111,20 +111,20 @@ class HashedColumns:
     """
 
     def __init__(self, width: int) -> None:
-        self.width = width
+        self.names = Texts.of([f"hash{number}" for number in range(1, width + 1)])
 
     def number_piece(self, piece: str) -> int:
         """Return a number for a piece: the same one in every run."""
         return zlib.crc32(piece.encode())
 
-    def find_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+    def find_rows_and_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows and the columns of all sequences, int64 (n,) each."""
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
             for pieces in sequences.pieces.T:
                 found = (found ^ pieces.astype(np.uint64)) * np.uint64(_FACTOR)
                 found ^= found >> np.uint64(32)
-        return sequences.row, (found % np.uint64(self.width)).astype(np.int64)
+        return sequences.row, (found % np.uint64(len(self.names))).astype(np.int64)
 
 
 _FACTOR = 0x9E3779B97F4A7C15  # odd, with bits that look random
