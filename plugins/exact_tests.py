@@ -90,7 +90,7 @@ def fisher(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
         beyond = draws._replace(words=draws.words[at])
         ratio = np.exp(beyond.compute_log_probability(other[at]) - observed[at])
         total[at] += ratio * beyond.sum_tail_probabilities(other[at], -outwards[at])
-    return np.asarray(np.maximum(-(observed + np.log(total)), 0.0))
+    return np.maximum(-(observed + np.log(total)), 0.0)
 
 
 def bound_fisher(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float) -> Floats:
@@ -170,7 +170,7 @@ def bound_bbs(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, 
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
     positive = _compute_binomial_z(tp_high, pos, low) - _compute_binomial_z(fp_low, neg, high)
     negative = _compute_binomial_z(fp_high, neg, low) - _compute_binomial_z(tp_low, pos, high)
-    return np.asarray(np.maximum(positive, negative) * (1 + 1e-6) + 1e-6)
+    return np.maximum(positive, negative) * (1 + 1e-6) + 1e-6
 
 
 def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
@@ -191,7 +191,7 @@ def _compute_mid_tail(x: Floats, rest: Floats, p: Floats) -> Floats:
     """
     from_x = np.where(x > 0, _compute_incomplete_beta(x, rest + 1, p), 1.0)
     beyond = np.where(rest > 0, _compute_incomplete_beta(x + 1, rest, p), 0.0)
-    return np.asarray(np.maximum((from_x + beyond) / 2, 1e-300))
+    return np.maximum((from_x + beyond) / 2, 1e-300)
 
 
 def _compute_incomplete_beta(a: Floats, b: Floats, p: Floats) -> Floats:

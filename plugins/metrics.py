@@ -148,7 +148,7 @@ def _compute_chi_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats
     """Compute `chi_classes` from the sums of count² / total: Σ (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
     share = rows / total
-    return np.asarray(np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0))
+    return np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0)
 
 
 def dfreq(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:

@@ -12,7 +12,7 @@ _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in 
 
 def one_rule(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The share of rows in the more frequent class of those that have the feature, and of those that lack it."""
-    return np.asarray((np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg))
+    return (np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg)
 
 
 def one_rule_of_columns(table: ContingencyTable) -> Floats:

@@ -10,6 +10,7 @@ from filterkit import Attribute, Batch, Built, FilterkitError, Schema, StageErro
 from filterkit.plugin import (
     Batches,
     Csr,
+    Floats,
     Gram,
     SelectiveStage,
     State,
@@ -87,7 +88,7 @@ class Svd(SelectiveStage):
         return built
 
 
-def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
     """Compute the leading singular values and axes, as `Gram.find_axes` does, of rows with too many columns for it."""
     import warnings
 
@@ -118,7 +119,7 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.n
         weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
         length += (np.square(block.stored_values * unit) * weights).sum()
 
-    def multiply_by_gram(vectors: np.ndarray) -> np.ndarray:
+    def multiply_by_gram(vectors: Floats) -> Floats:
         """Return X'X times some vectors, float64 (columns, k), where rows count by weight and are scaled by `unit`."""
         total = np.zeros(vectors.shape)
         for block in _read_equal_blocks(stage, rows, schema):
@@ -180,9 +181,9 @@ class Project(SelectiveStage):
         return self.components
 
     def build(self, schema: Schema, state: State) -> Built:
-        def add_up_columns(batch: Batch) -> np.ndarray:
+        def add_up_columns(batch: Batch) -> Floats:
             used = np.unique(batch.csr.indices) if batch.sparse else np.arange(schema.width)
-            X: Csr | np.ndarray = batch.csr.select_columns(used) if batch.sparse else batch.X
+            X: Csr | Floats = batch.csr.select_columns(used) if batch.sparse else batch.X
             image = np.empty((len(batch), self.components))
             step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
             for first in range(0, self.components, step):
@@ -216,7 +217,7 @@ def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndar
 
 
 def _build_column_replacement(
-    stage: Svd | Project, schema: Schema, count: int, compute: Callable[[Batch], np.ndarray]
+    stage: Svd | Project, schema: Schema, count: int, compute: Callable[[Batch], Floats]
 ) -> Built:
     """Build the transformation of a stage that replaces all columns by `count` ones, which `compute` makes of a batch.
 

@@ -9,12 +9,12 @@ import numpy as np
 Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"  # in signatures: an array of float64, of any shape
 
 
-def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> Floats:
     """Divide arrays of one shape, element by element; the result is 0 where the denominator is not positive."""
     return np.asarray(np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0))
 
 
-def times_log2(numbers: Any) -> np.ndarray:
+def times_log2(numbers: Any) -> Floats:
     """Compute n log₂ n of each number of a float64 array, or of one number; 0 for 0."""
     return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 

@@ -110,13 +110,13 @@ def estimate_shares(counts: Floats, tasks: list[int], smoothing: Smoothing) -> F
     `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
     """
     numerator = counts[:, tasks] * smoothing.unit + smoothing.positives
-    return np.asarray(numerator / (sum_over_classes(counts)[:, None] * smoothing.unit + smoothing.rows))
+    return numerator / (sum_over_classes(counts)[:, None] * smoothing.unit + smoothing.rows)
 
 
 def compute_log_odds(p: Floats) -> Floats:
     """Compute log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
     p = np.clip(p, _LEAST, _LARGEST)
-    return np.asarray(np.log(p) - np.log1p(-p))
+    return np.log(p) - np.log1p(-p)
 
 
 def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> Floats:

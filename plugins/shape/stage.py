@@ -11,6 +11,7 @@ from filterkit.plugin import (
     Attributes,
     ContingencyTable,
     FittedColumns,
+    Floats,
     Fold,
     Ragged,
     State,
@@ -126,7 +127,7 @@ class Shape(ColumnStage):
     def curve_name(self) -> str:
         return "T(p(v))" if self._log_odds else "p(v)"
 
-    def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def curve(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         column, task = (each[columns] for each in self._list_outgoing_columns(state))
         images = shape_values(values, column, task, state, self._log_odds) + state["base"][column, task]
         return np.where(task < 0, np.nan, images)
@@ -235,7 +236,7 @@ class Shape(ColumnStage):
         target = schema.class_attribute
         return schema.positive is None and target is not None and len(target.values) > 2
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         tasks = state["unseen"].shape[1]
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)

@@ -76,7 +76,7 @@ class AiSvm(Learner):
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
 
-        planes: list[tuple[np.ndarray, float, float]] = []
+        planes: list[tuple[Floats, float, float]] = []
         for step in range(1, self.steps + 1):
             coefficients, intercepts = solver.solve(positive, [step * unit])
             planes = [*planes[-1:], (coefficients, float(intercepts[0]), step * unit)]

@@ -141,7 +141,7 @@ def _find_intercept(lack: Floats, positive: np.ndarray, costs: Floats, steepness
     return float(bends[line] + (difference - before) / (steepness * inside[line]))
 
 
-def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> np.ndarray:
+def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Floats:
     """Compute the step to where the gradient is about 0 if the rows `inside` stay those in a parabola.
 
     The Hessian is the unit matrix plus `steepness` times the scatter of these rows about their mean, because the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ def _compute_uncertainty(bits: Entropies) -> Floats:
 
 def mutual_information(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The information gain of presence, in nats."""
-    return np.asarray(np.log(2) * _compute_presence_entropies(tp, fp, pos, neg).gain)
+    return math.log(2) * _compute_presence_entropies(tp, fp, pos, neg).gain
 
 
 def mutual_information_of_columns(table: ContingencyTable) -> Floats:
@@ -86,7 +87,7 @@ def mutual_information_of_columns(table: ContingencyTable) -> Floats:
     (`numpy.quantile` with `inverted_cdf`). Labels stay as they are. The score is that of scikit-learn's
     `mutual_info_score` of these bins. A row whose value is missing counts for each bin by the share of that bin.
     """
-    return np.asarray(np.log(2) * _compute_entropies(bin_by_quantiles(table)).gain)
+    return math.log(2) * _compute_entropies(bin_by_quantiles(table)).gain
 
 
 def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) -> Entropies:
