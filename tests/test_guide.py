@@ -13,7 +13,7 @@ import click
 import numpy as np
 import pytest
 from agreement import make
-from command import output, refusal, run, shell, stdout_of
+from command import output, shell, stdout_of
 from pages import GENERATED, make_input, print_page, text_of
 
 import filterkit
@@ -55,42 +55,9 @@ def test_an_example_works_and_conforms(text, tmp_path):
     assert said in output("--plugin", path, IRIS, stage.name)
 
 
-def without_comments(text):
-    return [line for line in text.splitlines() if not line.startswith("%")]
-
-
-def test_the_format_reads_and_writes(tmp_path):
-    plugin = ["--plugin", block("def filterkit_formats", tmp_path)]
-    out = tmp_path / "out.arrows"
-    done = run(*plugin, "-o", out, "-v", IRIS, "shape")
-    assert (done.returncode, done.stderr.splitlines()[-1].partition(" rows")[0]) == (0, "filterkit: 150")
-    back = without_comments(output(*plugin, out, "bns"))
-    assert back[2:] == without_comments(output(IRIS, "shape", "bns"))[2:]
-    output(*plugin, "--test", out, tmp_path / "t.arff", out, "bns")
-    assert without_comments((tmp_path / "t.arff").read_text()) == back
-    assert "format Arrows" in run(*plugin, "plugins").stdout
-
-
-def test_a_failing_writer_of_a_format_leaves_no_file(tmp_path):
-    (tmp_path / "odd.arff").write_text("@relation o\n@attribute a numeric\n@data\n1\nInfinity\n")
-    done = run(
-        *("--plugin", block("def filterkit_formats", tmp_path), "-o", "o.arrows", "odd.arff", "l2"), cwd=tmp_path
-    )
-    assert done.returncode == 1
-    assert not list(tmp_path.glob("*.arrows")) and not list(tmp_path.glob(".*"))
-
-
 def test_the_subcommand_runs(tmp_path):
     shown = output("--plugin", block("def filterkit_subcommands", tmp_path), "classes", IRIS)
     assert shown == "setosa 50\nversicolor 50\nvirginica 50\n"
-
-
-def test_the_engine_runs(tmp_path):
-    plugin = ["--plugin", block("def filterkit_engines", tmp_path)]
-    shown = output(*plugin, "--engine", "in-order", IRIS, "shape", "l2")
-    assert without_comments(shown) == without_comments(output(IRIS, "shape", "l2"))
-    wrong = refusal(*plugin, "--engine", "in-order:a", IRIS, "l2")
-    assert wrong == "--engine: in-order has no options; leave out 'a'"
 
 
 def test_the_text_format_reads_a_header_of_any_length(tmp_path):

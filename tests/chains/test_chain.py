@@ -17,7 +17,6 @@ from filterkit import (
     Fitted,
     Stage,
     StageError,
-    UsageError,
     testing,
 )
 from filterkit.arff.blocks import BlockParser
@@ -186,38 +185,6 @@ def test_a_stage_that_counts_without_the_class_takes_its_own_table():
 
 
 @pytest.mark.parametrize(
-    ("given", "shown"),
-    [
-        ("shape bns l2", "shape bns l2"),
-        ("shape --neighbors 15 --zero bns --score-only", "shape --zero bns --score-only"),
-        ("shape --no-zero --neighbors=3", "shape --neighbors 3 --no-zero"),
-        ("", ""),
-    ],
-)
-def test_the_text_of_a_chain_parses_to_the_same_chain(given, shown):
-    chain = filterkit.chain(given)
-    assert str(chain) == shown
-    assert Chain.parse(str(chain)).stages == chain.stages
-    assert Chain.parse(given.split()).stages == chain.stages
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("shap", "no stage 'shap'; did you mean 'shape'?"),
-        ("shape --neighbours 3", "shape: no such option"),
-        ("shape --seed x", "not a valid integer"),
-        ("shape --neighbors", "shape: .*requires an argument"),
-        ("l2 3", "no stage '3'"),
-        ("l2 " * 1001, "a chain has at most 1,000 stages, and this one has 1,001"),
-    ],
-)
-def test_invalid_words_of_a_chain_are_refused(words, message):
-    with pytest.raises(UsageError, match=message):
-        filterkit.chain(words)
-
-
-@pytest.mark.parametrize(
     ("class_index", "message"),
     [
         (None, "there is no class attribute, which it needs; .* --class"),
@@ -228,12 +195,6 @@ def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(class_index, 
     schema = sample("iris").schema.replace(class_index=class_index)
     with pytest.raises(StageError, match=f"^shape: {message}"):
         filterkit.chain("shape").fit(Rows(BatchSource(schema, None, LocalEngine(1), PLENTY)))
-
-
-@pytest.mark.parametrize("other", [sample("wine", class_="first"), columns(sample("iris"), [0, 1, 2])])
-def test_rows_of_another_header_are_refused(other):
-    with pytest.raises(FilterkitError, match="missing that the chain was fitted on"):
-        filterkit.chain("shape").fit(sample("iris")).transform(other)
 
 
 def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for():

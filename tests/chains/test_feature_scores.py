@@ -153,14 +153,13 @@ def test_the_command_writes_csv_and_parquet(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "message"),
+    ("arguments", "message"),
     [
-        ("iris.arff", 2, "scores: missing argument 'METRIC...'; see: filterkit scores --help"),
-        ("bns iris.arff", 2, "scores: no file 'bns'; this is a metric, and the input comes first"),
-        ("--csv -o x.csv iris.arff bns", 2, "scores: --csv applies to standard output"),
-        ("nothing.arff bns", 1, "nothing.arff: No such file or directory"),
-        ("-o x.txt iris.arff bns", 2, "scores: -o x.txt: the name must end in .csv or"),
+        ("iris.arff", "scores: missing argument 'METRIC...'; see: filterkit scores --help"),
+        ("bns iris.arff", "scores: no file 'bns'; this is a metric, and the input comes first"),
+        ("--csv -o x.csv iris.arff bns", "scores: --csv applies to standard output"),
+        ("-o x.txt iris.arff bns", "scores: -o x.txt: the name must end in .csv or"),
     ],
 )
-def test_a_mistake_is_reported_on_one_line(arguments, status, message):
-    assert refusal(f"scores {arguments}", status=status, cwd=SAMPLES).startswith(message)
+def test_a_mistake_is_reported_on_one_line(arguments, message):
+    assert refusal(f"scores {arguments}", cwd=SAMPLES).startswith(message)

@@ -1,6 +1,5 @@
-"""Passes over rows: their results reach the stages, in whatever process the rows are counted."""
+"""Passes over rows: how many there are, and weights that cannot be counted."""
 
-import os
 import pickle
 
 import numpy as np
@@ -10,57 +9,11 @@ from counted import counted_rows, rows_in_memory
 
 import filterkit
 from filterkit.chains.saved import encode_chain
-from filterkit.data.batch import itself
 from filterkit.engines.local import LocalEngine
 
 
-class Elsewhere(LocalEngine):
-    """Runs each call in a process of its own, so that all changes to shared memory are lost."""
-
-    def map(self, function, items):
-        for item in items:
-            yield pickle.loads(_in_a_process(function, item))
-
-
-def _in_a_process(function, item):
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            with open(writing, "wb") as out:
-                pickle.dump(function(item), out)
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with open(reading, "rb") as result:
-        text = result.read()
-    os.waitpid(child, 0)
-    return text
-
-
-def fitted(text, rows, memory=1 << 20):
-    """The saved chain, and the transformed training rows."""
-    found, out = filterkit.chain(text).fit_rows(rows, memory)
-    return encode_chain(found), [batch.X.tolist() for batch in out.map(itself)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ig range select --top 2",
-        "shape --cross-fit 3 bns impute",
-        "impute sample --fraction 1/2 bns standardize svm",
-    ],
-)
-def test_counting_rows_in_another_process_gives_the_same_fit(text):
-    batch = sample("breast-cancer").rows(0, 120)
-    batches = cut(batch.replace(y=np.where(np.arange(120) % 17, batch.y, -1)), 60)
-    expected = fitted(text, rows_in_memory(batches, LocalEngine(1)))
-    assert fitted(text, rows_in_memory(batches, Elsewhere(1))) == expected
-
-
 def test_a_stage_that_needs_no_class_counts_the_rows_that_have_none():
-    rows = rows_in_memory([make([[1], [2], [9]], [0, 1, -1])], Elsewhere(1))
+    rows = rows_in_memory([make([[1], [2], [9]], [0, 1, -1])])
     found, _ = filterkit.chain("bns --score-only range").fit_rows(rows)
     assert found.stages[1].get_state()["state.span"].tolist() == [8]
 

@@ -276,8 +276,6 @@ def test_a_stage_without_a_state_cannot_be_saved(tmp_path):
     with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful must define state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
-    with pytest.raises(AssertionError, match="let `state` of the fitted stage be what it has learned"):
-        testing.check_a_saved_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
 
 
 class Mindful(Forgetful):

@@ -76,11 +76,6 @@ def test_two_names_of_the_same_file_are_recognised():
     assert "two outputs go to 'two'" in refusal("-o one in.arff write two")
 
 
-@pytest.mark.parametrize("option", ["--output", "--save", "--load", "--chain", "--rejects"])
-def test_an_option_that_names_a_file_may_be_given_only_once(option):
-    assert refusal(f"{option} a {option} b in.arff") == f"{option} is given twice: 'a' and 'b'"
-
-
 def test_devices_take_any_number_of_outputs():
     output(f"-o {os.devnull} --test other.arff {os.devnull} in.arff write {os.devnull}")
 

@@ -178,7 +178,6 @@ def test_the_subcommand_of_a_plugin_gets_the_options_that_it_has(line, said):
         (2, "--jobs 2 describe x", "--jobs is not an option of 'describe'; leave it out"),
         (2, "-o y describe x", "--output is not an option of 'describe'; leave it out"),
         (2, "--class 1 ends status", "--class is not an option of 'ends'; leave it out"),
-        (2, "--class 1 describe x --class 2", "--class is given twice: '1' and '2'"),
         (2, "describe x --clas 2", "describe: no such option '--clas'; did you mean '--class'?"),
         (2, "describe", "describe: missing argument 'PATH'; see: filterkit describe --help"),
         (2, "descibe x", "no file 'descibe'; did you mean 'describe'?"),

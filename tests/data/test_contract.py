@@ -209,10 +209,6 @@ STAGES = [
         of(RowStage, transform=lambda self, batch: batch.replace(weights=np.full(len(batch), np.nan))),
     ),
     ("X is sparse, but its schema says", of(RowStage, transform=lambda self, batch: batch.in_form(True))),
-    (
-        "X has 2 columns, but the schema 3 features",
-        of(RowStage, transform=lambda self, batch: batch.replace(X=batch.X[:, 1:])),
-    ),
     ("fit_columns returns None; return a dict", of(Columns, fit_columns=gives(None))),
     ("the 'one' of fit_columns has 1 entries for 3 columns", of(Columns, fit_columns=gives({"one": np.ones(1)}))),
     ("the 'one' of fit_columns is a float; make it an array", of(Columns, fit_columns=gives({"one": 1.0}))),

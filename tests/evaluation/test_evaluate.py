@@ -92,7 +92,6 @@ def test_a_notebook_shows_the_page():
             "costs must be the path of a file, or 3 rows of 3 finite numbers",
         ),
         ({"chains": {}}, "give at least one chain to compare"),
-        ({"chains": ["neighbors", "neighbors"]}, "two chains are named 'neighbors'; give each a name of its own"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):

@@ -98,7 +98,7 @@ def test_the_common_seed_goes_to_stages_with_a_seed_that_is_not_given(known):
     ("text", "message"),
     [
         ("mrak", "no stage 'mrak'; did you mean 'mark'?"),
-        ("mark --siz 2", "mark: no such option '--siz'"),
+        ("mark --siz 2", "mark: no such option '--siz'; did you mean '--size'?"),
         ("mark --jobs 2", "no such option '--jobs'; options of filterkit itself go before the input"),
         ("mark --unseen error", "no such option '--unseen'; options of filterkit itself go before the input"),
         ("mark -o x", "options of filterkit itself go before the input"),
@@ -108,7 +108,7 @@ def test_the_common_seed_goes_to_stages_with_a_seed_that_is_not_given(known):
         ("place out --jobs 2", "'--jobs'; options of filterkit itself go before the input"),
         ("--jobs", "no stage '--jobs'; options of filterkit itself go before the input"),
         ("--zzz", "no stage '--zzz'; the options of a stage go after its name"),
-        ("mark --size big", "mark: "),
+        ("mark --size big", "mark: invalid value for '--size': 'big' is not a valid float"),
         ("mark --way left", "mark: "),
         ("mark --way up --size 2 --way up", "mark: --way is given twice: 'up' and 'up'"),
         (f"mark --size 2 --size {'3' * 99}", f"mark: --size is given twice: '2' and '{'3' * 59}…'"),

@@ -126,7 +126,6 @@ FOR_NUMBERS = "it predicts classes and labels, but 'class' is numeric; for numbe
         ("predict Ridge", numbers(1, np.inf), "attribute 'class', which is to be predicted, has an infinite value"),
         ("predict Ridge", numbers(1, 2, X=[[np.nan], [2]]), "row 1: attribute 'a0' is missing; put .*as impute"),
         ("predict Ridge", LARGE, "numbers are too large; put"),
-        ("predict Ridge", numbers(np.nan, np.nan), "there are no training rows"),
         ("predict PoissonRegressor", numbers(-1, 2), "PoissonRegressor: Some value.* of y"),
         ("predict Ridge --grid alpha=1,2 --criterion f1", NUMBERS, "f1 is a measure of classes, but a number is"),
         ("predict LinearSVC --grid C=1,2 --criterion rmse", CLASSES, "rmse is a measure of numbers, but classes"),

@@ -323,11 +323,6 @@ BROKEN = [
         "check_schema_is_what_comes_out: broken: X has 2 columns, but the schema 3 features; the schema must describe",
     ),
     (
-        row_stage(lambda batch: batch.replace(X=batch.X.toarray())),
-        "check_schema_is_what_comes_out: broken: X is dense, but its schema says otherwise; keep X as it is, or set",
-        "sparse-two-classes",
-    ),
-    (
         fitted_stage(count, subtract, keep=lambda state: {}),
         "check_a_saved_chain_is_the_same: broken gives other values after it was saved and loaded: put all that",
     ),
@@ -337,7 +332,7 @@ BROKEN = [
     ),
     (
         fitted_stage(lambda rows: {"rows": 1, "seen": [{1, 2}]}, lambda state: unchanged),
-        r"check_a_saved_chain_is_the_same: broken cannot be saved: the 'seen' of .* \(Object of type set .*\)",
+        r"check_a_saved_chain_is_the_same: broken cannot be saved: .* \(Object of type set .*: let `state`",
     ),
     (
         row_stage(lambda batch: batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])),
@@ -704,7 +699,7 @@ def test_a_sound_format_conforms(check):
 
     losing = form(read=lambda *arguments: map(renamed, map(unlabelled, read(*arguments))), losses=("names", "kinds"))
     light = form(read=lambda *a: (batch.replace(weights=None) for batch in read(*a)), losses=("weights",))
-    for name in SAMPLES:
+    for name in ("all-kinds", "all-kinds-sparse", "multi-label", "no-rows"):
         check(form(), sample(name))
         check(losing, sample(name))
     for each in (light, form(write=refuse_rows), form(write=None), form(read=None)):
@@ -827,11 +822,6 @@ FORMATS = [
     (ROWS, form(write=rambling), "an error must be one line"),
     (ROWS, form(write=closing), "write closes the stream"),
     (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*read yields no batches"),
-    (
-        ROWS,
-        form(read=lambda *_: [None]),
-        "reading with the class none fails with FilterkitError: .*expected a Batch, found None",
-    ),
     (
         CLASS,
         form(read=lambda path, class_, positive: read(path, "none", None)),
