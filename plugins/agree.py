@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, option
-from filterkit.plugin import Rows, attribute_values, itself, join_all_rows, offer, quoted, take_rows
+from filterkit.plugin import Rows, get_attribute_values, itself, join_all_rows, offer, quoted, take_rows
 
 
 class Agree(TrainingStage):
@@ -84,7 +84,7 @@ class Agree(TrainingStage):
         values = out.schema.attributes[position].values
         # A learner of one class predicts it or the rest, which comes first.
         code = np.array([values.index(value) if value in values else 0 for value in target.values])
-        return np.asarray(attribute_values(out, position) == code[out.y])
+        return np.asarray(get_attribute_values(out, position) == code[out.y])
 
 
 filterkit_stages = offer(Agree)

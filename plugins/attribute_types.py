@@ -14,10 +14,10 @@ from filterkit.plugin import (
     DateFormat,
     Edit,
     State,
-    attribute_values,
     empty,
     encode_attribute,
     format_number,
+    get_attribute_values,
     offer,
     parse_number,
 )
@@ -103,7 +103,7 @@ class Nominal(ChoosingStage):
         distinct, at = encode_attribute(batch, position)
         codes = np.array([*map(code.get, distinct), None], np.float64)[at]
         for row in np.flatnonzero(np.isnan(codes) & (at >= 0))[:1].tolist() if self.unseen == "error" else ():
-            value = attribute_values(batch, position)[row]
+            value = get_attribute_values(batch, position)[row]
             shown = format_number(float(value)) if isinstance(value, float) else value.as_py()
             raise StageError(
                 self.name,
@@ -147,7 +147,7 @@ class TypeChangingStage(ChoosingStage):
         return edit.build()
 
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
-        """Return the values of the attribute at `position` in the new type, in the form of `attribute_values`.
+        """Return the values of the attribute at `position` in the new type, in the form of `get_attribute_values`.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class Numeric(TypeChangingStage):
         if attribute.kind == "date":
             from filterkit.plugin import read_dates
 
-            milliseconds, missing = read_dates(attribute_values(batch, position))
+            milliseconds, missing = read_dates(get_attribute_values(batch, position))
             return np.where(missing, np.nan, milliseconds)
         texts, codes = encode_attribute(batch, position)  # of a nominal attribute all labels
         is_nominal = attribute.kind == "nominal"
@@ -259,7 +259,7 @@ class Date(TypeChangingStage):
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         from filterkit.plugin import make_dates
 
-        values = attribute_values(batch, position)
+        values = get_attribute_values(batch, position)
         if attribute.kind == "date":
             return values
         if attribute.kind == "numeric":

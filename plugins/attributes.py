@@ -22,10 +22,10 @@ from filterkit.plugin import (
     Edit,
     Pattern,
     State,
-    attribute_numbers,
-    chosen_attributes,
+    choose_attributes,
     find_class,
     offer,
+    parse_attribute_numbers,
     quoted,
     suggestion,
 )
@@ -54,7 +54,7 @@ class Remove(Stage):
         if not (self.attribute or self.match or self.range or self.type):
             raise UsageError(f"{self.name}: name attributes with --attribute, --match, --range or --type")
         self._pattern = Pattern(self.name, "--match", self.match)
-        attribute_numbers(self.name, "--range", self.range)
+        parse_attribute_numbers(self.name, "--range", self.range)
 
     def build(self, schema: Schema, state: State) -> Built:
         selected, targets = set[int](), set(schema.targets)
@@ -96,7 +96,7 @@ class Remove(Stage):
                 )
             yield "--match", self.match, positions
         if self.range:
-            yield "--range", self.range, attribute_numbers(self.name, "--range", self.range, len(names))
+            yield "--range", self.range, parse_attribute_numbers(self.name, "--range", self.range, len(names))
         if self.type:
             positions = {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
             if not positions:
@@ -208,7 +208,7 @@ class Reorder(Stage):
             dict.fromkeys(
                 position
                 for choice in choices
-                for position in chosen_attributes(self.name, schema, [choice], flags=(flag, flag))
+                for position in choose_attributes(self.name, schema, [choice], flags=(flag, flag))
             )
             for flag, choices in (("--first", self.first), ("--last", self.last))
         )

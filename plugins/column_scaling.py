@@ -11,8 +11,8 @@ from filterkit.plugin import (
     Moments,
     State,
     Summary,
+    choose_scale_exponents,
     compute_scaling_state,
-    exponents_of_extremes,
     offer,
     quoted,
     rescale,
@@ -79,7 +79,7 @@ class Standardize(RescalingStage):
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
-        exponents = exponents_of_extremes(np.maximum(np.abs(low), np.abs(high)))
+        exponents = choose_scale_exponents(np.maximum(np.abs(low), np.abs(high)))
         scale = np.clip(-exponents, -1000, 1000).astype(np.int32)
         spread, keep = moments.deviation(scale), moments.nominal
         for column in np.flatnonzero(np.isnan(spread) & ~keep)[:1].tolist():

@@ -26,13 +26,13 @@ from filterkit.plugin import (
     class_asked,
     empty,
     find_repeated,
+    make_attribute_of_type,
     matching_names,
     offer,
     quoted,
     relation_of,
     split_rows,
     suggestion,
-    type_attribute,
 )
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class ColumnarTable(Table):
     """
 
     def __init__(self, form: Columnar, opening: Opening, file: IO[bytes]) -> None:
-        from filterkit.plugin import schema_noted  # imports pyarrow, as the others below
+        from filterkit.plugin import read_schema_metadata  # imports pyarrow, as the others below
 
         self._file, self._form, self._path = file, form, opening.path
         self._groups = groups = form.groups(file)
@@ -232,7 +232,7 @@ class ColumnarTable(Table):
         self._kinds = form.get_chosen_kinds(names)
         self._rounded |= {name for name, kind in self._kinds.items() if kind == "numeric"}
         self._columns = names
-        schema, weights = schema_noted(groups.schema.metadata)
+        schema, weights = read_schema_metadata(groups.schema.metadata)
         self._weights = form.weights or (weights if weights in names else None)
         if self._weights is not None and self._weights not in names:
             raise UsageError(f"{form.name}: no column {quoted(self._weights)}{suggestion(self._weights, names)}")
@@ -276,7 +276,7 @@ class ColumnarTable(Table):
         labelled, looked_at = [], []
         for name, kind in kinds.items():
             try:
-                attribute = type_attribute(name, kind)
+                attribute = make_attribute_of_type(name, kind)
             except FilterkitError as error:
                 raise FilterkitError(f"{error}; {form.advise_leaving_out(name)}") from None
             if getattr(kind, "tz", None) not in (None, *_UTC):
@@ -318,7 +318,7 @@ class ColumnarTable(Table):
         """
         import pyarrow as pa
 
-        from filterkit.plugin import Inexact, exact_numbers
+        from filterkit.plugin import Inexact, convert_to_exact_floats
 
         nbytes, batches, is_whole = 0, [], True
         for batch in self._groups.read_batches(names, self._rows):
@@ -333,7 +333,7 @@ class ColumnarTable(Table):
             is_number = pa.types.is_integer(column.type)
             if is_number:
                 try:
-                    exact_numbers(column.combine_chunks())
+                    convert_to_exact_floats(column.combine_chunks())
                 except Inexact as error:
                     codes[name], is_number = error.number, False
             if not is_number:
@@ -345,10 +345,10 @@ class ColumnarTable(Table):
 
     def _convert_texts(self, name: str, column: Any) -> Any:
         """Return the values of a column as texts, or refuse its bytes if they are not UTF-8."""
-        from filterkit.plugin import texts
+        from filterkit.plugin import convert_to_texts
 
         try:
-            return texts(column)
+            return convert_to_texts(column)
         except ValueError:
             advice = self._form.advise_leaving_out(name)
             raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {advice}") from None
@@ -465,7 +465,7 @@ class GroupParser:
     def __call__(self, part: Any) -> Parsed:
         import pyarrow as pa
 
-        from filterkit.plugin import UnknownLabel, from_table, numbers_of
+        from filterkit.plugin import UnknownLabel, convert_to_numbers, from_table
 
         if isinstance(part, GroupPart):
             if not os.path.exists(part.path):
@@ -480,7 +480,7 @@ class GroupParser:
             column = table.column(self.weights)
             if column.null_count:
                 raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing; fill it with 1")
-            weights = numbers_of(column)
+            weights = convert_to_numbers(column)
             table = table.drop_columns([self.weights])
         if self.pairs:
             return Parsed(read_pairs(table, self.schema, self.pairs).replace(weights=weights))
@@ -508,13 +508,13 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     """
     import numpy as np
 
-    from filterkit.plugin import from_entries, from_table, plain_numbers
+    from filterkit.plugin import from_entries, from_table, view_numbers
 
     rows, lists = table.num_rows, table.column(pairs).combine_chunks()
     lists = lists.chunk(0) if hasattr(lists, "chunk") else lists
-    row = np.repeat(np.arange(rows), np.diff(plain_numbers(lists.offsets)))
+    row = np.repeat(np.arange(rows), np.diff(view_numbers(lists.offsets)))
     entries = lists.flatten()
-    position, value = plain_numbers(entries.field(0)).astype(np.int64), plain_numbers(entries.field(1))
+    position, value = view_numbers(entries.field(0)).astype(np.int64), view_numbers(entries.field(1))
     if ((position < 0) | (position >= len(schema.attributes))).any():
         raise FilterkitError(f"column {quoted(pairs)} has an index beyond the attributes; the file is damaged")
     positions = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
@@ -598,7 +598,7 @@ class ColumnarWriter(Writer):
         """Write so many of the rows that wait as a group; the first group begins the file."""
         import pyarrow as pa
 
-        from filterkit.plugin import noted
+        from filterkit.plugin import make_schema_metadata
 
         waiting = pa.concat_tables(self._waiting)
         group, self._waiting = waiting.slice(0, rows), [waiting.slice(rows)]
@@ -613,7 +613,7 @@ class ColumnarWriter(Writer):
             fields = list(group.schema)
             if self._named is not None:
                 fields.append(pa.field(self._named, pa.float64()))
-            metadata = noted(self.schema, self._named)
+            metadata = make_schema_metadata(self.schema, self._named)
             if self._pairs:
                 metadata |= {_SPARSE: self._pairs.encode()}
             self._schema = pa.schema(fields, metadata=metadata)

@@ -19,11 +19,11 @@ from filterkit.plugin import (
     ContingencyTable,
     Floats,
     bin_by_mdl,
+    compute_n_log2_n,
     divide_or_zero,
     offer,
     share_out_missing,
     sum_over_classes,
-    times_log2,
 )
 
 Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
@@ -202,7 +202,7 @@ def information_gain(table: ContingencyTable) -> Floats:
 def _compute_ig_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
     """Compute `ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
     total = totals.sum()
-    bits = _compute_entropy(totals[None]) - times_log2(rows) - times_log2(total - rows) + sums
+    bits = _compute_entropy(totals[None]) - compute_n_log2_n(rows) - compute_n_log2_n(total - rows) + sums
     return np.asarray(np.maximum(bits / total, 0.0))
 
 
@@ -288,7 +288,9 @@ def hellinger(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 
 _BEST_AT_ENDS = (acc, acc2, f1, hellinger, hyp, oddn, odds, pmi, power, pr)
 _CHI_SUMS = ClassSums(lambda counts, totals: counts * counts / totals, _compute_chi_from_sums)
-_IG_SUMS = ClassSums(lambda counts, totals: times_log2(counts) + times_log2(totals - counts), _compute_ig_from_sums)
+_IG_SUMS = ClassSums(
+    lambda counts, totals: compute_n_log2_n(counts) + compute_n_log2_n(totals - counts), _compute_ig_from_sums
+)
 
 filterkit_metrics = offer(
     *(Metric("pow" if each is power else each.__name__, each, best_at_ends=True) for each in _BEST_AT_ENDS),

@@ -16,8 +16,8 @@ from filterkit.plugin import (
     Tasks,
     Training,
     call_interruptibly,
+    choose_scale_exponents,
     divide_or_zero,
-    exponents_of_extremes,
     find_csr_misfit,
     make_learned_table,
     offer,
@@ -85,7 +85,7 @@ class NeighborModel:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(exponents_of_extremes(_find_largest_absolute_values(X).max(), _DIGITS))
+        self._exponent = int(choose_scale_exponents(_find_largest_absolute_values(X).max(), _DIGITS))
         self._near = self._scale_rows(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _compute_square_lengths(self._near)
@@ -96,7 +96,7 @@ class NeighborModel:
         For the cosine each row has a power of its own, for the Euclidean distance all have that of the training rows.
         """
         exponents = (
-            exponents_of_extremes(_find_largest_absolute_values(X), _DIGITS)
+            choose_scale_exponents(_find_largest_absolute_values(X), _DIGITS)
             if self._cosine
             else np.full(X.shape[0], self._exponent)
         )

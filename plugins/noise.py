@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, option
-from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Rows, attribute_values, itself, offer
+from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Rows, get_attribute_values, itself, offer
 
 
 class Noise(ChoosingStage, TrainingStage):
@@ -45,7 +45,7 @@ class Noise(ChoosingStage, TrainingStage):
 
     def _change_codes(self, position: int, batch: Batch) -> np.ndarray:
         """Return the codes of the attribute at `position`, some of them changed at random: float64 (rows,)."""
-        codes, labels = attribute_values(batch, position), len(batch.schema.attributes[position].values)
+        codes, labels = get_attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:
             return np.asarray(codes)
         # Each row draws its own two numbers, so that it does not matter how rows come in batches.

@@ -22,9 +22,9 @@ from filterkit.plugin import (
     equal_blocks,
     fix_signs,
     mix_bits,
+    multiply_rows,
     offer,
     one_blas_thread,
-    rows_times,
 )
 
 _MOST_COLUMNS = 2000  # whose products are added up; that takes 200 MB
@@ -80,7 +80,7 @@ class Svd(SelectiveStage):
     def build(self, schema: Schema, state: State) -> Built:
         values, axes = state["values"], state["axes"]
         built = _build_column_replacement(
-            self, schema, len(values), lambda batch: rows_times(batch.csr if batch.sparse else batch.X, axes)
+            self, schema, len(values), lambda batch: multiply_rows(batch.csr if batch.sparse else batch.X, axes)
         )
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
@@ -123,7 +123,7 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floa
         """Return X'X times some vectors, float64 (columns, k), where rows count by weight and are scaled by `unit`."""
         total = np.zeros(vectors.shape)
         for block in _read_equal_blocks(stage, rows, schema):
-            total += block.X.T @ (rows_times(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
+            total += block.X.T @ (multiply_rows(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
     operator = LinearOperator((width, width), matvec=multiply_by_gram, matmat=multiply_by_gram, dtype=np.float64)
@@ -188,7 +188,7 @@ class Project(SelectiveStage):
             step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
             for first in range(0, self.components, step):
                 stop = min(first + step, self.components)
-                image[:, first:stop] = rows_times(X, draw_signs(self.seed, used, first, stop))
+                image[:, first:stop] = multiply_rows(X, draw_signs(self.seed, used, first, stop))
             image /= np.sqrt(self.components)
             return image
 

@@ -12,9 +12,9 @@ from filterkit import Batch, TrainingStage, option
 from filterkit.plugin import (
     ChoosingStage,
     Rows,
-    attribute_values,
     encode_attribute,
     find_run_begins,
+    get_attribute_values,
     itself,
     mix_bits,
     offer,
@@ -102,7 +102,7 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
         )
         others = [*batch.schema.targets, *batch.schema.passthrough_indices]
     for position in others:
-        values = attribute_values(batch, position)
+        values = get_attribute_values(batch, position)
         column = np.full(len(batch), position + (1 << 32), np.uint64)
         if isinstance(values, np.ndarray):
             bits = _get_number_bits(values)

@@ -20,7 +20,7 @@ from filterkit.plugin import (
     TextParser,
     TextTable,
     Writer,
-    first_inexact,
+    find_inexact_number,
     format_number,
     is_too_large,
     may_be_rounded,
@@ -226,7 +226,7 @@ class LibsvmParser(TextParser):
         if text and not text.endswith(b"\n"):
             raise RowError("the last line has no line end")
         index, values = _parse_pairs(text)
-        if may_be_rounded(values) and (number := first_inexact(text)) is not None:
+        if may_be_rounded(values) and (number := find_inexact_number(text)) is not None:
             raise RowError(f"{Inexact(number)}; write {number}.0 to have it rounded")
         starts = np.flatnonzero(index == _ROW)
         if len(starts) != text.count(b"\n"):
@@ -302,7 +302,7 @@ def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
     import pyarrow as pa
     import pyarrow.csv
 
-    from filterkit.plugin import plain_numbers
+    from filterkit.plugin import view_numbers
 
     if not text:
         return np.empty(0, np.int64), np.empty(0)
@@ -313,7 +313,7 @@ def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
         parse_options=pyarrow.csv.ParseOptions(delimiter=":", quote_char=False, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(column_types={"i": pa.int64(), "x": pa.float64()}, null_values=[]),
     )
-    index, values = plain_numbers(table.column(0)), plain_numbers(table.column(1))
+    index, values = view_numbers(table.column(0)), view_numbers(table.column(1))
     infinite = np.flatnonzero(np.isinf(values)).tolist()
     lines = pairs.split(b"\n") if infinite else []
     if any(is_too_large(lines[i].partition(b":")[2].decode()) for i in infinite):

@@ -438,7 +438,7 @@ class XrffWriter(Writer):
         """Return the text of dense rows; adjacent numeric columns are formatted together."""
         import pyarrow as pa
 
-        from filterkit.plugin import joined_rows, round_significant, row_texts, take_texts, to_columns
+        from filterkit.plugin import join_rows, round_significant, row_texts, take_texts, to_columns
 
         pairs = zip(self.schema.attributes, to_columns(batch))
         line: list[Any] = [pa.array([make_start_tag(weight) for weight in batch.row_weights.tolist()], pa.string())]
@@ -453,7 +453,7 @@ class XrffWriter(Writer):
                     line.append(take_texts(elements, column))
                 else:
                     line.append(pa.array([make_value(value, attribute) for value in column], pa.string()))
-        text = bytes(joined_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
+        text = bytes(join_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
     def _format_sparse(self, batch: Batch) -> bytes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit.counts.table import ContingencyTable, join_cells, sum_over_classes
-from filterkit.data.arithmetic import times_log2
+from filterkit.data.arithmetic import compute_n_log2_n
 from filterkit.data.ragged import expand_ranges, list_row_numbers
 
 
@@ -71,9 +71,9 @@ def bin_by_mdl(table: ContingencyTable) -> ContingencyTable:
 def _compute_entropy_sum(counts: np.ndarray) -> np.ndarray:
     """Return the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum: float64 (n,)."""
     total = sum_over_classes(counts)
-    bits = times_log2(total)
+    bits = compute_n_log2_n(total)
     for count in counts.T:
-        bits = bits - times_log2(count)
+        bits = bits - compute_n_log2_n(count)
     return bits
 
 

@@ -14,12 +14,12 @@ def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> Floats:
     return np.asarray(np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0))
 
 
-def times_log2(numbers: Any) -> Floats:
+def compute_n_log2_n(numbers: Any) -> Floats:
     """Compute n log₂ n of each number of a float64 array, or of one number; 0 for 0."""
     return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 
 
-def exponents_of_extremes(largest: np.ndarray, digits: int = 100) -> np.ndarray:
+def choose_scale_exponents(largest: np.ndarray, digits: int = 100) -> np.ndarray:
     """Return the exponents of powers of two by which very large and very small numbers become about 1: int (n,).
 
     Dividing by such a power is exact, and afterwards squares neither overflow nor underflow. Other numbers get 0.
@@ -31,3 +31,7 @@ def exponents_of_extremes(largest: np.ndarray, digits: int = 100) -> np.ndarray:
     """
     extreme = (largest > 10.0**digits) | ((largest < 10.0**-digits) & (largest > 0))
     return np.where(extreme, np.frexp(largest)[1], 0)
+
+
+# The names of these functions in older plugins.
+times_log2, exponents_of_extremes = compute_n_log2_n, choose_scale_exponents

@@ -32,7 +32,7 @@ def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> 
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), buffers)
 
 
-def exact_numbers(array: Any, may_round: bool = False) -> Any:
+def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
     """Convert an array of numbers, decimals or flags to float64, each to the nearest; null stays null.
 
     Parameters
@@ -59,7 +59,7 @@ def exact_numbers(array: Any, may_round: bool = False) -> Any:
 
 
 def _convert_decimals(array: Any, may_round: bool) -> Any:
-    """Convert decimals as `exact_numbers` does; Arrow's own conversion often misses the nearest float64 by a bit."""
+    """Convert decimals as `convert_to_exact_floats` does; Arrow itself often misses the nearest float64 by a bit."""
     scale = array.type.scale
     if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
         missing = find_nulls(array)
@@ -275,3 +275,7 @@ def find_nulls(array: Any) -> np.ndarray:
         return np.zeros(len(array), bool)
     bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")
     return np.asarray(bits[array.offset : array.offset + len(array)] == 0)
+
+
+# The names of these functions in older plugins.
+exact_numbers = convert_to_exact_floats

@@ -13,7 +13,7 @@ from filterkit.data.column_types import choose_date_format
 from filterkit.data.columns import list_columns, make_weight_column
 from filterkit.data.dates import DateFormat
 from filterkit.data.losses import named, warn_of_losses
-from filterkit.data.schema_json import noted
+from filterkit.data.schema_json import make_schema_metadata
 
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
@@ -71,7 +71,7 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     for name, values in column_of_weights.items():
         fields.append(pa.field(name, pa.float64()))
         table = table.append_column(fields[-1], pa.array(values))
-    return table.cast(pa.schema(fields, metadata=noted(batch.schema, *column_of_weights)))
+    return table.cast(pa.schema(fields, metadata=make_schema_metadata(batch.schema, *column_of_weights)))
 
 
 def export_stream(batch: Batch, requested: Any = None) -> Any:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.data.arrow import exact_numbers, join_chunks
+from filterkit.data.arrow import convert_to_exact_floats, join_chunks
 from filterkit.data.batch import Batch, from_entries
 from filterkit.data.column_types import (
     MOST_LABELS,
     choose_date_format,
     infer_text_attribute,
     is_text,
-    label_attribute,
-    type_attribute,
+    make_attribute_of_type,
+    make_nominal_attribute,
 )
 from filterkit.data.columns import Entries
 from filterkit.data.contract import describe_type, describe_wrong_rows
@@ -25,8 +25,8 @@ from filterkit.data.declared_labels import update_declared_labels
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema
-from filterkit.data.schema_json import schema_noted
-from filterkit.data.tables import from_table, numbers_of, texts
+from filterkit.data.schema_json import read_schema_metadata
+from filterkit.data.tables import convert_to_numbers, convert_to_texts, from_table
 from filterkit.data.targets import find_class
 from filterkit.data.texts import Texts
 from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted, suggestion
@@ -72,9 +72,9 @@ def from_arrow(
     """
     table = to_arrow_table(table)
     check_column_names(table.column_names)
-    found, noted, row_weights, losses = infer_columns(table, table.schema.metadata, weights, kinds, most)
+    found, noted, row_weights, losses = infer_column_attributes(table, table.schema.metadata, weights, kinds, most)
     warn_of_losses("from_arrow", losses)
-    return build_batch(found, noted, relation, "table", class_, positive, row_weights)
+    return build_batch_of_columns(found, noted, relation, "table", class_, positive, row_weights)
 
 
 def to_arrow_table(rows: Any) -> pa.Table:
@@ -112,7 +112,7 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
     return f"Arrow cannot read {describe_type(rows)} as a table: {' '.join(str(error).split())[:300]}"
 
 
-def infer_columns(
+def infer_column_attributes(
     table: pa.Table,
     metadata: Mapping[bytes, bytes] | None,
     weights: str | None,
@@ -138,7 +138,7 @@ def infer_columns(
     ------
     FilterkitError : as for `from_arrow`.
     """
-    noted, noted_weights = schema_noted(metadata)
+    noted, noted_weights = read_schema_metadata(metadata)
     names = list(table.column_names)
     row_weights = None
     if weights is not None and weights not in names:
@@ -182,7 +182,7 @@ def has_inexact_integer(column: Any) -> bool:
         return False
     try:
         for chunk in column.chunks:
-            exact_numbers(chunk)
+            convert_to_exact_floats(chunk)
     except Inexact:
         return True
     return False
@@ -210,7 +210,7 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
         import pyarrow.compute as pc
 
         column = pa.chunked_array([pc.run_end_decode(each) for each in column.chunks], column.type.value_type)
-    found = type_attribute(name, column.type)
+    found = make_attribute_of_type(name, column.type)
     if kind is None and found.kind == "date":
         if pa.types.is_timestamp(column.type):  # with milliseconds only if one of the times has some
             whole = column.cast(pa.timestamp("s", column.type.tz), safe=False).cast(column.type)
@@ -224,7 +224,7 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
     try:
         if is_dictionary and column.type.value_type == "string_view":  # which Arrow cannot unify
             column = column.cast(pa.dictionary(pa.int64(), pa.large_string()))
-        encoded = column.unify_dictionaries() if is_dictionary else texts(column).dictionary_encode()
+        encoded = column.unify_dictionaries() if is_dictionary else convert_to_texts(column).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise FilterkitError(
             f"column {quoted(name)} has bytes that are not UTF-8 text; decode it, or leave it out"
@@ -235,7 +235,7 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
     if len(set(words)) < len(words):
         raise FilterkitError(f"column {quoted(name)} has two categories that are the same as text; rename one of them")
     if is_dictionary or kind == "nominal":
-        attribute = label_attribute(name, words)
+        attribute = make_nominal_attribute(name, words)
     else:
         attribute = infer_text_attribute(name, words, len(encoded) - encoded.null_count, most)
     return attribute, pa.chunked_array([encoded])
@@ -248,15 +248,15 @@ def _read_weights(name: str, column: Any) -> np.ndarray | None:
     ------
     FilterkitError : a weight is missing, or the column is not of numbers.
     """
-    is_number = type_attribute(name, column.type).kind == "numeric"
-    values = numbers_of(column) if is_number else np.empty(0)
+    is_number = make_attribute_of_type(name, column.type).kind == "numeric"
+    values = convert_to_numbers(column) if is_number else np.empty(0)
     if not is_number or np.isnan(values).any():
         what = "a weight that is missing" if is_number or column.null_count else f"the type {column.type}"
         raise FilterkitError(f"column {quoted(name)} has {what}; weights of rows must be numbers")
     return None if (values == 1).all() else values
 
 
-def build_batch(
+def build_batch_of_columns(
     found: dict[str, tuple[Attribute, Any]],
     noted: Schema | None,
     relation: str | None,
@@ -305,7 +305,7 @@ def build_batch(
     if index is not None and class_ is not None:
         kind = attributes[index].kind
         if kind == "string" or (kind == "numeric" and positive is not None):
-            words = texts(columns[index]).unique().drop_null().to_pylist()
+            words = convert_to_texts(columns[index]).unique().drop_null().to_pylist()
             attributes[index] = attributes[index]._replace(kind="nominal", values=tuple(words))
     batch = _make_batch(Schema(relation, attributes, index, positive), columns, weights)
     if noted is not None:

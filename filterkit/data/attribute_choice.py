@@ -55,7 +55,7 @@ def parse_ranges(stage: str, flag: str, text: str, last: int) -> list[tuple[str,
     return ranges
 
 
-def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None) -> set[int]:
+def parse_attribute_numbers(stage: str, flag: str, text: str, count: int | None = None) -> set[int]:
     """Parse a list of numbers and ranges such as ``1-3,7,20-last``; return the positions, from 0, that it means.
 
     Parameters
@@ -79,7 +79,7 @@ def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None
     return positions
 
 
-def chosen_attributes(
+def choose_attributes(
     stage: str,
     schema: Schema,
     only: Sequence[str],
@@ -132,7 +132,7 @@ def _find_matching(stage: str, flag: str, schema: Schema, text: str) -> set[int]
     forced = text.startswith("@")
     listed = text.removeprefix("@")
     if all(_RANGE.fullmatch(part) for part in listed.split(",")):
-        return attribute_numbers(stage, flag, listed, len(schema.attributes))
+        return parse_attribute_numbers(stage, flag, listed, len(schema.attributes))
     if forced and not any(a.name.startswith("@") for a in schema.attributes):
         kinds = ", ".join(f"@{kind}" for kind in KINDS)
         raise StageError(stage, f"{flag}: there is no type {quoted(text)}; it may be {kinds}, or a range as @2,5-7")
@@ -140,3 +140,7 @@ def _find_matching(stage: str, flag: str, schema: Schema, text: str) -> set[int]
         return set()
     pattern = re.compile(fnmatch.translate(text.replace("[", "[[]")))  # takes no longer for many stars
     return {position for position, name in enumerate(schema.names) if pattern.match(name)}
+
+
+# The names of these functions in older plugins.
+chosen_attributes, attribute_numbers = choose_attributes, parse_attribute_numbers

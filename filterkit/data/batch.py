@@ -151,7 +151,7 @@ class Batch:
         y, weights = (None if each is None else each[numbers] for each in (self.y, self.weights))
         return self.replace(y=y, weights=weights, **changes)
 
-    def labels(self) -> np.ndarray:
+    def get_class_labels(self) -> np.ndarray:
         """Return object (rows,): the label of the class, None where it is missing.
 
         Raises
@@ -162,6 +162,8 @@ class Batch:
         if target is None or target.kind != "nominal" or self.y is None:
             raise ValueError("this batch has no nominal class, so its rows have no labels; see y for a numeric class")
         return np.asarray(np.array([*target.values, None], dtype=object)[self.y])
+
+    labels = get_class_labels  # its name in older plugins
 
 
 def itself(batch: Batch) -> Batch:

@@ -32,7 +32,7 @@ _CODE = re.compile(r"\+\d+|[+-]?0\d+")  # a postcode or a telephone number rathe
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
-def type_attribute(name: str, kind: Any) -> Attribute:
+def make_attribute_of_type(name: str, kind: Any) -> Attribute:
     """Make the attribute of a column by its Arrow type alone; that of a dictionary has no labels yet.
 
     Raises
@@ -92,10 +92,10 @@ def infer_text_attribute(
     is_few = 0 < len(words) <= min(most, count // 2)
     if not is_few and not are_truth_values(words):
         return Attribute(name, "string")
-    return label_attribute(name, words, order)
+    return make_nominal_attribute(name, words, order)
 
 
-def label_attribute(name: str, words: Iterable[str], order: str = "appearance") -> Attribute:
+def make_nominal_attribute(name: str, words: Iterable[str], order: str = "appearance") -> Attribute:
     """Make a nominal attribute with these labels, in order of ``appearance`` or ``sorted``."""
     return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
 
@@ -162,3 +162,7 @@ def find_date_format(words: Sequence[str]) -> str:
 def cut_to_milliseconds(word: str) -> str:
     """Remove the zeros that other programs write after the milliseconds of a date."""
     return _TRAILING_ZEROS.sub(r"\1", word)
+
+
+# The names of these functions in older plugins.
+type_attribute, label_attribute = make_attribute_of_type, make_nominal_attribute

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.rearrangement import attribute_values
+from filterkit.data.rearrangement import get_attribute_values
 from filterkit.data.targets import IN_X
 from filterkit.errors import FilterkitError, quoted
 
@@ -68,7 +68,7 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
             part = slice(*X.indptr[numbers[i] :][:2])
             columns.append(Entries(X.indices[part], X.data[part], len(batch)))
             continue
-        columns.append(attribute_values(batch, i))
+        columns.append(get_attribute_values(batch, i))
     return columns
 
 

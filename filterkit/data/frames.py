@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.data.arrow import exact_numbers
-from filterkit.data.arrow_import import Found, build_batch, check_column_names, infer_columns
+from filterkit.data.arrow import convert_to_exact_floats
+from filterkit.data.arrow_import import Found, build_batch_of_columns, check_column_names, infer_column_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
@@ -18,7 +18,7 @@ from filterkit.data.dates import DateFormat
 from filterkit.data.losses import Inexact, describe_inexact, find_inexact_int, named, warn_of_losses
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Attribute
-from filterkit.data.schema_json import noted
+from filterkit.data.schema_json import make_schema_metadata
 from filterkit.errors import FilterkitError, quoted
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     }
     column_of_weights = make_weight_column(batch, weights)
     frame = pd.DataFrame(made | column_of_weights)
-    notes = noted(batch.schema, *column_of_weights)
+    notes = make_schema_metadata(batch.schema, *column_of_weights)
     frame.attrs |= {key.decode(): value.decode("utf-8", "surrogatepass") for key, value in notes.items()}
     return frame
 
@@ -119,15 +119,15 @@ def from_pandas(
     # Nobody gets pandas' own dtype of strings without asking for it.
     asked = {n: "string" for n, d in dense.dtypes.items() if isinstance(d, pd.StringDtype) and d.na_value is pd.NA}
     table, kinds = _make_arrow_table(dense), asked | dict(kinds or {})
-    found, known, rows, others = infer_columns(table, texts, weights, kinds, most)
+    found, known, rows, others = infer_column_attributes(table, texts, weights, kinds, most)
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}
-    return build_batch(ordered, known, relation, "frame", class_, positive, rows)
+    return build_batch_of_columns(ordered, known, relation, "frame", class_, positive, rows)
 
 
 def _list_losses(frame: pd.DataFrame) -> list[str]:
-    """List what a batch does not keep of a frame, a text each, without what `infer_columns` lists of its columns."""
+    """List what a batch does not keep of a frame, a text each, besides what `infer_column_attributes` lists."""
     import pandas as pd
 
     losses = []
@@ -165,7 +165,7 @@ def _read_entries(column: pd.Series) -> Entries:
     """
     array: Any = column.array
     try:
-        values = exact_numbers(pa.array(array.sp_values)).to_numpy()
+        values = convert_to_exact_floats(pa.array(array.sp_values)).to_numpy()
     except Inexact as error:
         raise FilterkitError(describe_inexact(str(column.name), error.number)) from None
     chosen = values != 0

@@ -53,7 +53,7 @@ def may_be_rounded(values: np.ndarray) -> bool:
         return bool((np.abs(values) >= 2.0**53).any())
 
 
-def first_inexact(text: bytes) -> str | None:
+def find_inexact_number(text: bytes) -> str | None:
     """Return the first whole number in a text that float64 cannot represent, as text; None if there is none."""
     return next((number for _, number in find_inexact_integers(text)), None)
 
@@ -87,3 +87,7 @@ def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
         while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(within):
             frame, level = frame.f_back, level + 1
         warnings.warn(ConversionWarning(visible(f"{conversion}: {'; '.join(found)}")), stacklevel=level)
+
+
+# The names of these functions in older plugins.
+first_inexact = find_inexact_number

@@ -9,7 +9,7 @@ from filterkit.data.csr import Csr, Matrix
 _AT_ONCE = 1 << 20  # entries of a dense matrix that become sparse at once
 
 
-def rows_times(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
+def multiply_rows(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
     """Multiply rows by a matrix.
 
     The result of a row depends on this row alone, to the last bit: not on how many rows there are, on its position,
@@ -39,3 +39,7 @@ def rows_times(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
         columns = np.tile(np.arange(width, dtype=np.int32), len(some))
         result[first : first + height] = Csr(some.ravel(), columns, indptr, width).matrix() @ matrix
     return result
+
+
+# The names of these functions in older plugins.
+rows_times = multiply_rows

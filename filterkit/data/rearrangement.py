@@ -22,7 +22,7 @@ def convert_to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
     return np.where(np.isnan(values), -1, values).astype(dtype)
 
 
-def attribute_values(batch: Batch, position: int) -> Any:
+def get_attribute_values(batch: Batch, position: int) -> Any:
     """Return the values of one attribute in the rows of a batch.
 
     Parameters
@@ -56,7 +56,7 @@ def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray
     The values: numbers, texts, or of dates milliseconds since 1970 UTC; of a nominal attribute all its labels. And
     int64 (rows,), the index among them of the value of each row, -1 where it is missing.
     """
-    values, attribute = attribute_values(batch, position), batch.schema.attributes[position]
+    values, attribute = get_attribute_values(batch, position), batch.schema.attributes[position]
     if not isinstance(values, np.ndarray):
         from filterkit.data.arrow import encode_values
 
@@ -105,8 +105,8 @@ class Rearrangement:
         Parameters
         ----------
         batch : the rows.
-        new : the values of new attributes by their position in `wanted`, as `attribute_values` returns them; None if
-            there are no new attributes.
+        new : the values of new attributes by their position in `wanted`, as `get_attribute_values` returns them; None
+            if there are no new attributes.
         """
         new, passthrough = new or {}, batch.passthrough
         if not self._same_passthrough:
@@ -126,7 +126,7 @@ class Rearrangement:
     def _get_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """Return the values of the attribute of `wanted` at `position`, from the batch or the `new` ones."""
         origin = int(self._source[position])
-        return new[position] if origin < 0 else attribute_values(batch, origin)
+        return new[position] if origin < 0 else get_attribute_values(batch, origin)
 
     def _rearrange_X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
         if self._same_X:
@@ -178,3 +178,7 @@ def change_targets(batch: Batch, schema: Schema) -> Batch:
     """
     rearrangement = Rearrangement(batch.schema, schema, np.arange(len(schema.attributes)))
     return rearrangement.apply(batch).in_form(batch.sparse)
+
+
+# The names of these functions in older plugins.
+attribute_values = get_attribute_values

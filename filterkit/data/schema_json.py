@@ -108,7 +108,7 @@ def schema_from_json(note: Any) -> Schema:
     return Schema(relation, attributes, index, positive, sparse, zero, tuple(labels))
 
 
-def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
+def make_schema_metadata(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
     """Make Arrow metadata that note a schema of filterkit, and the name of the column of weights, if any."""
     import json  # here, because a run from ARFF to ARFF does not need it
 
@@ -116,7 +116,7 @@ def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
     return metadata if weights is None else metadata | {_WEIGHTS: weights.encode()}
 
 
-def schema_noted(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
+def read_schema_metadata(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
     """Read the schema and the name of the column of weights from metadata of `noted`; None for what they lack."""
     import json
 
@@ -126,3 +126,7 @@ def schema_noted(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None,
         return schema_from_json(json.loads(metadata[_SCHEMA])), weights
     except (KeyError, ValueError, RecursionError, FilterkitError):  # it was not written by filterkit, or was changed
         return None, weights
+
+
+# The names of these functions in older plugins.
+noted, schema_noted = make_schema_metadata, read_schema_metadata

@@ -74,7 +74,9 @@ def _round_column(column: Any) -> Any:
 
         return pc.round_temporal(column, 1, "millisecond").cast(pa.timestamp("ms", kind.tz))
     if types.is_integer(kind) or types.is_decimal(kind):
-        return pa.chunked_array([arrow.exact_numbers(chunk, may_round=True) for chunk in column.chunks], pa.float64())
+        return pa.chunked_array(
+            [arrow.convert_to_exact_floats(chunk, may_round=True) for chunk in column.chunks], pa.float64()
+        )
     return column
 
 
@@ -129,7 +131,7 @@ def _convert_column(table: Any, position: int, attribute: Attribute, unseen: boo
             word = next(word for word in words.to_pylist() if word is not None and not is_number(word))
             raise RowError(f"{quoted(word)} is not a number", attribute=attribute.name) from None
     try:
-        return numbers_of(array, may_round=False)
+        return convert_to_numbers(array, may_round=False)
     except Inexact as error:
         raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
 
@@ -150,7 +152,7 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
     return values
 
 
-def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
+def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
     """Convert an Arrow column of numbers to float64 (rows,), each to the nearest; null becomes NaN.
 
     Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read.
@@ -160,15 +162,15 @@ def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
     Inexact : float64 does not have a number, and `may_round` is false.
     """
     array = arrow.join_chunks(column)
-    return arrow.to_floats(array if array.type == pa.float64() else arrow.exact_numbers(array, may_round))
+    return arrow.to_floats(array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round))
 
 
-def plain_numbers(column: Any) -> np.ndarray:
+def view_numbers(column: Any) -> np.ndarray:
     """Return the elements of an Arrow column of float64, int64 or int32 without nulls, as a numpy array of its type."""
     return arrow.view_values(arrow.join_chunks(column))
 
 
-def texts(array: Any) -> Any:
+def convert_to_texts(array: Any) -> Any:
     """Convert an Arrow array, or chunked array, to texts: numbers as filterkit writes them, flags as true and false.
 
     Raises
@@ -179,7 +181,7 @@ def texts(array: Any) -> Any:
     if kind == pa.string():
         return array
     if pa.types.is_dictionary(kind):
-        return texts(array.cast(kind.value_type))
+        return convert_to_texts(array.cast(kind.value_type))
     if pa.types.is_floating(kind):
         from filterkit.data.numbers import format_number
 
@@ -195,7 +197,7 @@ def _convert_texts(array: Any, attribute: Attribute) -> Any:
     RowError : bytes are not UTF-8.
     """
     try:
-        return texts(array)
+        return convert_to_texts(array)
     except pa.ArrowInvalid:
         raise RowError("a value has bytes that are not UTF-8 text", attribute=attribute.name) from None
 
@@ -229,7 +231,7 @@ def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
     return moments
 
 
-def joined_rows(*parts: Any) -> memoryview:
+def join_rows(*parts: Any) -> memoryview:
     """Join the texts of each row, and these of all rows one after the other; return UTF-8 bytes.
 
     Parameters
@@ -250,3 +252,7 @@ def take_texts(texts: Any, positions: np.ndarray) -> Any:
     if positions.dtype.kind == "f":
         positions = np.where(np.isnan(positions), len(texts) - 1, positions).astype(np.int32)
     return arrow.take(texts if isinstance(texts, pa.Array) else arrow.make_text_array(texts), positions)
+
+
+# The names of these functions in older plugins.
+numbers_of, plain_numbers, texts, joined_rows = convert_to_numbers, view_numbers, convert_to_texts, join_rows

@@ -286,12 +286,12 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
         return
     import pyarrow as pa
 
-    from filterkit.data.arrow import exact_numbers
+    from filterkit.data.arrow import convert_to_exact_floats
 
     values = rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object))
     try:
         if values.dtype.kind in "iu":
-            exact_numbers(pa.array(values.ravel()))
+            convert_to_exact_floats(pa.array(values.ravel()))
         elif values.dtype == object:
             odd = find_inexact_int(values.ravel())
             if odd is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from filterkit.data.attributes import find_attribute
 from filterkit.data.batch import Batch
-from filterkit.data.rearrangement import attribute_values
+from filterkit.data.rearrangement import get_attribute_values
 from filterkit.errors import FilterkitError, quoted, suggestion
 from filterkit.evaluation.folds import Fold
 from filterkit.stages.edit import Edit
@@ -104,7 +104,7 @@ def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray
     edit = Edit(schema)
     edit.take(np.delete(np.arange(len(schema.attributes)), position))
     rest = edit.build().transform(data)
-    found = attribute_values(data, position)
+    found = get_attribute_values(data, position)
     if not isinstance(found, np.ndarray):  # texts and dates, of Arrow
         encoded = found.dictionary_encode(null_encoding="encode")
         texts = [None if value is None else str(value) for value in encoded.dictionary.to_pylist()]

@@ -14,8 +14,8 @@ from filterkit.data.column_types import (
     are_truth_values,
     explain_code,
     infer_text_attribute,
-    label_attribute,
-    type_attribute,
+    make_attribute_of_type,
+    make_nominal_attribute,
 )
 from filterkit.data.losses import ConversionWarning
 from filterkit.data.schema import Attribute
@@ -100,12 +100,12 @@ class TypedFormat(FileFormat):
                 column = column.combine_chunks()
                 words = column.dictionary.to_pylist() if column.null_count < len(column) else []
                 if kind == "nominal" or name in needed:
-                    found.append(label_attribute(name, words, self.order))
+                    found.append(make_nominal_attribute(name, words, self.order))
                 else:
                     known = len(column) - column.null_count
                     found.append(infer_text_attribute(name, words, known, self.most, self.order))
             else:
-                found.append(type_attribute(name, column.type))
+                found.append(make_attribute_of_type(name, column.type))
         return found
 
     def complete_labels(
@@ -136,7 +136,9 @@ class TypedFormat(FileFormat):
         for position, words in labels.items():
             name = attributes[position].name
             nominal = is_nominal(position)
-            complete[position] = label_attribute(name, words, self.order) if nominal else Attribute(name, "string")
+            complete[position] = (
+                make_nominal_attribute(name, words, self.order) if nominal else Attribute(name, "string")
+            )
         return complete
 
     def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:

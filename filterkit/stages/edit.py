@@ -46,7 +46,7 @@ class Edit:
         ----------
         position : of the attribute.
         attribute : the new one.
-        compute : a function of a batch, which returns the new values as `attribute_values` does; None if the values
+        compute : a function of a batch, which returns the new values as `get_attribute_values` does; None if the values
             stay.
 
         Nothing happens if the attribute does not come out.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, Union
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.data.products import rows_times
+from filterkit.data.products import multiply_rows
 from filterkit.data.schema import Schema
 from filterkit.data.targets import choose_positive_values
 from filterkit.errors import FilterkitError, quoted
@@ -310,7 +310,7 @@ class LinearModel:
 
     def scores(self, X: Any) -> np.ndarray:
         """Return float64 (rows, tasks), the scores of the rows of a matrix; with `sigmoids`, their probabilities."""
-        scores = np.asarray(rows_times(X, self.coefficients) + self.intercepts)
+        scores = np.asarray(multiply_rows(X, self.coefficients) + self.intercepts)
         if self.sigmoids is None:
             return scores
         from scipy.special import expit

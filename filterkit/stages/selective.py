@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.attribute_choice import chosen_attributes
+from filterkit.data.attribute_choice import choose_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import KINDS, Schema
@@ -64,7 +64,7 @@ class ChoosingStage(Stage):
         """
         excluded = set() if targets else set(schema.targets)
         candidates = [i for i, a in enumerate(schema.attributes) if a.kind in kinds and i not in excluded]
-        return chosen_attributes(self.name, schema, self.only, self.except_, candidates)
+        return choose_attributes(self.name, schema, self.only, self.except_, candidates)
 
 
 class SelectiveStage(ChoosingStage):
@@ -109,7 +109,7 @@ def choose_columns_for(stage: Stage, schema: Schema) -> FittedStage | None:
     if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes:
         return None
     features = schema.feature_indices
-    chosen = chosen_attributes(stage.name, schema, stage.only, stage.except_, features.tolist())
+    chosen = choose_attributes(stage.name, schema, stage.only, stage.except_, features.tolist())
     return pass_on_columns(schema, np.searchsorted(features, np.array(chosen, np.int64)))
 
 

@@ -27,7 +27,7 @@ from filterkit.plugin import (
     TypedFormat,
     Writer,
     class_asked,
-    first_inexact,
+    find_inexact_number,
     is_exact,
     may_be_rounded,
     quoted,
@@ -111,9 +111,9 @@ def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows
             codes[name] = number
             is_text = True
         if is_text:
-            from filterkit.plugin import texts
+            from filterkit.plugin import convert_to_texts
 
-            table = table.set_column(position, name, texts(column).combine_chunks().dictionary_encode())
+            table = table.set_column(position, name, convert_to_texts(column).combine_chunks().dictionary_encode())
     needed = set() if asked is None else {asked}
     form.warn_of_codes(opening.name, codes)
     found = form.infer_attributes(table, names, kinds, needed)
@@ -190,8 +190,8 @@ def _parse_object(text: bytes) -> dict[str, Any]:
 
 def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
     """Yield the column and the value of each whole number in lines of JSON that float64 cannot hold exactly."""
-    for line in text.split(b"\n") if first_inexact(text) is not None else ():
-        if first_inexact(line) is not None:
+    for line in text.split(b"\n") if find_inexact_number(text) is not None else ():
+        if find_inexact_number(line) is not None:
             with suppress(ValueError):  # the parser will say what is wrong
                 for name, value in json.loads(line).items():
                     if isinstance(value, int) and not is_exact(value):
@@ -207,10 +207,10 @@ def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) 
     """
     import pyarrow as pa
 
-    from filterkit.plugin import numbers_of
+    from filterkit.plugin import convert_to_numbers
 
     is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-    if not (is_number and may_be_rounded(numbers_of(column))):
+    if not (is_number and may_be_rounded(convert_to_numbers(column))):
         return ""
     if pa.types.is_floating(column.type):
         _refuse_inexact(form, text, name)
@@ -232,7 +232,7 @@ def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[
     """
     import pyarrow as pa
 
-    from filterkit.plugin import texts
+    from filterkit.plugin import convert_to_texts
 
     nominal = [attributes[position] for position in positions]
     names = [a.name for a in nominal]
@@ -245,7 +245,8 @@ def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[
                     table = _read_json(block.text, pa.schema([(name, pa.string()) for name in names]), "ignore")
                 except pa.ArrowInvalid:  # one of them has something else than texts
                     table = _read_json_and_infer(block.text).select(names)
-                yield [texts(column).combine_chunks().dictionary_encode().dictionary for column in table.columns]
+                columns = map(convert_to_texts, table.columns)
+                yield [column.combine_chunks().dictionary_encode().dictionary for column in columns]
 
 
 def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
@@ -377,7 +378,7 @@ class JsonParser(TextParser):
         try:
             return _read_json(text, pa.schema(types), "error")
         except pa.ArrowInvalid:
-            from filterkit.plugin import texts
+            from filterkit.plugin import convert_to_texts
 
             table = _read_json_and_infer(text)
             if not types.keys() >= set(table.column_names):
@@ -387,7 +388,7 @@ class JsonParser(TextParser):
                 column = table.column(name) if name in table.column_names else pa.nulls(len(table))
                 if kind in (pa.string(), pa.bool_()):
                     _find_first_inexact(self.form, name, column, text)
-                    columns[name] = texts(column)
+                    columns[name] = convert_to_texts(column)
                 elif pa.types.is_string(column.type):
                     raise
                 else:
@@ -459,7 +460,7 @@ class JsonWriter(Writer):
         return [self._format_rows(part) for part in split_rows(batch, 1 << 18)]
 
     def _format_rows(self, batch: Batch) -> memoryview:
-        from filterkit.plugin import joined_rows, list_columns, round_significant, spaced_texts, take_texts
+        from filterkit.plugin import join_rows, list_columns, round_significant, spaced_texts, take_texts
 
         columns = list_columns(batch)
         # Numbers are formatted together, as many columns may have few rows.
@@ -481,7 +482,7 @@ class JsonWriter(Writer):
                 first += len(batch)
             else:
                 line.append(self._format_column(position, column))
-        return joined_rows(*line, "}\n")
+        return join_rows(*line, "}\n")
 
     def _format_column(self, position: int, column: Any) -> Any:
         """Return a column that is not numeric as an Arrow array of JSON texts."""

@@ -26,6 +26,7 @@ from filterkit.plugin import (
     TextTable,
     are_quantities,
     class_asked,
+    convert_to_numbers,
     cut_to_milliseconds,
     empty,
     explain_code,
@@ -34,7 +35,6 @@ from filterkit.plugin import (
     is_too_large,
     may_be_rounded,
     named,
-    numbers_of,
     quoted,
 )
 
@@ -314,7 +314,7 @@ class DelimitedParser(TextParser):
             column = table.column(self.weights)
             if column.null_count:
                 raise RowError("the weight is missing; write 1 for an ordinary row", attribute=self.form.weights)
-            weights = numbers_of(column)
+            weights = convert_to_numbers(column)
             table = table.remove_column(self.weights)
         batch = from_table(table, self.schema, weights, unseen=self.unseen)
         is_doubtful = self.quoted_nan and self.quoted_nan in text

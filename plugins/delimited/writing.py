@@ -14,7 +14,7 @@ from filterkit import Batch, FilterkitError, Schema
 from filterkit.plugin import (
     Writer,
     are_quantities,
-    joined_rows,
+    join_rows,
     list_columns,
     quoted,
     round_significant,
@@ -117,7 +117,7 @@ class DelimitedWriter(Writer):
         if self._form.weights is not None:
             parts.append(self._format_numbers(batch.row_weights[:, None]))
         line = [each for part in parts for each in (part, self._form.separator)][:-1]
-        return joined_rows(*line, "\n")
+        return join_rows(*line, "\n")
 
     def _format_numbers(self, values: np.ndarray) -> Any:
         """Return the rows of a matrix as texts with this format's delimiter and decimal point."""

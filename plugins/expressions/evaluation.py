@@ -17,10 +17,10 @@ from filterkit import Batch, FilterkitError
 from filterkit.plugin import (
     DateFormat,
     Floats,
-    attribute_values,
     encode_attribute,
     find_attribute,
     format_number,
+    get_attribute_values,
     parse_number,
     quoted,
     suggestion,
@@ -141,7 +141,7 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
     if attribute.kind in ("nominal", "string"):
         texts, codes = encode_attribute(batch, position)
         return Value(TEXT, codes, tuple(texts), is_closed=attribute.kind == "nominal")
-    values = attribute_values(batch, position)
+    values = get_attribute_values(batch, position)
     if attribute.kind == "date":
         from filterkit.plugin import read_dates
 

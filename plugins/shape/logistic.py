@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import Floats, exponents_of_extremes
+from filterkit.plugin import Floats, choose_scale_exponents
 
 _STEPS = 50  # Newton's method needs about ten
 
@@ -46,7 +46,7 @@ def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: 
     largest = np.zeros(columns)
     for rows in (training, held_out):
         np.maximum.at(largest, rows.column, np.abs(rows.value))
-    exponent = exponents_of_extremes(largest)
+    exponent = choose_scale_exponents(largest)
     if exponent.any():
         training, held_out = (
             rows._replace(value=np.ldexp(rows.value, -exponent[rows.column])) for rows in (training, held_out)

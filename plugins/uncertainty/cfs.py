@@ -19,12 +19,12 @@ from filterkit.plugin import (
     Ragged,
     State,
     add_parts,
+    compute_n_log2_n,
     divide_or_zero,
     exact_parts,
     find_mdl_cuts,
     read_counted,
     sum_parts,
-    times_log2,
 )
 
 from .metrics import symmetrical_uncertainty_of_columns
@@ -289,10 +289,10 @@ def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     filled += counts[:-1] * divide_or_zero(both, pairs)[column]
     filled[:, ends] = 0.0
     apart = np.where(pairs > 0, 0.0, both)  # nothing says how to share these out
-    whole, rest = times_log2(total), times_log2(apart)
-    joint = np.add.reduceat(times_log2(filled).sum(axis=0), starts) + rest
-    rows = times_log2(np.add.reduceat(filled, starts, axis=1)).sum(axis=0) + rest
-    columns = np.add.reduceat(times_log2(filled.sum(axis=0)), starts) + rest
+    whole, rest = compute_n_log2_n(total), compute_n_log2_n(apart)
+    joint = np.add.reduceat(compute_n_log2_n(filled).sum(axis=0), starts) + rest
+    rows = compute_n_log2_n(np.add.reduceat(filled, starts, axis=1)).sum(axis=0) + rest
+    columns = np.add.reduceat(compute_n_log2_n(filled.sum(axis=0)), starts) + rest
     found = divide_or_zero(2 * (whole - rows - columns + joint), 2 * whole - rows - columns)
     certain = (known[1] <= 0) | (whole - np.maximum(rows, columns) <= 1e-12 * whole)
     return np.where(certain, 0.0, found)

@@ -13,10 +13,10 @@ from filterkit.plugin import (
     Floats,
     bin_by_mdl,
     bin_by_quantiles,
+    compute_n_log2_n,
     divide_or_zero,
     share_out_missing,
     sum_over_classes,
-    times_log2,
 )
 
 
@@ -94,9 +94,9 @@ def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) 
     """Compute the entropies of features that a row has or lacks."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
-    values = times_log2(cells[0] + cells[1]) + times_log2(cells[2] + cells[3])
-    classes = times_log2(np.array([pos, neg]) / total).sum() + np.zeros(len(tp))
-    return _make_entropies(values, classes, sum(map(times_log2, cells), np.zeros(len(tp))))
+    values = compute_n_log2_n(cells[0] + cells[1]) + compute_n_log2_n(cells[2] + cells[3])
+    classes = compute_n_log2_n(np.array([pos, neg]) / total).sum() + np.zeros(len(tp))
+    return _make_entropies(values, classes, sum(map(compute_n_log2_n, cells), np.zeros(len(tp))))
 
 
 def _compute_entropies(bins: ContingencyTable) -> Entropies:
@@ -104,10 +104,10 @@ def _compute_entropies(bins: ContingencyTable) -> Entropies:
     total = max(bins.totals.sum(), 1e-300)
     shares = share_out_missing(bins) / total
     column, columns = bins.column_of_cell, len(bins)
-    values = np.bincount(column, times_log2(sum_over_classes(shares)), columns)
-    joint = sum((np.bincount(column, times_log2(share), columns) for share in shares.T), np.zeros(columns))
+    values = np.bincount(column, compute_n_log2_n(sum_over_classes(shares)), columns)
+    joint = sum((np.bincount(column, compute_n_log2_n(share), columns) for share in shares.T), np.zeros(columns))
     known = np.diff(bins.indptr) > 0
-    return _make_entropies(values, np.where(known, times_log2(bins.totals / total).sum(), 0.0), joint)
+    return _make_entropies(values, np.where(known, compute_n_log2_n(bins.totals / total).sum(), 0.0), joint)
 
 
 def _make_entropies(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Entropies:

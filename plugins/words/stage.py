@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from filterkit import Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, Pattern, State, Texts, attribute_values, quoted, suggestion
+from filterkit.plugin import Attributes, Batches, Csr, Pattern, State, Texts, get_attribute_values, quoted, suggestion
 
 from .analyzer import WORD_PATTERN, Analyzer, read_stop_words
 from .counts import SequenceCounter
@@ -76,7 +76,7 @@ class Words(Stage):
         for batch in rows():
             label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
             for position, counter in zip(chosen, counters):
-                for sequences in analyzer.find_sequences(attribute_values(batch, position), counter.number_piece):
+                for sequences in analyzer.find_sequences(get_attribute_values(batch, position), counter.number_piece):
                     counter.add(sequences, label)
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
         return {**state, "vocabularies": words}
@@ -106,7 +106,7 @@ class Words(Stage):
             X = batch.in_form(True).csr
             parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
             for position, finder, start in zip(chosen, finders, starts):
-                sequences = analyzer.find_sequences(attribute_values(batch, position), finder.number_piece)
+                sequences = analyzer.find_sequences(get_attribute_values(batch, position), finder.number_piece)
                 found, width = list(map(finder.find_rows_and_columns, sequences)), max(len(finder.names), 1)
                 if found:
                     row, word = (np.concatenate(arrays) for arrays in zip(*found))

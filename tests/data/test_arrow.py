@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from filterkit.data.arrow import encode_values, exact_numbers, make_dates, pick_texts, read_dates
+from filterkit.data.arrow import convert_to_exact_floats, encode_values, make_dates, pick_texts, read_dates
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_decimals_are_the_nearest_numbers(kind):
     decimals = [Decimal(chance.randrange(-most, most)).scaleb(-kind.scale) for _ in range(500)]
     array = pa.array([None, *decimals, None], kind)
     for some in (array, array.slice(2, 90)):
-        assert exact_numbers(some).to_pylist() == [number and float(number) for number in some.to_pylist()]
+        assert convert_to_exact_floats(some).to_pylist() == [number and float(number) for number in some.to_pylist()]
 
 
 def test_texts_become_codes_and_back():

@@ -3,7 +3,7 @@
 import pytest
 
 from filterkit import Attribute, Schema, StageError, UsageError
-from filterkit.data.attribute_choice import attribute_numbers, chosen_attributes
+from filterkit.data.attribute_choice import choose_attributes, parse_attribute_numbers
 
 
 def schema(*names, target=None):
@@ -32,21 +32,21 @@ FIVE = schema("a1", "c2", "s3", "a4", "d5")
     ],
 )
 def test_what_a_choice_means(only, without, expected):
-    assert chosen_attributes("it", FIVE, only, without) == expected
+    assert choose_attributes("it", FIVE, only, without) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), [("2", [0]), ("@2", [1]), ("a*", [2]), ("first", [3])])
 def test_a_name_comes_before_a_range_and_a_pattern(text, expected):
-    assert chosen_attributes("it", schema("2", "a", "a*", "first"), [text]) == expected
+    assert choose_attributes("it", schema("2", "a", "a*", "first"), [text]) == expected
 
 
 def test_only_those_that_may_be_chosen():
-    assert chosen_attributes("it", FIVE, ["1-4"], among=[0, 1]) == [0, 1]
-    assert chosen_attributes("it", FIVE, [], ["a1"], among=[0, 1]) == [1]
+    assert choose_attributes("it", FIVE, ["1-4"], among=[0, 1]) == [0, 1]
+    assert choose_attributes("it", FIVE, [], ["a1"], among=[0, 1]) == [1]
     with pytest.raises(StageError, match="--only: 's3' is a string attribute, which this stage does not work on"):
-        chosen_attributes("it", FIVE, ["s3"], among=[0, 1])
+        choose_attributes("it", FIVE, ["s3"], among=[0, 1])
     with pytest.raises(StageError, match="--only: 'c2' is the class or a label"):
-        chosen_attributes("it", schema("a1", "c2", target=1), ["c2"], among=[0])
+        choose_attributes("it", schema("a1", "c2", target=1), ["c2"], among=[0])
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_only_those_that_may_be_chosen():
 )
 def test_a_choice_of_nothing_is_refused(text, message):
     with pytest.raises(StageError, match=message):
-        chosen_attributes("it", FIVE, [text])
+        choose_attributes("it", FIVE, [text])
 
 
 @pytest.mark.parametrize("text", ["0", "3-2"])
 def test_numbers_count_from_one(text):
     with pytest.raises(UsageError, match="must count from 1, and begin with the smaller number"):
-        attribute_numbers("it", "--range", text)
+        parse_attribute_numbers("it", "--range", text)

@@ -47,10 +47,10 @@ def test_an_empty_batch_may_have_a_numeric_class_or_none():
 
 
 def test_labels_are_the_names_of_the_classes_which_must_be_nominal():
-    assert make([[1]] * 4, [1, -1, 0, 1]).labels().tolist() == ["yes", None, "no", "yes"]
+    assert make([[1]] * 4, [1, -1, 0, 1]).get_class_labels().tolist() == ["yes", None, "no", "yes"]
     for other in (make([[1]], [1.5], None), Batch(Schema("r", [Attribute("a")]), np.ones((1, 1)))):
         with pytest.raises(ValueError, match="no nominal class"):
-            other.labels()
+            other.get_class_labels()
 
 
 def test_a_batch_cannot_be_changed():

@@ -12,7 +12,7 @@ from filterkit.data.column_types import (
     explain_code,
     find_date_format,
     infer_text_attribute,
-    type_attribute,
+    make_attribute_of_type,
 )
 
 
@@ -106,11 +106,11 @@ def test_dates_share_one_format():
     ],
 )
 def test_a_type_says_what_a_column_is(kind, expected):
-    assert describe(type_attribute("x", kind)) == expected
+    assert describe(make_attribute_of_type("x", kind)) == expected
 
 
 def test_other_types_are_refused():
     with pytest.raises(
         FilterkitError, match=r"the type time32\[s\], which no attribute can hold; make it numbers or text"
     ):
-        type_attribute("x", pa.time32("s"))
+        make_attribute_of_type("x", pa.time32("s"))

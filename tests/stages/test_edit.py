@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.plugin import Edit, attribute_values
+from filterkit.plugin import Edit, get_attribute_values
 
 SCHEMA = Schema(
     "r",
@@ -32,7 +32,7 @@ def view(edit, **changes):
     built = edit.build(**changes)
     out = built.transform(BATCH)
     assert out.schema is built.schema
-    values = [attribute_values(out, i) for i in range(len(built.schema.attributes))]
+    values = [get_attribute_values(out, i) for i in range(len(built.schema.attributes))]
     lists = [v.to_pylist() if isinstance(v, pa.Array) else [None if np.isnan(x) else x for x in v] for v in values]
     return dict(zip(built.schema.names, lists, strict=True))
 
@@ -50,7 +50,7 @@ def test_attributes_move_and_leave_with_the_class():
 def test_attributes_change_and_new_ones_come_in():
     edit = Edit(SCHEMA)
     edit.change(0, Attribute("b"))
-    edit.change(2, Attribute("n"), lambda batch: attribute_values(batch, 2) + 10)
+    edit.change(2, Attribute("n"), lambda batch: get_attribute_values(batch, 2) + 10)
     edit.append(Attribute("last"), lambda batch: np.array([5.0, 6.0]))
     edit.insert(0, Attribute("first"), lambda batch: np.arange(2.0) + batch.start)
     assert view(edit) == {
