@@ -19,11 +19,11 @@ def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Itera
 
     A row belongs to the batch in whose range of `size` bytes it begins. No batch is empty.
     """
-    for _, pieces in groupby(_number_pieces(batches, size), itemgetter(0)):
+    for _, pieces in groupby(_yield_numbered_pieces(batches, size), itemgetter(0)):
         yield concatenate([piece for _, piece in pieces], schema)
 
 
-def _number_pieces(batches: Iterable[Batch], size: int) -> Iterator[tuple[int, Batch]]:
+def _yield_numbered_pieces(batches: Iterable[Batch], size: int) -> Iterator[tuple[int, Batch]]:
     """Cut some batches into the pieces that `resize_batches` joins, and yield each with the number of its new batch."""
     begin = 0  # the byte at which the next row begins
     for batch in batches:

@@ -72,14 +72,18 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
                 if table is None
                 else partial(NumericClass.from_table(table).count_rows, reader=stage.name)
             )
-        learn = partial(_learn_columns, counted_for, stage)
+        learn = partial(_learn_from_range, counted_for, stage)
         (state,), totals, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
         fitted = make_fitted(stage, rows.schema, state, totals)
         all_fitted.append(fitted)
         rows = rows.transform_by(fitted)
-        if strip is not None and following is not None and can_serve(counted_for, following, *strip.counts[2:]):
+        if (
+            strip is not None
+            and following is not None
+            and can_share_statistic(counted_for, following, *strip.counts[2:])
+        ):
             budget = statistic_share(memory)
-            push = rows.source.engine.keep(partial(_push_table, fitted, budget))
+            push = rows.source.engine.keep(partial(_transform_table, fitted, budget))
             (pushed,) = map_checked(rows.source.engine, push, [strip.statistic])
             strip = Strip(pushed, 0, fitted.schema.width, strip.counts) if pushed.nbytes <= budget else None
         else:
@@ -95,21 +99,24 @@ def make_fitted(stage: ColumnStage, schema: Schema, state: State, totals: np.nda
     return fitted
 
 
-def can_serve(counted_for: ColumnStage, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
-    """Return whether a stage can learn from the statistic of an earlier stage, pushed through all stages before it.
+def can_share_statistic(
+    earlier: ColumnStage, later: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0
+) -> bool:
+    """Return whether a later stage can learn from the statistic that an earlier stage learns from.
+
+    It is pushed through the fitted stages in between.
 
     Parameters
     ----------
-    counted_for : the earlier stage.
-    stage : the stage.
-    n_unlabelled, n_weighted : the number of rows without a class, and of those with another weight than 1.
+    earlier, later : the stages.
+    n_unlabelled, n_weighted : the number of training rows without a class, and of those with another weight than 1.
     """
-    if not issubclass(counted_for.learns_from, ContingencyTable):
+    if not issubclass(earlier.learns_from, ContingencyTable):
         return False
-    same_rows = counted_for.needs_class == stage.needs_class or (counted_for.needs_class and not n_unlabelled)
-    if stage.learns_from is ContingencyTable:
+    same_rows = earlier.needs_class == later.needs_class or (earlier.needs_class and not n_unlabelled)
+    if later.learns_from is ContingencyTable:
         return same_rows
-    return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
+    return same_rows and not n_weighted and not later.needs_class and later.learns_from.from_tables
 
 
 def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | None]:
@@ -171,8 +178,8 @@ def learn_in_strips(
     low, high = 0, width
     while True:
         if strip is None:
-            strip = yield from _take_strip(stage, count_rows, rows, low, high, budget)
-        (cuts,) = map_checked(engine, partial(_split_columns, stage, budget), [strip.statistic])
+            strip = yield from _compute_strip(stage, count_rows, rows, low, high, budget)
+        (cuts,) = map_checked(engine, partial(_divide_columns, stage, budget), [strip.statistic])
         for begin, end in cuts:
             ((states, totals),) = map_checked(engine, learn, [(strip.statistic, begin, end)])
             ranges.append(store_states(scratch, states) if ranges else states)
@@ -183,7 +190,7 @@ def learn_in_strips(
         low, high, strip = strip.high, min(strip.high + max(2, n_fitting), width), None
 
 
-def _take_strip(
+def _compute_strip(
     stage: ColumnStage,
     count_rows: Callable[..., Statistic],
     rows: Rows,
@@ -207,7 +214,7 @@ def _take_strip(
         """Merge all statistics into one, and halve its columns until it takes half the budget, or only one is left."""
         nonlocal high
         while True:
-            held[:] = [engine.reduce(partial(_merge_columns, high - low, engine.jobs), held)]
+            held[:] = [engine.reduce(partial(_merge_first_columns, high - low, engine.jobs), held)]
             if held[0].nbytes <= budget // 2 or high - low <= 1:
                 return
             high = (low + high) // 2
@@ -280,24 +287,24 @@ def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, b
     return take(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
-def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
+def _merge_first_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
     """Cut several statistics, at least one, to their first `n_columns`, and merge them."""
     return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
 
 
-def _learn_columns(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
+def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
     """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``, that another is counted for.
 
-    The statistic `can_serve` the stage.
+    `can_share_statistic` says that it can.
     """
-    view = cut_columns(*item)
+    view = select_column_range(*item)
     if isinstance(view, ContingencyTable):
         table = view.without_classes() if counted_for.needs_class and not stage.needs_class else view
         view = table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
     return [learn_state(stage, view)], view.totals
 
 
-def _push_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
+def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Compute the table of the rows that come out of a fitted stage from that of the rows that come in.
 
     One range of columns is worked on after the other. If the result exceeds the budget, it has only the first columns,
@@ -305,7 +312,7 @@ def _push_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> 
     """
     pushed: list[ContingencyTable] = []
     n_bytes = 0
-    for begin, end in _split_columns(fitted.stage, budget, table):
+    for begin, end in _divide_columns(fitted.stage, budget, table):
         pushed.append(fitted.transform_table(table.column_range(begin, end)))
         n_bytes += pushed[-1].nbytes
         if n_bytes > budget:
@@ -316,7 +323,7 @@ def _push_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> 
     return join_columns(pushed)
 
 
-def cut_columns(statistic: T, begin: int, end: int) -> T:
+def select_column_range(statistic: T, begin: int, end: int) -> T:
     """Return the statistic of a range of its columns, with a schema of these alone; itself if these are all columns."""
     assert isinstance(statistic, Statistic)
     if end - begin == statistic.schema.width:
@@ -324,7 +331,7 @@ def cut_columns(statistic: T, begin: int, end: int) -> T:
     return statistic.column_range(begin, end).without_other_columns()
 
 
-def _split_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
+def _divide_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
     """Split the columns of a statistic into ranges of about equal bytes, on which a stage can work within the budget.
 
     Returns

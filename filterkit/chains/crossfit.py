@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Learned, cut_columns, learn_in_strips, make_fitted
+from filterkit.chains.column_fitting import Learned, learn_in_strips, make_fitted, select_column_range
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
@@ -72,14 +72,16 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
         raise StageError(stage.name, f"{stage.folds()} folds: there {found}; {what}")
     n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
     fold = draw_folds(classes, n_folds, stage.fold_seed())
-    count_rows = partial(_count_pairs, fold, n_folds, stage.name)
+    count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_by_fold, stage, n_folds)
     ((states, totals, _),) = run_passes(learn_in_strips(stage, count_rows, learn, rows, memory))
     fitted = make_fitted(stage, rows.schema, states[0], totals)
     return CrossFitted(fitted, states[1:], fold) if stage.cross_fits() else fitted
 
 
-def _count_pairs(fold: np.ndarray, n_folds: int, reader: str, batch: Batch, columns: np.ndarray) -> ContingencyTable:
+def _count_by_class_and_fold(
+    fold: np.ndarray, n_folds: int, reader: str, batch: Batch, columns: np.ndarray
+) -> ContingencyTable:
     """Count the rows of a batch by pairs of class and fold, numbered class · (folds + 1) + fold.
 
     A value that few rows have occurs with few pairs, so the weights are sparse if that takes less memory.
@@ -102,10 +104,10 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
 
     Return the state of all rows, followed, if the stage cross-fits, by those of the rows outside each fold.
     """
-    table = cut_columns(*item)
+    table = select_column_range(*item)
     target = table.schema.class_attribute
     assert target is not None
-    whole = _select_folds(table, np.ones(n_folds + 1, bool))
+    whole = _make_table_of_folds(table, np.ones(n_folds + 1, bool))
     if table.schema.positive is None and 0 < len(target.values) <= 2:  # the rarer class of all rows, in all folds
         table = table.replace(schema=table.schema.replace(positive=target.values[whole.tasks()[0]]))
     states, totals = [learn_state(stage, whole)], whole.totals
@@ -113,10 +115,10 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
     folds: list[Fold] = []
     for number in range(n_folds if stage.compares_folds() or stage.cross_fits() else 0):
         inside = np.arange(n_folds + 1) == number
-        outside = _select_folds(table, ~inside)
+        outside = _make_table_of_folds(table, ~inside)
         states.append(learn_state(stage, outside))
         if stage.compares_folds():
-            folds.append(Fold(outside, states[-1], _select_folds(table, inside)))
+            folds.append(Fold(outside, states[-1], _make_table_of_folds(table, inside)))
     changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}
     return [state | changes for state in (states if stage.cross_fits() else states[:1])], totals
 
@@ -148,7 +150,7 @@ class ChosenRows(Fitted):
         return batch.take(np.flatnonzero(chosen)).replace(start=int(np.count_nonzero(before)))
 
 
-def _select_folds(table: ContingencyTable, chosen: np.ndarray) -> ContingencyTable:
+def _make_table_of_folds(table: ContingencyTable, chosen: np.ndarray) -> ContingencyTable:
     """Make the table that counts the classes of the rows of some folds, from one that counts pairs of class and fold.
 
     Parameters

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from functools import partial
+from itertools import takewhile
+from typing import NamedTuple
 
-from filterkit.chains.column_fitting import can_serve
+from filterkit.chains.column_fitting import can_share_statistic
 from filterkit.chains.fitting import fit_stages, group_stages
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import empty
@@ -89,16 +91,13 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
             yield Step("2 or more", names, f"{title} of {stage.folds()} folds")
             return
         # A statistic also serves the stages that follow. This is right if all rows have a class and the weight 1.
-        count = 1
-        while count < len(group) and can_serve(stage, cast(ColumnStage, group[count])):
-            count += 1
+        served = (stage.name, *(each.name for each in takewhile(partial(can_share_statistic, stage), group[1:])))  # type: ignore[arg-type]
         how, passes = title + (" by class" if stage.needs_class else ""), 1
         if stage.needs_class and is_numeric:
             how, passes = f"{how}, after its quantiles", 2
-        served = tuple(each.name for each in group[:count])
         yield Step(f"{passes} or more" if statistic.grows else passes, served, how)
-        if group[count:]:
-            yield from _describe_steps(group[count:], is_numeric)
+        if group[len(served) :]:
+            yield from _describe_steps(group[len(served) :], is_numeric)
     elif isinstance(stage, Learner):
         folds = stage.inner_folds()
         how = "learns from all rows" + (f", and from {folds} times all but a fold" if folds else "")

@@ -5,8 +5,8 @@ Column stages that follow each other are fitted together, because one pass over 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -107,7 +107,7 @@ class Fitting:
         """Fit the next stages, and append them to `steps`; `tell` is as for `fit_stages`."""
         for group in group_stages(stages):
             for stage, each in zip(group, self._fit_group(group), strict=True):
-                self._append(stage, each)
+                self._append_step(stage, each)
             if tell is not None:
                 tell(len(self.steps), self.rows)
 
@@ -116,13 +116,13 @@ class Fitting:
         """The fitted stages."""
         return [step.fitted for step in self.steps]
 
-    def fork(self) -> Fitting:
+    def copy(self) -> Fitting:
         """Return a copy, to fit other stages with. Rows in memory are transformed now, once for all copies."""
         rows = self.rows.transform_in_memory()
         if self._trial_rows is self.rows:
             self._trial_rows = rows
         self.rows = rows
-        other = copy(self)
+        other = copy.copy(self)
         other.steps = list(self.steps)
         return other
 
@@ -165,7 +165,7 @@ class Fitting:
         (fitted,) = run_passes(fit_in_passes(group, rows, self._memory))  # type: ignore[arg-type]
         return list(fitted)
 
-    def _append(self, stage: Stage, fitted: Fitted) -> None:
+    def _append_step(self, stage: Stage, fitted: Fitted) -> None:
         """Append a fitted stage to the steps, which rows pass from now on; start trials after it if they share it."""
         check_fitted(stage, fitted)
         before = self.rows
@@ -184,10 +184,9 @@ def _changes_targets(stage: Stage, before: Schema, after: Schema) -> bool:
 
     A stage that learns nothing may change kinds and values.
     """
-    old, new = ([schema.attributes[i] for i in schema.targets] for schema in (before, after))
-    if [a.name for a in old] != [a.name for a in new]:
-        return True
-    return not learns_nothing(stage) and [(a.kind, a.values) for a in old] != [(a.kind, a.values) for a in new]
+    n_fields = 1 if learns_nothing(stage) else 3  # the name; or also the kind and the values
+    old, new = ([schema.attributes[i][:n_fields] for i in schema.targets] for schema in (before, after))
+    return old != new
 
 
 def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:

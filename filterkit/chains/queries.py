@@ -10,7 +10,6 @@ the same time are answered in one pass over the source of their rows:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -80,25 +79,27 @@ def run_pass(queries: Sequence[Query]) -> None:
     for shared in by_source.values():
         tasks = [(query.rows.stages, query.compute) for query in shared]
         growth = max(compute_peak_growth(query.rows.stages) for query in shared)
-        for results in shared[0].rows.source.map(partial(_compute_all, tasks), growth=growth):
+        for results in shared[0].rows.source.map(partial(_compute_results, tasks), growth=growth):
             for query, result in zip(shared, results, strict=True):
                 query.collect(result)
 
 
-def _compute_all(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
-    """Return the result of each task for a batch that has passed its stages.
+def _compute_results(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
+    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed stages.
 
     The batch passes stages that tasks share once.
     """
-    prefixes = [[tuple(map(id, stages[: n + 1])) for n in range(len(stages))] for stages, _ in tasks]
-    n_uses = Counter(prefix for each in prefixes for prefix in each)
-    passed: dict[tuple[int, ...], Batch] = {}
+    if len(tasks) == 1:  # what the stages make need not be held
+        ((stages, compute),) = tasks
+        return [compute(transform(stages, batch, training=True))]
+    passed: dict[tuple[int, int], Batch] = {}  # by the incoming batch and the stage
     results = []
-    for (stages, compute), steps in zip(tasks, prefixes, strict=True):
+    for stages, compute in tasks:
         out = batch
-        for stage, prefix in zip(stages, steps, strict=True):
-            out = passed[prefix] if prefix in passed else transform([stage], out, training=True)
-            if n_uses[prefix] > 1:
-                passed[prefix] = out
+        for stage in stages:
+            key = id(out), id(stage)
+            if key not in passed:
+                passed[key] = transform([stage], out, training=True)
+            out = passed[key]
         results.append(compute(out))
     return results

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from itertools import pairwise
 
@@ -28,7 +27,7 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     numbers : int64 (n,), numbers of rows from 0, each at most once.
     """
     if (np.diff(numbers) > 0).all():
-        yield from rows.map(partial(_take_numbered, numbers=numbers), last=True)
+        yield from rows.map(partial(_take_rows_numbered, numbers=numbers), last=True)
         return
     n_rows, n_bytes = zip((0, 0), *rows.map(_measure_batch))
     position = np.full(sum(n_rows), -1)
@@ -37,18 +36,18 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     runs = max(1, min(runs, len(numbers)))
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[np.ndarray, SpooledBatch]]] = [[] for _ in range(runs)]
-    with closing(Scratch()) as scratch:
-        for parts in rows.map(partial(_split_into_runs, position=position, bounds=bounds), last=True):
-            for run, positions, spooled in parts:
-                if runs > 1:
-                    spooled.move_to(scratch)
-                sorted_runs[run].append((positions, spooled))
-        step = -(-len(numbers) // (len(n_rows) - 1))
-        for pieces in sorted_runs:
-            whole = concatenate([spooled.load(rows.schema) for _, spooled in pieces], rows.schema)
-            order = np.argsort(np.concatenate([np.empty(0, np.int64), *(positions for positions, _ in pieces)]))
-            for first in range(0, len(order), step):
-                yield whole.take(order[first : first + step])
+    scratch = Scratch()
+    for parts in rows.map(partial(_split_into_runs, position=position, bounds=bounds), last=True):
+        for run, positions, spooled in parts:
+            if runs > 1:
+                spooled.move_to(scratch)
+            sorted_runs[run].append((positions, spooled))
+    step = -(-len(numbers) // (len(n_rows) - 1))
+    for pieces in sorted_runs:
+        whole = concatenate([spooled.load(rows.schema) for _, spooled in pieces], rows.schema)
+        order = np.argsort(np.concatenate([np.empty(0, np.int64), *(positions for positions, _ in pieces)]))
+        for first in range(0, len(order), step):
+            yield whole.take(order[first : first + step])
 
 
 def _measure_batch(batch: Batch) -> tuple[int, int]:
@@ -56,10 +55,10 @@ def _measure_batch(batch: Batch) -> tuple[int, int]:
     return len(batch), SpooledBatch(batch).nbytes
 
 
-def _take_numbered(batch: Batch, numbers: np.ndarray) -> Batch:
+def _take_rows_numbered(batch: Batch, numbers: np.ndarray) -> Batch:
     """Return the rows of a batch whose numbers in the input are among `numbers`, int64 (n,), ascending."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
-    return batch.take(np.asarray(numbers[first:stop] - batch.start))
+    return batch.take(numbers[first:stop] - batch.start)
 
 
 def _split_into_runs(

@@ -208,7 +208,7 @@ class Rows:
         all_read = False
         all_read_before = deque[bool]()  # for each batch that has been made and not been taken
 
-        def number(batches: Iterator[Batch]) -> Iterator[Batch]:
+        def number_rows(batches: Iterator[Batch]) -> Iterator[Batch]:
             """Yield the batches with row numbers from 0, and note whether the input had been read to its end."""
             source.n_arranged = 0
             for batch in batches:
@@ -223,7 +223,7 @@ class Rows:
             batches = check_arranged_batches(stage, arrange, self.schema)
             if before.part_size is not None:
                 batches = resize_batches(batches, self.schema, before.part_size)
-            with closing(map_checked(engine, function, number(batches), done)) as results:
+            with closing(map_checked(engine, function, number_rows(batches), done)) as results:
                 for result in results:
                     all_read = all_read_before.popleft()
                     yield result

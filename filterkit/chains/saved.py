@@ -85,7 +85,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
             if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
                 fault = f"its state is {describe_type(state)}; make it a dict of {_STATE_VALUES}, by names"
                 raise NotImplementedError(fault)
-            notes = {key: _encode(value, key, number, arrays) for key, value in state.items()}
+            notes = {key: _encode_state_value(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
         stages.append({"words": stage.words(), "plugin": known.find_origin(stage.name), "kept": notes})
@@ -119,13 +119,13 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     """
     known = plugins or registry()
     try:
-        with trust_packages(trust), zipfile.ZipFile(_open_pipe(path)) as archive:
+        with trust_packages(trust), zipfile.ZipFile(_read_pipe_into_memory(path)) as archive:
             header = _read_header(archive)
             stages = [_parse_stage(note, known) for note in header["stages"]]
             incoming = schema = schema_from_json(header["incoming"])
             fitted_stages: list[Fitted] = []
             for stage, note in zip(stages, header["stages"], strict=True):
-                state = {key: _decode(value, archive) for key, value in note["kept"].items()}
+                state = {key: _decode_state_value(value, archive) for key, value in note["kept"].items()}
                 fitted_stages.append(check_fitted(stage, rebuild_fitted(stage, state, schema)))
                 schema = fitted_stages[-1].schema
         fitted = FittedChain(Chain(stages), incoming, fitted_stages)
@@ -137,7 +137,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     return fitted
 
 
-def _open_pipe(path: Any) -> Any:
+def _read_pipe_into_memory(path: Any) -> Any:
     """Read a pipe into memory, because zipfile moves within a file; return any other path or file object as it is.
 
     Of a pipe that does not begin like a zip archive, only the first bytes are read, which zipfile then refuses.
@@ -162,7 +162,7 @@ def summarize_saved_chain(path: str) -> dict[str, Any]:
             schemas = {end: _summarize_schema(schema_from_json(header[end])) for end in ("incoming", "outgoing")}
             stages = []
             for note in header["stages"]:
-                size = sum(archive.getinfo(name).file_size for name in _list_members(note["kept"]))
+                size = sum(archive.getinfo(name).file_size for name in _list_array_members(note["kept"]))
                 stages.append({"words": list(note["words"]), "plugin": note["plugin"], "bytes": size})
             return {"file": path, "filterkit": header["filterkit"], **schemas, "stages": stages}
     except Exception as error:
@@ -227,7 +227,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
             raise _DamageError("a stage in its chain.json has no words or no state")
         # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
-    arrays = [name for note in header["stages"] for name in _list_members(note["kept"])]
+    arrays = [name for note in header["stages"] for name in _list_array_members(note["kept"])]
     if len(set(arrays)) < len(arrays):  # so all arrays together take no more memory than the file
         raise _DamageError("two stages use the same array")
     return header
@@ -252,7 +252,7 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 # The state of stages
 
 
-def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
+def _encode_state_value(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
     """Encode the entry `key` of the state of stage `number` for JSON; its arrays are added to `arrays` by name.
 
     Raises
@@ -280,7 +280,7 @@ def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) ->
     return {"plain": plain}
 
 
-def _list_members(state: dict[str, Any]) -> list[str]:
+def _list_array_members(state: dict[str, Any]) -> list[str]:
     members = []
     for note in state.values():
         if "ragged" in note:
@@ -290,8 +290,8 @@ def _list_members(state: dict[str, Any]) -> list[str]:
     return members
 
 
-def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
-    """Return the value that `_encode` encoded, with its arrays from the archive.
+def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
+    """Return the value that `_encode_state_value` encoded, with its arrays from the archive.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     """
     if "plain" in note:
         return note["plain"]
-    first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _list_members({"": note}))
+    first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _list_array_members({"": note}))
     if not rest:
         return first
     values = rest[0]

@@ -117,7 +117,7 @@ class _FittedBeginning(NamedTuple):
         """
         began, n_fitted = time.perf_counter(), len(self.fitting.steps)
         with collect_warnings() as messages, add_remedies():
-            fitting = self.fitting.fork()
+            fitting = self.fitting.copy()
             fitting.fit(stages[n_fitted:])
             test = transform(fitting.fitted[n_fitted:n_passed], self.test)
         seconds = self.seconds + time.perf_counter() - began
