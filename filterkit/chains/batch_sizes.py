@@ -37,7 +37,7 @@ def _yield_numbered_pieces(batches: Iterable[Batch], size: int) -> Iterator[tupl
 
 def estimate_row_bytes(batch: Batch) -> np.ndarray:
     """Return int64 (rows,), about how many bytes each row takes, at least 8."""
-    n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.X.shape[1])
+    n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.schema.width)
     n_bytes = (n_values.astype(np.int64) + 1) * _VALUE_BYTES
     if batch.passthrough is not None:
         import pyarrow as pa

@@ -36,7 +36,7 @@ from filterkit.files.scratch import Scratch, Stored
 from filterkit.stages.base import State, check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
 
-T = TypeVar("T")
+S = TypeVar("S", bound=Statistic)
 
 # What a stage learns from a range of columns: one state or several, and the totals of `ColumnStage.finish`.
 Learned = tuple[list[State], np.ndarray]
@@ -323,9 +323,8 @@ def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable
     return join_columns(pushed)
 
 
-def select_column_range(statistic: T, begin: int, end: int) -> T:
+def select_column_range(statistic: S, begin: int, end: int) -> S:
     """Return the statistic of a range of its columns, with a schema of these alone; itself if these are all columns."""
-    assert isinstance(statistic, Statistic)
     if end - begin == statistic.schema.width:
         return statistic
     return statistic.column_range(begin, end).without_other_columns()

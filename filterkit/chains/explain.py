@@ -62,11 +62,10 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
             if schema is not None and learns_nothing(stage):
                 rows = Rows(BatchSource.of_batches(schema, [empty(schema)], LocalEngine(1), 0))
                 schema = fit_stages([stage], rows, 0).rows.schema
-            elif not isinstance(stage, TrainingStage):
-                keeps_columns = (
-                    isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
-                )
-                schema = schema if keeps_columns else None
+            elif not isinstance(stage, TrainingStage) and (
+                not isinstance(stage, ColumnStage) or type(stage).output_columns is not ColumnStage.output_columns
+            ):
+                schema = None
             if schema is not None:
                 most = schema.width
                 continue
@@ -91,7 +90,7 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
             yield Step("2 or more", names, f"{title} of {stage.folds()} folds")
             return
         # A statistic also serves the stages that follow. This is right if all rows have a class and the weight 1.
-        served = (stage.name, *(each.name for each in takewhile(partial(can_share_statistic, stage), group[1:])))  # type: ignore[arg-type]
+        served = (*names, *(each.name for each in takewhile(partial(can_share_statistic, stage), group[1:])))
         how, passes = title + (" by class" if stage.needs_class else ""), 1
         if stage.needs_class and is_numeric:
             how, passes = f"{how}, after its quantiles", 2

@@ -171,9 +171,9 @@ class Fitting:
         before = self.rows
         self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
         if self._has_trials:
-            does_same = learns_nothing(stage) and not stage.numbers_rows  # trials number their rows anew
-            is_shared = does_same and self._trial_rows is before and before.source.in_memory
-            if is_shared or _changes_targets(stage, before.schema, self.rows.schema):
+            # Trials number their rows anew.
+            does_same = learns_nothing(stage) and not stage.numbers_rows and before.source.in_memory
+            if (does_same and self._trial_rows is before) or _changes_targets(stage, before.schema, self.rows.schema):
                 self.rows = self.rows.transform_in_memory()
                 self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
         self.steps.append(FittedStep(stage, fitted, self.rows))
@@ -209,8 +209,7 @@ def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory:
     for number in range(count):
         own = fold == number
         others, held_out = (
-            rows.transform_by(chosen).transform_in_memory()
-            for chosen in (ChosenRows(rows.schema, ~own), ChosenRows(rows.schema, own))
+            rows.transform_by(ChosenRows(rows.schema, chosen)).transform_in_memory() for chosen in (~own, own)
         )
         fitting = fit_stages(again, others, memory)
         training = fitting.rows

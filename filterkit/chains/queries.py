@@ -78,7 +78,7 @@ def run_pass(queries: Sequence[Query]) -> None:
         by_source.setdefault(id(query.rows.source), []).append(query)
     for shared in by_source.values():
         tasks = [(query.rows.stages, query.compute) for query in shared]
-        growth = max(compute_peak_growth(query.rows.stages) for query in shared)
+        growth = max(compute_peak_growth(stages) for stages, _ in tasks)
         for results in shared[0].rows.source.map(partial(_compute_results, tasks), growth=growth):
             for query, result in zip(shared, results, strict=True):
                 query.collect(result)

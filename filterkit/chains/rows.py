@@ -254,8 +254,7 @@ def compute_peak_growth(stages: Sequence[Fitted]) -> float:
 def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[SpooledBatch, int, int, int]) -> T:
     """Call a function with a piece, ``(packed batch, number of its first row, first row, stop)``; return its result."""
     packed, start, first, stop = piece
-    batch = packed.load(schema).replace(start=start)
-    return function(batch if stop - first == len(batch) else batch.rows(first, stop))
+    return function(packed.load(schema).replace(start=start).rows(first, stop))
 
 
 def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:

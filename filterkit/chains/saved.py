@@ -13,7 +13,7 @@ import math
 import os
 import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Any
 
@@ -102,7 +102,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         archive.writestr(zipfile.ZipInfo("chain.json", _DATE), json.dumps(header, ensure_ascii=False, indent=1))
         for name, array in arrays.items():
             data = io.BytesIO()
-            np.lib.format.write_array(data, array, allow_pickle=False)
+            np.save(data, array)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue())
     return out.getvalue()
 
@@ -162,7 +162,7 @@ def summarize_saved_chain(path: str) -> dict[str, Any]:
             schemas = {end: _summarize_schema(schema_from_json(header[end])) for end in ("incoming", "outgoing")}
             stages = []
             for note in header["stages"]:
-                size = sum(archive.getinfo(name).file_size for name in _list_array_members(note["kept"]))
+                size = sum(archive.getinfo(name).file_size for name in _yield_array_members(note["kept"]))
                 stages.append({"words": list(note["words"]), "plugin": note["plugin"], "bytes": size})
             return {"file": path, "filterkit": header["filterkit"], **schemas, "stages": stages}
     except Exception as error:
@@ -227,7 +227,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
             raise _DamageError("a stage in its chain.json has no words or no state")
         # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
-    arrays = [name for note in header["stages"] for name in _list_array_members(note["kept"])]
+    arrays = [name for note in header["stages"] for name in _yield_array_members(note["kept"])]
     if len(set(arrays)) < len(arrays):  # so all arrays together take no more memory than the file
         raise _DamageError("two stages use the same array")
     return header
@@ -280,14 +280,12 @@ def _encode_state_value(value: Any, key: str, number: int, arrays: dict[str, np.
     return {"plain": plain}
 
 
-def _list_array_members(state: dict[str, Any]) -> list[str]:
-    members = []
+def _yield_array_members(state: dict[str, Any]) -> Iterator[str]:
     for note in state.values():
         if "ragged" in note:
-            members += [f"{note['ragged']}.indptr.npy", f"{note['ragged']}.values.npy"]
+            yield from (f"{note['ragged']}.indptr.npy", f"{note['ragged']}.values.npy")
         elif "array" in note:
-            members.append(f"{note['array']}.npy")
-    return members
+            yield f"{note['array']}.npy"
 
 
 def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
@@ -299,7 +297,7 @@ def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     """
     if "plain" in note:
         return note["plain"]
-    first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _list_array_members({"": note}))
+    first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _yield_array_members({"": note}))
     if not rest:
         return first
     values = rest[0]

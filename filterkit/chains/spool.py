@@ -42,7 +42,7 @@ class SpooledBatch:
 
     def move_to(self, scratch: Scratch) -> None:
         """Move the arrays to a scratch file."""
-        self._arrays, self._scratch = list(scratch.store(self._arrays)), scratch
+        self._arrays, self._scratch = scratch.store(self._arrays), scratch
 
     def _read_arrays(self) -> list[np.ndarray]:
         return self._arrays if self._scratch is None else [self._scratch.read(stored) for stored in self._arrays]
