@@ -99,6 +99,12 @@ def write_text(folder, text, name="t.arff"):
     return path
 
 
+def arff_of_numbers(rows):
+    """The text of an ARFF file with two numeric attributes, of which one is missing here and there, and a class."""
+    lines = "".join(f"{i if i % 7 else '?'},{i * i % 13},{'pq?'[i % 3]}\n" for i in range(rows))
+    return "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {p,q}\n@data\n" + lines
+
+
 @contextmanager
 def served(folder, answer=None):
     """The URL of a web server of a folder, whose pages for folders list their files; or one with one answer to all."""

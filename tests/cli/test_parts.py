@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import files, output, refusal, run, start, wait_for
+from content import arff_of_numbers
 
 SMALL = "--block-size 2KB"
 ENGINES = ["local --jobs 2", "processes --jobs 2"]
@@ -32,11 +33,6 @@ def filterkit_stages():
 """
 
 
-def numbers(rows):
-    lines = "".join(f"{i if i % 7 else '?'},{i * i % 13},{'pq?'[i % 3]}\n" for i in range(rows))
-    return "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {p,q}\n@data\n" + lines
-
-
 STRINGS = "@relation r\n@attribute s string\n@attribute a numeric\n@attribute c {n,p}\n@data\n" + "".join(
     f"{{0 'word{i % 5} other{i % 3}',1 {i},2 p}}\n" if i % 2 else f"{{1 {i}}}\n" for i in range(1, 900)
 )
@@ -44,9 +40,9 @@ STRINGS = "@relation r\n@attribute s string\n@attribute a numeric\n@attribute c 
 
 @pytest.fixture(autouse=True)
 def inputs(here):
-    Path("n.arff").write_text(numbers(3000))
-    Path("n.arff.gz").write_bytes(gzip.compress(numbers(3000).encode()))
-    Path("broken.arff").write_text(numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
+    Path("n.arff").write_text(arff_of_numbers(3000))
+    Path("n.arff.gz").write_bytes(gzip.compress(arff_of_numbers(3000).encode()))
+    Path("broken.arff").write_text(arff_of_numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
     Path("out").mkdir()
 
 
@@ -90,7 +86,7 @@ def finish(line, *numbers, status=""):
 def test_parts_together_are_the_one_file_on_every_engine(source, chain):
     Path("strings.arff").write_text(STRINGS)
     for number in range(9):
-        Path(f"in-{number}.arff").write_text(numbers(100))
+        Path(f"in-{number}.arff").write_text(arff_of_numbers(100))
     expected, several = rows_of(f"{source} {chain}"), []
     for engine in ENGINES:
         parts = Path(engine[:5])
@@ -149,7 +145,7 @@ def test_test_data_and_saved_chains_write_parts():
 
 def test_predictions_are_counted_in_all_parts():
     words = f"{SMALL} -o x.arff --test n.arff {{}} short.arff impute standardize svm --c 0.1"
-    Path("short.arff").write_text(numbers(100))
+    Path("short.arff").write_text(arff_of_numbers(100))
     one = succeed(words.format("t.arff"))
     for _ in range(2):
         assert succeed(words.format("out/part-*.arff")) == one and "predictions" in one
@@ -159,7 +155,7 @@ def test_predictions_are_counted_in_all_parts():
 
 
 def test_no_rows_are_one_part():
-    Path("none.arff").write_text(numbers(0))
+    Path("none.arff").write_text(arff_of_numbers(0))
     output("-o out/part-*.arff none.arff l2")
     assert sorted(os.listdir("out")) == ["_part-list.arff.json", "part-00000.arff"]
     assert Path("out/part-00000.arff").read_text().endswith("@data\n% 0 rows\n")
@@ -218,7 +214,7 @@ def test_an_error_leaves_the_parts_before_it_and_says_so():
 
 
 def test_an_error_at_the_beginning_leaves_nothing():
-    Path("broken.arff").write_text(numbers(3000).replace("\n1,", "\nx,"))
+    Path("broken.arff").write_text(arff_of_numbers(3000).replace("\n1,", "\nx,"))
     assert refusal(f"{SMALL} -o out/part-*.arff broken.arff l2", status=1).startswith("broken.arff:7: ")
     assert os.listdir("out") == []
 
@@ -276,7 +272,7 @@ def test_what_is_no_list_is_refused(text):
 
 @pytest.mark.posix
 def test_a_pipe_is_not_the_same_input_again():
-    words = {"line": f"{SMALL} -o out/part-*.arff - l2", "input": numbers(3000)}
+    words = {"line": f"{SMALL} -o out/part-*.arff - l2", "input": arff_of_numbers(3000)}
     output(**words)
     assert "not the same input" in refusal(**words, status=1)
     assert rows_of("out/part-*.arff") == rows_of("n.arff l2")

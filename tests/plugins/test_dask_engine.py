@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from agreement import cut
 from command import files, output, refusal, run, start, wait_for
+from content import arff_of_numbers
 
 import filterkit
 import filterkit.testing as testing
@@ -113,26 +114,21 @@ def filterkit_stages():
 """
 
 
-def numbers(rows):
-    lines = "".join(f"{i if i % 7 else '?'},{i * i % 13},{'pq?'[i % 3]}\n" for i in range(rows))
-    return "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {p,q}\n@data\n" + lines
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("dask")
     (path / "away").mkdir()
     (path / "away" / "plugin.py").write_text(PLUGIN)
-    (path / "n.arff").write_text(numbers(3000))
+    (path / "n.arff").write_text(arff_of_numbers(3000))
     shutil.copy(SAMPLES / "iris.arff", path)
     digits = filterkit.read(SAMPLES / "digits.arff")
     filterkit.write(digits.take(np.arange(0, len(digits), 12)), path / "digits.arff")
-    (path / "n.arff.gz").write_bytes(gzip.compress(numbers(3000).encode()))
-    (path / "broken.arff").write_text(numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
+    (path / "n.arff.gz").write_bytes(gzip.compress(arff_of_numbers(3000).encode()))
+    (path / "broken.arff").write_text(arff_of_numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
     words = "".join(f"'{' '.join(f'w{i * j % 97}' for j in range(i % 9))}',{'pq'[i % 2]}\n" for i in range(2000))
     (path / "texts.arff").write_text(f"@relation r\n@attribute t string\n@attribute c {{p,q}}\n@data\n{words}")
     for number in range(3):
-        (path / f"part-{number}.arff").write_text(numbers(500))
+        (path / f"part-{number}.arff").write_text(arff_of_numbers(500))
     output("--save saved.fk -o saved.arff n.arff shape bns", cwd=path)
     return path
 
@@ -424,7 +420,7 @@ def test_certificates_of_dasks_settings_are_used(tmp_path):
         words = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -subj /CN={name}"
         subprocess.run(words.split(), cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "away").mkdir()
-    (tmp_path / "n.arff").write_text(numbers(300))
+    (tmp_path / "n.arff").write_text(arff_of_numbers(300))
 
     def environment(name):
         found = os.environ | {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(tmp_path / f"{name}.pem")}

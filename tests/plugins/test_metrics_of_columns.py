@@ -70,12 +70,6 @@ def test_the_scale_of_a_numeric_class_changes_no_score(change):
             assert scored(make(X, change(y), None), name) == close(scored(make(X, y, None), name))
 
 
-@pytest.mark.parametrize("y", [[], [3, 3, 3], [np.nan, np.nan], [1, np.nan]])
-def test_a_numeric_class_of_one_value_tells_nothing(y):
-    batch = make(np.arange(2.0 * len(y)).reshape(len(y), 2), y, None, nominal=[1])
-    assert [scored(batch, name) for name in ref.NUMERIC] == [[0, 0]] * len(ref.NUMERIC)
-
-
 def test_many_classes_agree_with_the_plain_reference():
     """Weights of more than 32 classes are stored sparse."""
     rng = np.random.default_rng(0)
@@ -97,12 +91,6 @@ def test_no_score_and_no_bin_depends_on_the_columns_beside_it(batch, text):
         batch = batch.in_form(sparse=False).replace(schema=batch.schema.replace(sparse=False, zero=False))
     alone = [filterkit.chain(text).fit(columns(batch, [j])).schema.features[0] for j in range(batch.schema.width)]
     assert filterkit.chain(text).fit(batch).schema.features == tuple(alone)
-
-
-def test_one_class_tells_nothing():
-    batch = make([[1, 0], [2, 1]], [1, 1])
-    for name in NAMES:
-        assert scored(batch, name) == ([1, 1] if name == "oner" else [0, 0]), name  # a rule is always right
 
 
 WEKAS = {

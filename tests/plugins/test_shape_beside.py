@@ -6,9 +6,7 @@ from agreement import close, dense, expected, feature_names, make, sample, trans
 from cases import rows
 
 import filterkit
-from filterkit import FilterkitError, UsageError
-from filterkit.plugin import registry
-from filterkit.plugin.lookup import find_stage
+from filterkit import FilterkitError
 
 
 def shaped(options, batch):
@@ -90,16 +88,3 @@ def test_estimates_that_are_rounded_to_1_have_log_odds():
     batch = make([[1.0], [2.0]], [1, 0], weights=[1e12, 1e-3], positive="yes")
     out = transformed("shape --center --prior class --neighbors 0 --strength 1e-9", batch)
     assert np.isfinite(out.X).all() and out.X[0, 0] > out.X[1, 0]
-
-
-def test_keyword_arguments_take_numbers_and_texts():
-    stage = find_stage(registry.registry(), "shape")
-    for neighbors in (5, "5", np.int64(5)):
-        assert stage(neighbors=neighbors) == filterkit.chain("shape --neighbors 5").stages[0]
-    for wrong, message in (
-        ("0.05", "--neighbors must be a number of rows such as 15, or .*, not '0.05'"),
-        (0.05, "--neighbors must be a whole number or a text, not '0.05'"),
-        (-1, "--neighbors must be at least 0, not -1"),
-    ):
-        with pytest.raises(UsageError, match=message):
-            stage(neighbors=wrong)
