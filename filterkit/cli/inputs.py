@@ -21,7 +21,6 @@ from filterkit.formats.base import FileFormat, Opening
 from filterkit.formats.reader import Reader, map_numbered
 from filterkit.plugin.formats import Formats
 from filterkit.progress import ReadingProgress
-from filterkit.stages.base import need_row_numbers
 
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
@@ -127,7 +126,8 @@ def transform_later_rows(
     numbered : whether batches must say the numbers of their rows, even if no stage needs them.
     """
     shown = ReadingProgress(options.progress)
-    mapping = partial(map_numbered, reader) if numbered or need_row_numbers(fitted.chain.stages) else reader.map
+    numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
+    mapping = partial(map_numbered, reader) if numbered else reader.map
 
     def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
         return shown.watch(mapping(partial(_call_on_aligned, alignment, function), engine, done), reader)

@@ -23,7 +23,7 @@ from filterkit.messages import say
 from filterkit.plugin.formats import Formats, check_output_ending
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage, need_row_numbers
+from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
@@ -167,7 +167,8 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     training, loaded = None, None
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects, job.part_size)
-        rows = open_rows_to_fit(reader, job.engine, options, job.part_size, need_row_numbers(job.stages))
+        numbered = any(stage.numbers_rows for stage in job.stages)
+        rows = open_rows_to_fit(reader, job.engine, options, job.part_size, numbered)
         training, incoming, stages = opened.enter_context(rows), reader.schema, job.stages
         transfers.append(OpenTransfer(job.transfers[0], reader, None))
     else:

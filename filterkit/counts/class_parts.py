@@ -12,7 +12,7 @@ from typing import Union
 
 import numpy as np
 
-from filterkit.counts.weights import add_parts, pad_parts, sum_parts
+from filterkit.counts.weights import pad_parts, sum_parts
 from filterkit.data.ragged import compute_offsets, compute_row_offsets, find_run_begins, list_row_numbers, locate_rows
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
@@ -178,14 +178,6 @@ def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
         if number >= 0:
             array[:, number] += parts[:, code]
     return array
-
-
-def add_all(several: list[Parts]) -> Parts:
-    """Add up weights by position and class, at least one: an array if all are arrays, else a `SparseParts`."""
-    if not any(isinstance(each, SparseParts) for each in several):
-        return add_parts(several)  # type: ignore[arg-type]
-    length = len(several[0])
-    return add_groups(concatenate(several), np.tile(np.arange(length), len(several)), length)
 
 
 def has_weight(parts: Parts) -> np.ndarray:

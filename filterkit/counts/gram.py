@@ -66,8 +66,13 @@ class Gram(Record):
         ------
         StageError : a value is missing or infinite, a weight cannot be counted, or there are too many columns or rows.
         """
+        if schema.width > MOST_COLUMNS:
+            raise StageError(
+                reader,
+                f"there are {schema.width:,} columns, but at most {MOST_COLUMNS:,} are possible; make fewer of them in "
+                "a stage before it",
+            )
         grid = np.full(schema.width + 1, _LEAST)
-        check_width(schema, reader)
         for batch in batches():
             grid = np.maximum(grid, Gram.find_grid(batch, reader))
         gram = Gram.of(empty(schema), grid, reader)
@@ -188,16 +193,6 @@ class Gram(Record):
         exponent = (self._exponent + (scale - _BITS + 1)).astype(np.int32)
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(numbers, exponent[rows, None] + exponent[columns], out=numbers))
-
-
-def check_width(schema: Schema, reader: str) -> None:
-    """Raise a `StageError` in the name of the stage `reader` if there are more than `MOST_COLUMNS` columns."""
-    if schema.width > MOST_COLUMNS:
-        raise StageError(
-            reader,
-            f"there are {schema.width:,} columns, but at most {MOST_COLUMNS:,} are possible; make fewer of them in a "
-            "stage before it",
-        )
 
 
 def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:

@@ -101,18 +101,19 @@ class Metric:
         ------
         PluginError : a function takes something else; the message says how to declare it.
         """
-        taken: dict[str, tuple[Any, str]] = {
-            "score": (self.score, "tp, fp, pos, neg"),
-            "classes": (self.classes, "counts, totals"),
-            "bound": (self.bound, "tp_low, tp_high, fp_low, fp_high, pos, neg"),
-            "by_column": (self.by_column, "columns, seed"),
-            "by_table": (self.by_table, "table"),
-            "by_labels": (self.by_labels, "table"),
+        arguments = {
+            "score": "tp, fp, pos, neg",
+            "classes": "counts, totals",
+            "bound": "tp_low, tp_high, fp_low, fp_high, pos, neg",
+            "by_column": "columns, seed",
+            "by_table": "table",
+            "by_labels": "table",
+            "term of class_sums": "counts, totals",
+            "score of class_sums": "sums, rows, totals",
         }
-        if self.class_sums is not None:
-            taken["term of class_sums"] = self.class_sums.term, "counts, totals"
-            taken["score of class_sums"] = self.class_sums.score, "sums, rows, totals"
-        for what, (function, names) in taken.items():
+        for what, names in arguments.items():
+            field, _, owner = what.partition(" of ")  # a field of the metric, or of its `class_sums`
+            function = getattr(getattr(self, owner) if owner else self, field, None)
             if callable(function):
                 check_arguments(f"the metric {self.name}: {what}", function, names)
 

@@ -190,8 +190,7 @@ def score_tests(
         return np.zeros(len(counts.pair)), 0.0
     if metric.bound is not None and alpha is None and len(counts.tp) > _FEW:
         return _score_possible_best(thresholds, metric, task)
-    scores, constant = _score_pairs(thresholds.table, metric, counts, thresholds.column, alpha)
-    return scores[counts.pair], constant
+    return _score_counts(thresholds.table, metric, counts, thresholds.column, alpha)
 
 
 def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
@@ -207,10 +206,10 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
         nonlocal constant
         new = tests[scores[pair[tests]] == -np.inf]
         at, number = np.unique(pair[new], return_inverse=True)
-        pairs = Counts(tp[at], fp[at], number, pos, neg)
-        scores[at], constant = _score_pairs(thresholds.table, metric, pairs, thresholds.column[new])
+        counts = Counts(tp[at], fp[at], number, pos, neg)
+        scores[pair[new]], constant = _score_counts(thresholds.table, metric, counts, thresholds.column[new])
 
-    counts = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
+    tp_and_fp = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
     _, first = thresholds.starts
     size = np.diff(np.append(first, len(pair)))
     for most in _BLOCKS:
@@ -220,7 +219,7 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
         size = np.minimum(stop - first, most)
         score_some(first + size // 2)
         ends = np.stack([first, first + size], axis=1).ravel()
-        low, high = (reduce.reduceat(counts, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
+        low, high = (reduce.reduceat(tp_and_fp, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
         bound = metric.compute("bound", first.shape, low[0], high[0], low[1], high[1], pos, neg)
         is_open = ~(bound < thresholds.find_best(scores[pair], -np.inf)[thresholds.column[first]])
         first, size = first[is_open], size[is_open]
@@ -228,10 +227,10 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
     return scores[pair], constant
 
 
-def _score_pairs(
+def _score_counts(
     table: ContingencyTable, metric: Metric, counts: Counts, column: np.ndarray, alpha: float | None = None
 ) -> tuple[np.ndarray, float]:
-    """Return the score of each pair of counts, float64 (n,), and that of a feature that no row has.
+    """Return the score of each test, float64 (tests,), and that of a feature that no row has.
 
     Parameters
     ----------
@@ -254,7 +253,7 @@ def _score_pairs(
         raise make_contract_error(metric, f"{name}the score is {scores[at]:g} for {shown}; {_FINITE}")
     if alpha is not None:
         scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
-    return scores[:-1], float(scores[-1])
+    return scores[counts.pair], float(scores[-1])
 
 
 def score_each_class(
@@ -271,9 +270,7 @@ def score_each_class(
     ends = metric.best_at_ends and alpha is None
 
     def score(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray) -> tuple[np.ndarray, float]:
-        counts = merge_equal_counts(tp, fp, pos, neg)
-        scores, constant = _score_pairs(thresholds.table, metric, counts, column, alpha)
-        return scores[counts.pair], constant
+        return _score_counts(thresholds.table, metric, merge_equal_counts(tp, fp, pos, neg), column, alpha)
 
     found = np.zeros((len(totals), len(thresholds.table)))
     weights, group = np.unique(totals[tasks], return_inverse=True)

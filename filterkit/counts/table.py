@@ -305,10 +305,11 @@ def _merge_cells(tables: Sequence[ContingencyTable]) -> ContingencyTable:
     column = np.concatenate([table.column_of_cell for table in tables])
     values = np.concatenate([table.values for table in tables])
     parts = class_parts.concatenate([table.cell_parts for table in tables])
+    gaps, width = class_parts.concatenate([table.gap_parts for table in tables]), len(tables[0])
     return tables[0].replace(
-        gap_parts=class_parts.add_all([table.gap_parts for table in tables]),
+        gap_parts=class_parts.add_groups(gaps, np.tile(np.arange(width), len(tables)), width),
         total_parts=add_parts([table.total_parts for table in tables]),
-        **sort_cells(column, values, parts, len(tables[0])),
+        **sort_cells(column, values, parts, width),
     )
 
 

@@ -522,8 +522,3 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
             out = stage.transform_training(batch) if training else stage.transform(batch)
         batch = out if stage.made_by is None else check_output(stage.made_by, stage.schema, out, batch)
     return batch
-
-
-def need_row_numbers(stages: Iterable[Stage]) -> bool:
-    """Return whether one of the stages uses the numbers of rows, see `Stage.numbers_rows`."""
-    return any(stage.numbers_rows for stage in stages)

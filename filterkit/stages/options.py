@@ -290,9 +290,7 @@ def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
             "repeatable": types[field.name] is tuple,
             "default": list(field.default) if isinstance(field.default, tuple) else field.default,
             "choices": list(field.metadata["choices"]) or None,
-            "minimum": field.metadata["minimum"],
-            "maximum": field.metadata["maximum"],
-            "help": field.metadata["help"],
+            **{key: field.metadata[key] for key in ("minimum", "maximum", "help")},
         }
         for field in list_option_fields(kind)
     ]

@@ -61,11 +61,11 @@ class Cluster:
                     logging.getLogger(name).setLevel(logging.CRITICAL)
             client = _connect(options) if options else self._start_workers(jobs)
             self._closing.callback(client.close)
-        if was_running:
-            self._closing.callback(self._undo_preparations)
         self.client = client
         self._plugins: list[str] = []
-        check_versions(self.client)
+        if was_running:  # workers that were started here are as this process is
+            self._closing.callback(self._undo_preparations)
+            check_versions(self.client)
         for function, arguments in [(threadpool_limits, (1,)), *preparations]:  # the tasks themselves use all cores
             self.prepare(function, arguments)
 

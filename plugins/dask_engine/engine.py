@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -177,11 +176,25 @@ class DaskEngine(Engine):
     def _wait_for(self, task: _Task) -> Any:
         """Return the result of a task when it is done, with a `KeptPart` for each large part, or raise its error.
 
-        Errors of Dask itself become a `FilterkitError`.
+        Errors of Dask itself become a `FilterkitError`; one about lost workers names the `location` of the item.
         """
+        from distributed.client import FutureCancelledError
+        from distributed.scheduler import KilledWorker
+
         cluster = self._connect()
-        with _convert_dask_errors(task.item):
+        try:
             result = pickle.loads(cluster.wait_for_result(task.small))
+        except KilledWorker as error:
+            location = getattr(task.item, "location", "")
+            about = f"{location}: " if location else ""
+            raise FilterkitError(
+                f"{about}the Dask workers that worked on this were killed, {error.allowed_failures + 1} of them one "
+                "after the other; give each more memory"
+            ) from None
+        except (FutureCancelledError, OSError) as error:
+            raise FilterkitError(
+                f"lost the Dask cluster ({error}); check that its scheduler and workers run, and start again"
+            ) from None
         if isinstance(result, Failure):
             raise result.error from WorkerTraceback(result.traceback)
         # Each large part is a task of its own, so that Dask can move and release it without the others.
@@ -199,24 +212,3 @@ def _find_scheduler_address() -> str:
     except ImportError:  # `_connect` reports that
         return ""
     return str(dask.config.get("scheduler-address", None) or "")
-
-
-@contextmanager
-def _convert_dask_errors(item: Any) -> Iterator[None]:
-    """Turn errors of Dask into a `FilterkitError`; an error about lost workers names the `location` of `item`."""
-    from distributed.client import FutureCancelledError
-    from distributed.scheduler import KilledWorker
-
-    try:
-        yield
-    except KilledWorker as error:
-        location = getattr(item, "location", "")
-        about = f"{location}: " if location else ""
-        raise FilterkitError(
-            f"{about}the Dask workers that worked on this were killed, {error.allowed_failures + 1} of them one after "
-            "the other; give each more memory"
-        ) from None
-    except (FutureCancelledError, OSError) as error:
-        raise FilterkitError(
-            f"lost the Dask cluster ({error}); check that its scheduler and workers run, and start again"
-        ) from None

@@ -17,7 +17,6 @@ from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import move_options_before_input, parse_stages, refuse_repeated_options
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import need_row_numbers
 
 _BEST = 50
 
@@ -68,7 +67,7 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
     from filterkit.exploration.plain import render_noscript_fragment
     from filterkit.pages.page import make_page
 
-    numbered = need_row_numbers(stages)
+    numbered = any(stage.numbers_rows for stage in stages)
     reader = open_input(path, options, formats)
     with (
         send_prints_to_stderr(),
