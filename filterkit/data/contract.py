@@ -153,10 +153,10 @@ def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Bat
     return out if out._X is incoming._X else normalize_matrix(out)
 
 
-def _raise_fault(stage: Named, fault: str | None) -> None:
-    """Raise a `PluginError` for a fault of a stage; do nothing for None."""
+def _raise_fault(offer: Named, fault: str | None) -> None:
+    """Raise a `PluginError` for a fault of a stage or format; do nothing for None."""
     if fault is not None:
-        raise make_contract_error(stage, fault)
+        raise make_contract_error(offer, fault)
 
 
 def normalize_matrix(batch: Batch) -> Batch:
@@ -210,13 +210,11 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
     PluginError : one does not fit the schema of the first.
     """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
-        raise make_contract_error(form, f"read returns {describe_type(batches)}; yield batches")
+        _raise_fault(form, f"read returns {describe_type(batches)}; yield batches")
     schema = None
     for batch in batches:
         schema = schema or getattr(batch, "schema", None)
-        fault = find_misfit(batch, schema)
-        if fault is not None:
-            raise make_contract_error(form, fault)
+        _raise_fault(form, find_misfit(batch, schema))
         yield normalize_matrix(batch)
 
 

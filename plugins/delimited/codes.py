@@ -18,27 +18,23 @@ def find_code_columns(form: Delimited, text: bytes) -> list[int]:
 
     This passes over the bytes of all rows, so it compares whole arrays, of a size that the processor's cache holds.
     """
-    characters = np.frombuffer(text, np.uint8)
-    has_plus = b"+" in text
-    begins_with_code = text[:1] in (b"0", b"+") and text[1:2].isdigit()
-    found = [np.zeros(int(begins_with_code), np.int64)]
-    for first in range(0, max(len(text) - 2, 0), _WINDOW):
-        window = characters[first : first + _WINDOW + 2]
+    characters = np.frombuffer(b"\n\n" + text, np.uint8)  # so that two come before each
+    found = []
+    for first in range(0, len(text), _WINDOW):
+        window = characters[first + 1 : first + _WINDOW + 3]
         before, here, after = window[:-2], window[1:-1], window[2:]
         is_code = here == _ZERO
         is_code &= (before - _POINT) > _NINE - _POINT  # a digit or a point before makes it part of a number
-        if has_plus:
-            is_code |= here == _PLUS
+        is_code |= here == _PLUS
         is_code &= (after - _ZERO) <= _NINE - _ZERO
         if is_code.any():
-            found.append(np.flatnonzero(is_code) + first + 1)
-    offsets = np.concatenate(found)
-    if not len(offsets):
+            found.append(np.flatnonzero(is_code) + first + 2)
+    if not found:
         return []
-    before = np.where(offsets, characters[offsets - 1], ord("\n"))
+    offsets = np.concatenate(found)
+    before = characters[offsets - 1]
     is_signed = (before == ord("-")) | (before == _PLUS)
-    signed = offsets[is_signed]
-    before[is_signed] = np.where(signed > 1, characters[signed - 2], ord("\n"))
+    before = np.where(is_signed, characters[offsets - 2], before)
     begins_cell = np.zeros(256, bool)
     begins_cell[list(f"{form.separator}{form.quoting}\r\n ".encode())] = True
     offsets = offsets[begins_cell[before]]
@@ -46,7 +42,10 @@ def find_code_columns(form: Delimited, text: bytes) -> list[int]:
 
 
 def _locate_columns(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
-    """Return the positions of the columns that have a cell with one of these offsets in a text, ascending."""
+    """Return the positions of the columns that have a cell with one of these offsets in a text, ascending.
+
+    The text begins with a line end.
+    """
     separates = characters == ord(form.separator)
     ends = (characters == ord("\n")) | (characters == ord("\r"))
     if form.quoting:
@@ -56,7 +55,7 @@ def _locate_columns(form: Delimited, characters: np.ndarray, offsets: np.ndarray
             separates &= is_outside
             ends &= is_outside
     separators = np.flatnonzero(separates)
-    lines = np.concatenate([[-1], np.flatnonzero(ends)])
+    lines = np.flatnonzero(ends)
     starts = lines[np.searchsorted(lines, offsets) - 1]
     columns: list[int] = np.unique(np.searchsorted(separators, offsets) - np.searchsorted(separators, starts)).tolist()
     return columns
