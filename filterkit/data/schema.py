@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +20,9 @@ from filterkit.data.attributes import (
 )
 from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.declared_labels import update_declared_labels
-from filterkit.data.targets import LabelValues, choose_positive_values
+from filterkit.data.targets import Targets
 from filterkit.data.texts import TextSet
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, format_class_stages, quoted, suggestion
+from filterkit.errors import FilterkitError, StageError, quoted
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
@@ -30,7 +30,7 @@ DEEPEST = 100  # how deep relational attributes may be nested
 _FIELDS = ("relation", "attributes", "class_index", "positive", "sparse", "zero", "labels")  # parameters of a `Schema`
 
 
-class Schema:
+class Schema(Targets):
     """The columns of a relation, and which of them is the class; immutable.
 
     Parameters
@@ -76,36 +76,8 @@ class Schema:
         self.labels = tuple(labels)
         self._check_targets()
 
-    def _check_targets(self) -> None:
-        """Raise a `FilterkitError` if the class, a label or the positive class value is not allowed."""
-        target, positive = self.class_attribute, self.positive
-        if target is not None and target.kind not in ("nominal", "numeric"):
-            advice = f"; leave --class out, and begin the chain with: {format_class_stages(target.name)}"
-            raise FilterkitError(
-                f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
-                + (advice if target.kind == "string" else "; choose another")
-            )
-        kinds = {attribute.kind: attribute for attribute in self.label_attributes}
-        for kind, attribute in kinds.items():
-            if kind not in ("nominal", "numeric") or (kind == "numeric" and len(kinds) > 1):
-                name = quoted(attribute.name)
-                raise FilterkitError(
-                    f"labels must be nominal, {{0,1}} or with other values, or all numeric, but {name} is a {kind} "
-                    "attribute"
-                )
-        if positive is None:
-            return
-        if target is None or target.kind != "nominal":
-            raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class; {NAME_A_CLASS}")
-        if positive not in target.values:
-            values = suggestion(positive, list(target.values))
-            raise FilterkitError(
-                f"class {quoted(target.name)} has no value {quoted(positive)}"
-                + (values or f"; it has {', '.join(map(quoted, target.values[:10]))}")
-            )
-
     @cached_property
-    def attributes(self) -> ManyOrFew:
+    def attributes(self) -> ManyOrFew:  # type: ignore[override]
         """All columns in file order."""
         origin, make = self._lazy
         others = np.delete(np.arange(len(origin.attributes)), origin.feature_indices)
@@ -228,79 +200,6 @@ class Schema:
             places = np.asarray(positions, np.int64)
             part[places], column[places] = number, np.arange(len(places))
         return part, column
-
-    @cached_property
-    def class_attribute(self) -> Attribute | None:
-        """The class attribute, or None."""
-        return None if self.class_index is None else self.attributes[self.class_index]
-
-    @cached_property
-    def label_attributes(self) -> tuple[Attribute, ...]:
-        """The labels of multi-label data, or the targets of multi-target data; empty for others."""
-        return tuple(self.attributes[i] for i in self.labels)
-
-    @property
-    def targets(self) -> tuple[int, ...]:
-        """The positions of the class or the labels; empty without either."""
-        return self.labels if self.class_index is None else (self.class_index,)
-
-    @cached_property
-    def has_numeric_target(self) -> bool:
-        """Whether numbers are predicted: the class is numeric, or the targets are."""
-        return any(self.attributes[position].kind == "numeric" for position in self.targets)
-
-    @cached_property
-    def label_values(self) -> LabelValues:
-        """The values that can be predicted of the labels."""
-        found = [
-            (attribute.name if is_label else f"{attribute.name}={value}", number, code)
-            for number, attribute in enumerate(self.label_attributes)
-            for is_label in [sorted(attribute.values) == ["0", "1"]]
-            for code, value in enumerate(attribute.values)
-            if not is_label or value == "1"
-        ]
-        numbers = np.array([each[1:] for each in found], np.int64).reshape(-1, 2)
-        return LabelValues(tuple(name for name, _, _ in found), numbers[:, 0], numbers[:, 1])
-
-    @cached_property
-    def target_dtype(self) -> np.dtype[Any]:
-        """The dtype of `Batch.y`: float64 of numbers, int8 of labels with at most 127 values each, int32 of others."""
-        if self.has_numeric_target:
-            return np.dtype(np.float64)
-        is_small = self.labels and all(len(a.values) < 128 for a in self.label_attributes)
-        return np.dtype(np.int8 if is_small else np.int32)
-
-    def positive_classes(self, totals: np.ndarray) -> list[int]:
-        """Choose the classes that are each predicted against all others; return their codes, ascending.
-
-        With `positive`, it is that class. Without it, it is the rarer one of two classes (the later one on a tie), or
-        each of more classes that has rows. Of a numeric class, there is none.
-
-        Parameters
-        ----------
-        totals : float64 (classes,), the weight of the training rows of each value of the nominal class.
-        """
-        target = self.class_attribute
-        assert target is not None
-        if target.kind == "numeric":
-            return []
-        if self.positive is not None:
-            return [target.values.index(self.positive)]
-        return choose_positive_values(totals)
-
-    def map_target_positions(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
-        """Return the arguments of `replace` that move class and labels; `position` maps old positions to new ones."""
-        return {
-            "class_index": None if self.class_index is None else int(position[self.class_index]),
-            "labels": tuple(int(position[i]) for i in self.labels),
-        }
-
-    targets_at = map_target_positions  # its name in older plugins
-
-    @property
-    def label_dtype(self) -> np.dtype[Any]:
-        """The `target_dtype`, under the name that older plugins know."""
-        return self.target_dtype
 
     def need_columns(self, stage: str) -> None:
         """Check that X has columns, or that there are no attributes but the class.
