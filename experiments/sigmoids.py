@@ -24,7 +24,9 @@ class Halved(Svm):
     def learn(self, training: Training) -> Model:
         return self._halved(super().learn(training), training, self.c)
 
-    def _calibrate(self, model: LinearModel, training: Training, trials: list[Any], best: int) -> LinearModel:
+    def _adjust_to_held_out_rows(
+        self, model: LinearModel, training: Training, trials: list[Any], best: int
+    ) -> LinearModel:
         return self._halved(model, training, self.c.split(",")[best])
 
     def _halved(self, model: Model, training: Training, c: str) -> LinearModel:

@@ -45,12 +45,11 @@ class Nominal(ChoosingStage):
         "missing", "What becomes of later values that training did not have.", choices=("missing", "error")
     )
 
-    def _find_positions(self, schema: Schema) -> list[int]:
-        """Return the positions of the attributes to change."""
+    def _find_positions_to_change(self, schema: Schema) -> list[int]:
         return self.chosen(schema, ("numeric", "string", "date") if self.only else ("numeric",))
 
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
-        positions = self._find_positions(schema)
+        positions = self._find_positions_to_change(schema)
         found: list[dict[Any, None]] = [{} for _ in positions]
         for batch in rows() if positions else ():
             for position, known in zip(positions, found):
@@ -71,7 +70,7 @@ class Nominal(ChoosingStage):
         }
 
     def build(self, schema: Schema, state: State) -> Built:
-        positions, values = self._find_positions(schema), state["values"]
+        positions, values = self._find_positions_to_change(schema), state["values"]
         kinds = {"numeric": float, "string": str, "date": int}
         if len(values) != len(positions) or not all(
             all(type(value) is kinds[schema.attributes[position].kind] for value in several)
@@ -155,7 +154,7 @@ class TypeChangingStage(ChoosingStage):
         """
         raise NotImplementedError
 
-    def refuse_first(self, batch: Batch, position: int, invalid: np.ndarray, what: str) -> None:
+    def refuse_first_invalid_value(self, batch: Batch, position: int, invalid: np.ndarray, what: str) -> None:
         """Raise a `StageError` for the first row whose value at `position` is not a `what`, such as a number.
 
         `invalid`, bool (rows,), says which are not.
@@ -209,7 +208,7 @@ class Numeric(TypeChangingStage):
                     "takes its position among the labels, and --invalid missing takes it for missing",
                 )
             invalid = np.array([*(number is None for number in found), False])[codes]
-            self.refuse_first(batch, position, invalid, "number")
+            self.refuse_first_invalid_value(batch, position, invalid, "number")
         return numbers
 
 
@@ -265,13 +264,13 @@ class Date(TypeChangingStage):
         if attribute.kind == "numeric":
             wrong = (values < _EARLIEST) | (values > _LATEST)
             if self.invalid == "error":
-                self.refuse_first(batch, position, wrong, "date")
+                self.refuse_first_invalid_value(batch, position, wrong, "date")
             return make_dates(values, np.isnan(values) | wrong)
         texts, codes = encode_attribute(batch, position)
         found = [*map(self._form.parse, texts), None]
         is_known = np.array([moment is not None for moment in found])[codes]
         if self.invalid == "error":
-            self.refuse_first(batch, position, (codes >= 0) & ~is_known, f"date as {self.format}")
+            self.refuse_first_invalid_value(batch, position, (codes >= 0) & ~is_known, f"date as {self.format}")
         return make_dates(np.array([moment or 0 for moment in found], np.int64)[codes], ~is_known)
 
 

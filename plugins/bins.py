@@ -47,7 +47,7 @@ class Bins(ColumnStage):
         if self.method == "width":
             column, cuts = self._find_equal_width_cuts(cells, columns)
         else:
-            last = np.sort(find_mdl_cuts(cells)) if self.method == "mdl" else self._find_last_cells(cells, columns)
+            last = np.sort(find_mdl_cuts(cells)) if self.method == "mdl" else self._find_bin_ends(cells, columns)
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high
@@ -77,7 +77,7 @@ class Bins(ColumnStage):
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
-    def _find_last_cells(self, cells: ContingencyTable, columns: np.ndarray) -> np.ndarray:
+    def _find_bin_ends(self, cells: ContingencyTable, columns: np.ndarray) -> np.ndarray:
         """Find the cell that ends each bin but the last of some columns, if bins have equally many rows: int64 (n,)."""
         rows = cells.rows
         running = np.cumsum(rows)

@@ -101,7 +101,7 @@ def boost_stumps(
             else:
                 z = sum(each(lambda block: block.compute_feature_criteria().sum(axis=1, keepdims=True), blocks))
                 taken = np.repeat(_find_best_features(z), labels)
-            sums = np.concatenate(list(each(_LabelBlock.sum_weights, blocks, np.split(taken, cuts))), axis=2)
+            sums = np.concatenate(list(each(_LabelBlock.sum_pair_weights, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
             factors = np.stack([1 / odds, odds])
             total = (factors * sums).sum(axis=(0, 1))
@@ -148,7 +148,7 @@ class _LabelBlock:
         plus += np.sqrt(minus, out=minus)
         return np.asarray(plus)
 
-    def sum_weights(self, taken: np.ndarray) -> Floats:
+    def sum_pair_weights(self, taken: np.ndarray) -> Floats:
         """Add up the weights of rows by their sign (+, −) and their value (0, 1) of one feature for each label.
 
         `taken`, int64 (labels,), has these features. The sums, W of `boost_stumps`, are float64 (2, 2, labels).
@@ -160,7 +160,7 @@ class _LabelBlock:
         return np.stack([self.sums[-1] - present, present], axis=1)
 
     def multiply_weights(self, factors: Floats) -> None:
-        """Multiply each weight by the factor of its sign, value and label; `factors` have the form of `sum_weights`."""
+        """Multiply each weight by the factor of its sign, value and label; see `sum_pair_weights` for their form."""
         for weights, (absent, present) in zip(np.split(self.weights, 2, axis=1), factors):
             weights *= np.where(self.present, present, absent)
 

@@ -33,11 +33,11 @@ class _HypergeometricDraws(NamedTuple):
 
     @property
     def mode(self) -> Floats:
-        """float64 (n,): the most likely number of positive rows in each draw, not rounded."""
+        """The most likely number of positive rows in each draw, not rounded to a whole one: float64 (n,)."""
         return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
 
     @property
-    def slack(self) -> float:
+    def rounding(self) -> float:
         """How far a number of positive rows may lie outside the possible ones, because sums of weights are rounded."""
         return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
@@ -57,7 +57,10 @@ class _HypergeometricDraws(NamedTuple):
         It ends before a term that is below the share `smallest` of the sum so far.
         """
         words, pos, neg = self
-        least, most = np.maximum(words - neg, 0.0) - self.slack, np.minimum(words, pos) + self.slack
+        least, most = (
+            np.maximum(words - neg, 0.0) - self.rounding,
+            np.minimum(words, pos) + self.rounding,
+        )
         total, term, x, step = np.ones(len(start)), np.ones(len(start)), start.copy(), step + np.zeros(len(start))
         left = np.flatnonzero((x + step >= least) & (x + step <= most))
         while len(left):
@@ -134,9 +137,9 @@ def _find_outcome_beyond_mode(
     """
     words, pos, neg = draws
     # In steps: just beyond the mode, and just outside of what is possible.
-    near = np.maximum(np.ceil((draws.mode - tp) * sign - draws.slack), 1.0)
+    near = np.maximum(np.ceil((draws.mode - tp) * sign - draws.rounding), 1.0)
     room = np.where(sign > 0, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0))
-    outside = np.floor(room + draws.slack) + 1
+    outside = np.floor(room + draws.rounding) + 1
     near, far = np.minimum(near, outside), outside.copy()
     while True:
         open_ = np.flatnonzero(near < far)

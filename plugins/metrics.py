@@ -246,12 +246,12 @@ def pr(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 def rand(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Random number from 0 to 1, a baseline for comparison.
 
-    It depends only on the index of the column; `rand_columns` also takes a seed, which is 0 here.
+    It depends only on the index of the column; `draw_random_scores` also takes a seed, which is 0 here.
     """
-    return rand_columns(np.arange(len(tp)), 0)
+    return draw_random_scores(np.arange(len(tp)), 0)
 
 
-def rand_columns(columns: np.ndarray, seed: int) -> Floats:
+def draw_random_scores(columns: np.ndarray, seed: int) -> Floats:
     """Draw the random numbers of the columns with the numbers `columns`, int64 (n,): float64 (n,)."""
     return np.asarray(np.random.default_rng(seed).random(columns.max(initial=-1) + 1)[columns])
 
@@ -300,5 +300,5 @@ filterkit_metrics = offer(
     Metric("dfreq", dfreq, needs_class=False),
     Metric("ig", ig, ig_classes, class_sums=_IG_SUMS, best_at_ends=True, by_labels=information_gain),
     Metric("infogain", ig, by_table=information_gain),
-    Metric("rand", rand, needs_class=False, by_column=rand_columns),
+    Metric("rand", rand, needs_class=False, by_column=draw_random_scores),
 )

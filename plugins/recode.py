@@ -55,7 +55,6 @@ class Recode(ChoosingStage):
             self._renames[old] = new
 
     def _find_recoded_positions(self, schema: Schema) -> list[int]:
-        """Return the positions of the attributes to recode."""
         positions = self.chosen(schema, ("nominal",), targets=bool(self.only))
         return [position for position in positions if position not in schema.labels]
 

@@ -35,7 +35,7 @@ class Normalizer(SelectiveStage, RowStage):
             values, indptr = batch.X.ravel(), np.arange(len(batch) + 1) * batch.schema.width
             stays = np.tile(nominal, len(batch))
         counted = np.where(stays, 0.0, values) if nominal.any() else values
-        lengths, exponents = self._compute_safe_lengths(counted, indptr, batch.start)
+        lengths, exponents = self._compute_row_lengths_safely(counted, indptr, batch.start)
         sizes = np.diff(indptr)
         with np.errstate(over="ignore"):  # of nominal values, which stay
             scaled = np.ldexp(values, -np.repeat(exponents, sizes)) if exponents.any() else values
@@ -45,14 +45,14 @@ class Normalizer(SelectiveStage, RowStage):
             image = np.where(stays, values, image)
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
-    def _compute_safe_lengths(self, values: Floats, indptr: np.ndarray, start: int) -> tuple[Floats, np.ndarray]:
+    def _compute_row_lengths_safely(self, values: Floats, indptr: np.ndarray, start: int) -> tuple[Floats, np.ndarray]:
         """Compute the length of each row without overflow and underflow, and the power of two to divide it by first.
 
         float64 and int64 (rows,). That power is 0 unless the length is no float64, or one of few digits. For a row of
         zeros the length is the norm, so that dividing leaves the row as it is. `start` is the number of the first row.
         """
         with np.errstate(over="ignore", under="ignore"):
-            lengths = self._compute_lengths(values, indptr)
+            lengths = self._compute_row_lengths(values, indptr)
         exponents = np.zeros(len(lengths), np.int64)
         doubtful = np.flatnonzero(~((lengths > 1e-140) & (lengths < 1e140)))
         for row in doubtful.tolist():  # few rows are zero, tiny or huge, or have missing values
@@ -68,13 +68,13 @@ class Normalizer(SelectiveStage, RowStage):
                 continue
             whole = np.array([0, len(part)])
             with np.errstate(over="ignore"):
-                lengths[row] = largest * self._compute_lengths(part / largest, whole)[0]
+                lengths[row] = largest * self._compute_row_lengths(part / largest, whole)[0]
             if not np.finfo(np.float64).tiny <= lengths[row] < np.inf:
                 _, exponents[row] = np.frexp(largest)
-                lengths[row] = self._compute_lengths(np.ldexp(part, -exponents[row]), whole)[0]
+                lengths[row] = self._compute_row_lengths(np.ldexp(part, -exponents[row]), whole)[0]
         return lengths, exponents
 
-    def _compute_lengths(self, values: Floats, indptr: np.ndarray) -> Floats:
+    def _compute_row_lengths(self, values: Floats, indptr: np.ndarray) -> Floats:
         """Compute the length of each row as it is, float64 (rows,): 0 without entries, NaN where a value is missing."""
         powers = values * values if self.exponent == 2 else np.abs(values)
         lengths = np.zeros(len(indptr) - 1)

@@ -82,7 +82,7 @@ class Sample(TrainingStage):
         else:
             wanted = _round_shares_to_sum(*np.divmod(counts * size, max(len(strata), 1)), size)
         if self.replace:
-            times = _draw_with_replacement(strata, counts, wanted, self.seed)
+            times = _count_draws_with_replacement(strata, counts, wanted, self.seed)
             for batch in rows.map(itself, last=True):
                 ends = np.cumsum(times[batch.start : batch.start + len(batch)])
                 size = max(_AT_ONCE, len(batch))  # copies that are put out together
@@ -188,7 +188,7 @@ def _round_shares_to_sum(whole: np.ndarray, remainder: np.ndarray, size: int) ->
     return whole
 
 
-def _draw_with_replacement(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
+def _count_draws_with_replacement(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
     """Draw `wanted` rows of each stratum with replacement, and return how often each row is drawn: int64 (rows,)."""
     times = np.zeros(len(strata), np.int64)
     members = np.argsort(strata, kind="stable")

@@ -186,7 +186,7 @@ def _read_as_dates(*operands: Value) -> list[Value]:
         if other.kind == DATE and each.tree.what == "text":
             moment = DateFormat(other.format).parse(each.tree.value)
             if moment is None:
-                raise ExpressionError(f"this is not a date of the form {other.format}", each.tree.at)
+                raise ExpressionError(f"this is not a date of the form {other.format}; write it so", each.tree.at)
             each = Value(DATE, np.array(float(moment)), tree=each.tree)
         dates.append(each)
     return dates
@@ -245,7 +245,7 @@ _COMPARISONS = {  # functions of numpy
 }
 
 
-def _compare(operator: str, *operands: Value) -> Value:
+def _compare_values(operator: str, *operands: Value) -> Value:
     one, other = _read_as_dates(*operands)
     kinds = {one.kind, other.kind}
     if "" in kinds:
@@ -256,13 +256,13 @@ def _compare(operator: str, *operands: Value) -> Value:
     left, right = one.data, other.data
     if TEXT in kinds:
         ordered = sorted({*one.labels, *other.labels})
-        left, right = (_number_texts(each.labels, ordered)[each.data] for each in (one, other))
+        left, right = (_find_text_codes(each.labels, ordered)[each.data] for each in (one, other))
     truth = getattr(np, _COMPARISONS[operator])(left, right)
     return Value(TRUTH, np.where(_find_missing(one) | _find_missing(other), np.nan, truth))
 
 
 def _compute_in(name: str, sought: Value, *others: Value) -> Value:
-    return Value(TRUTH, reduce(_compute_or, [_compare("=", sought, other).data for other in others]))
+    return Value(TRUTH, reduce(_compute_or, [_compare_values("=", sought, other).data for other in others]))
 
 
 # Dates
@@ -336,13 +336,13 @@ def _unify_kinds(function: str, operands: Sequence[Value]) -> list[Value]:
     texts = [_convert_to_texts(each) for each in operands]
     labels = tuple(dict.fromkeys(label for each in texts for label in each.labels))
     is_closed = all(each.is_closed for each in texts)
-    return [Value(TEXT, _number_texts(each.labels, labels)[each.data], labels, is_closed) for each in texts]
+    return [Value(TEXT, _find_text_codes(each.labels, labels)[each.data], labels, is_closed) for each in texts]
 
 
 # Texts
 
 
-def _number_texts(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+def _find_text_codes(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
     """Return the index of each text among `labels`, and a last entry of -1 for missing: int64 (texts + 1,)."""
     code = {label: number for number, label in enumerate(labels)}
     return np.array([*(code[text] for text in texts), -1], np.int64)
@@ -361,7 +361,7 @@ def _make_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Fun
             return Value(kind, np.array([*images, None], np.float64)[text.data])
         is_closed = text.is_closed and operand.kind == TEXT  # of the word ``missing``, the texts are not known
         labels = tuple(dict.fromkeys(images))
-        return Value(TEXT, _number_texts(images, labels)[text.data], labels, is_closed)
+        return Value(TEXT, _find_text_codes(images, labels)[text.data], labels, is_closed)
 
     return Function(compute, 1, 1, (TEXT,))
 
@@ -388,10 +388,12 @@ def _concatenate_texts(name: str, *operands: Value) -> Value:
         texts = [found.labels[pair // len(other.labels)] + other.labels[pair % len(other.labels)] for pair in known]
         long = next((text for text in texts if len(text) > _LONGEST_TEXT), None)
         if long is not None:
-            raise FilterkitError(f"concat: the text {quoted(long)} has more than {_LONGEST_TEXT:,} characters")
+            raise FilterkitError(
+                f"concat: the text {quoted(long)} has more than {_LONGEST_TEXT:,} characters; join fewer texts"
+            )
         labels = tuple(dict.fromkeys(texts))
         index = codes.reshape(one.shape) - len(pairs) + len(known)  # -1 for missing
-        found = Value(TEXT, _number_texts(texts, labels)[index], labels)
+        found = Value(TEXT, _find_text_codes(texts, labels)[index], labels)
     return found._replace(is_closed=False)
 
 
@@ -412,7 +414,7 @@ def _make_numpy_function(name: str, operands: int) -> Function:
 _MANY = 1000
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod", "^": "power"}
 _FUNCTIONS: dict[str, Function] = {
-    **dict.fromkeys(_COMPARISONS, Function(_compare, 2, 2)),
+    **dict.fromkeys(_COMPARISONS, Function(_compare_values, 2, 2)),
     **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
     "sign-": _make_numpy_function("negative", 1),
     "sign+": _make_numpy_function("positive", 1),

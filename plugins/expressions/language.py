@@ -92,11 +92,10 @@ class ExpressionError(FilterkitError):
         self.at = at
 
 
-def describe_error(error: ExpressionError, text: str, start: int = 0) -> str:
-    """Return the message of an error in the expression ``text[start:]``, with the character and what stands there."""
-    at = start + error.at
-    found = repr(text[at : at + 20]) if at < len(text) else "the end"
-    return f"expression, character {at + 1} ({found}): {error}"
+def describe_error(error: ExpressionError, text: str) -> str:
+    """Return the message of an error in an expression, which ends `text`, with the character and what stands there."""
+    found = repr(text[error.at : error.at + 20]) if error.at < len(text) else "the end"
+    return f"expression, character {error.at + 1} ({found}): {error}"
 
 
 _TOKEN = re.compile(
@@ -106,9 +105,9 @@ _TOKEN = re.compile(
 )
 
 
-def _tokenize(text: str) -> list[Tree]:
+def _tokenize(text: str, at: int) -> list[Tree]:
+    """Split the expression ``text[at:]`` into tokens; the last is the end."""
     tokens: list[Tree] = []
-    at = 0
     while not tokens or tokens[-1].what != "end":
         match = _TOKEN.match(text, at)
         if match is None:
@@ -132,22 +131,24 @@ _NOT, _SIGN = 3, 7
 _WORDS = {"or", "and", "not", "in", "is"}
 
 
-def parse(text: str) -> Tree:
-    """Parse the text of an expression into its tree.
+def parse(text: str, start: int = 0) -> Tree:
+    """Parse the expression ``text[start:]`` into its tree.
 
     Raises
     ------
-    ExpressionError : the text is not an expression.
+    ExpressionError : it is not an expression.
     """
-    if len(text) > LONGEST:
-        raise ExpressionError(f"the expression has more than {LONGEST:,} characters", LONGEST)
-    parser = _Parser(_tokenize(text))
+    if len(text) > start + LONGEST:
+        raise ExpressionError(f"the expression has more than {LONGEST:,} characters", start + LONGEST)
+    parser = _Parser(_tokenize(text, start))
     tree = parser.parse_expression(0)
     parser.expect_token("end", "the end of the expression or an operator")
     return tree
 
 
 class _Parser:
+    """Parses tokens into trees; each method takes the tokens of what it returns, and leaves the rest for the next."""
+
     def __init__(self, tokens: list[Tree]) -> None:
         self._tokens = tokens
         self._next = 0

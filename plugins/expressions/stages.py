@@ -31,13 +31,13 @@ from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, pars
 def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
     """Parse the expression ``text[start:]`` of an option; raise a `UsageError` of the stage if it is not one."""
     try:
-        return parse(text[start:])
+        return parse(text, start)
     except ExpressionError as error:
-        raise UsageError(f"{stage}: {describe_error(error, text, start)}") from None
+        raise UsageError(f"{stage}: {describe_error(error, text)}") from None
 
 
-def _infer_type(stage: str, tree: Tree, schema: Schema, text: str, start: int = 0) -> Value:
-    """Evaluate the parsed expression ``text[start:]`` on no rows, to know its type.
+def _infer_type(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
+    """Evaluate an expression, which has been parsed from `text`, on no rows, to know its type.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def _infer_type(stage: str, tree: Tree, schema: Schema, text: str, start: int = 
     try:
         return evaluate(tree, partial(read_attribute, empty(schema)))
     except ExpressionError as error:
-        raise StageError(stage, describe_error(error, text, start)) from None
+        raise StageError(stage, describe_error(error, text)) from None
 
 
 class Where(TrainingStage):
@@ -115,12 +115,11 @@ class Set(Stage):
         self._target = plain.strip() if quote is None else quoted.replace(quote * 2, quote)
         if match is None or not self._target:
             raise UsageError(f"{self.name}: write NAME=EXPRESSION")
-        self._start = match.end()  # of the expression
-        self._tree = _parse_expression(self.name, text, self._start)
+        self._tree = _parse_expression(self.name, text, match.end())
 
     def build(self, schema: Schema, state: State) -> Built:
         name, tree = self._target, self._tree
-        value = _infer_type(self.name, tree, schema, self.assignment or "", self._start)
+        value = _infer_type(self.name, tree, schema, self.assignment or "")
         position = find_attribute(schema.attributes, name)
         weight = 1.0 if position is None else schema.attributes[position].weight
         if value.kind == TEXT and value.is_closed:

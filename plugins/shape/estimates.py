@@ -192,7 +192,7 @@ def estimate_zero_probabilities(
     return zero
 
 
-def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> Floats:
+def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
     """Fit the share of positives on the values of each column by a monotone function: float64 (cells, tasks).
 
     It rises or falls, whichever has the smaller squared error.

@@ -75,17 +75,17 @@ def _fit_regressions(
     """
     column, positive = training.column, training.counts[:, task]
 
-    def total(values: Floats) -> np.ndarray:
+    def sum_by_column(values: Floats) -> np.ndarray:
         return np.bincount(column, values, columns)
 
-    share = np.clip(total(positive) / weight, 1e-12, 1 - 1e-12)
+    share = np.clip(sum_by_column(positive) / weight, 1e-12, 1 - 1e-12)
     intercept, slope = np.log(share / (1 - share)), np.zeros(columns)
     for _ in range(_STEPS):
         p = 1 / (1 + np.exp(-np.clip(intercept[column] + slope[column] * z, -700, 700)))
         error, curve = training.total * p - positive, training.total * p * (1 - p)
-        gradient = total(error), total(error * z) + slope
+        gradient = sum_by_column(error), sum_by_column(error * z) + slope
         # The Hessian's two diagonal entries and the one beside them.
-        first, second, mixed = total(curve) + 1e-12, total(curve * z * z) + 1, total(curve * z)
+        first, second, mixed = sum_by_column(curve) + 1e-12, sum_by_column(curve * z * z) + 1, sum_by_column(curve * z)
         determinant = first * second - mixed * mixed
         intercept_step = (gradient[0] * second - gradient[1] * mixed) / determinant
         slope_step = (gradient[1] * first - gradient[0] * mixed) / determinant

@@ -29,7 +29,7 @@ from .estimates import (
     estimate_shares,
     estimate_zero_probabilities,
     find_knots,
-    fit_monotone,
+    fit_monotone_curves,
     make_smoothing,
     parse_neighbors,
 )
@@ -174,7 +174,9 @@ class Shape(ColumnStage):
         share = estimate_shares(table.totals[None], tasks, smoothing)[0]
         estimates = estimate_local_probabilities(cells, tasks, smoothing)
         if self.method == "isotonic":
-            estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone(cells, tasks))
+            estimates = np.where(
+                cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone_curves(cells, tasks)
+            )
         missing = estimate_shares(table.missing, tasks, smoothing)
         missing[sum_over_classes(table.missing) == 0] = share
         base = np.tile(self.center * smoothing.positives / smoothing.rows, (len(table), 1))

@@ -100,7 +100,7 @@ class SvmSolver:
             coefficients[:, number], intercepts[number] = self._solve_by_newton(positive, costs[number])
         return coefficients, intercepts
 
-    def solve_tasks(self, truth: np.ndarray, cost: float) -> LinearModel:
+    def fit_model(self, truth: np.ndarray, cost: float) -> LinearModel:
         """Separate the positive rows of each task from the others, with one value of C, `cost`.
 
         `truth`, bool (rows, tasks), says which rows are positive.

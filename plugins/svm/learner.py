@@ -89,7 +89,7 @@ class Svm(Learner):
         return 0.5 if self.calibrate else 0.0
 
     def learn(self, training: Training) -> Model:
-        return self._make_solver(training).solve_tasks(training.truth, self._costs[0])
+        return self._make_solver(training).fit_model(training.truth, self._costs[0])
 
     def _make_solver(self, training: Training) -> SvmSolver:
         """Make the solver for training rows, whose weights are multiplied by ``--class-weights`` first.
@@ -151,12 +151,12 @@ class Svm(Learner):
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
             )
         best = find_best(values, criterion) or 0
-        model = self._make_solver(training).solve_tasks(training.truth, self._costs[best])
+        model = self._make_solver(training).fit_model(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
-        return self._calibrate(model, training, trials, best)
+        return self._adjust_to_held_out_rows(model, training, trials, best)
 
-    def _calibrate(
+    def _adjust_to_held_out_rows(
         self, model: LinearModel, training: Training, trials: list[tuple[Training, np.ndarray]], best: int
     ) -> LinearModel:
         """Return the model with its threshold moved, or with sigmoids fitted, by the scores of all held-out rows.

@@ -95,7 +95,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int
 
 
 def bound_intercept(exact: Floats, positive: np.ndarray, above: np.ndarray, below: np.ndarray) -> tuple[float, float]:
-    """Return the least and the most that the best intercept is, between infinities where no row bounds it.
+    """Return the least and the largest value that the best intercept can have; −∞ or ∞ where no row bounds it.
 
     Parameters
     ----------

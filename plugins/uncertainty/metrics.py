@@ -91,7 +91,7 @@ def mutual_information_of_columns(table: ContingencyTable) -> Floats:
 
 
 def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) -> Entropies:
-    """Compute the entropies of features that a row has or lacks."""
+    """Compute the entropies of features that a row has or lacks; the weights of rows are those of a `Metric.score`."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
     values = compute_n_log2_n(cells[0] + cells[1]) + compute_n_log2_n(cells[2] + cells[3])

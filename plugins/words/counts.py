@@ -126,7 +126,7 @@ class SequenceCounter:
                     self._runs.setdefault(length, []).append(self._scratch.store(merged))
                 self._held, self._bytes = {}, 0
 
-    def number_piece(self, piece: str) -> int:
+    def get_piece_number(self, piece: str) -> int:
         """Return the number of a piece, which is a new one if the piece is new."""
         return self.numbers.setdefault(piece, len(self.numbers))
 

@@ -65,7 +65,7 @@ class Words(Stage):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
-        chosen = self._find_text_columns(schema)
+        chosen = self._find_string_attributes(schema)
         analyzer = Analyzer(self, read_stop_words(self))
         state = {"vocabularies": [Texts.of([])] * len(chosen), "stop": sorted(analyzer.stop)}
         if self.hash is not None:
@@ -76,13 +76,15 @@ class Words(Stage):
         for batch in rows():
             label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
             for position, counter in zip(chosen, counters):
-                for sequences in analyzer.find_sequences(get_attribute_values(batch, position), counter.number_piece):
+                for sequences in analyzer.find_sequences(
+                    get_attribute_values(batch, position), counter.get_piece_number
+                ):
                     counter.add(sequences, label)
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
         return {**state, "vocabularies": words}
 
     def build(self, schema: Schema, state: State) -> Built:
-        chosen, vocabularies, stop = self._find_text_columns(schema), state["vocabularies"], state["stop"]
+        chosen, vocabularies, stop = self._find_string_attributes(schema), state["vocabularies"], state["stop"]
         plain = [words for words in (*vocabularies, stop) if not isinstance(words, Texts)]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
             raise FilterkitError("its saved vocabularies are not one list of texts for each string attribute")
@@ -106,7 +108,7 @@ class Words(Stage):
             X = batch.in_form(True).csr
             parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
             for position, finder, start in zip(chosen, finders, starts):
-                sequences = analyzer.find_sequences(get_attribute_values(batch, position), finder.number_piece)
+                sequences = analyzer.find_sequences(get_attribute_values(batch, position), finder.get_piece_number)
                 found, width = list(map(finder.find_rows_and_columns, sequences)), max(len(finder.names), 1)
                 if found:
                     row, word = (np.concatenate(arrays) for arrays in zip(*found))
@@ -120,7 +122,7 @@ class Words(Stage):
 
         return Built(outgoing, transform)
 
-    def _find_text_columns(self, schema: Schema) -> list[int]:
+    def _find_string_attributes(self, schema: Schema) -> list[int]:
         """Return the positions of the string attributes to use, ascending.
 
         Raises
@@ -153,7 +155,7 @@ def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Te
         if prefix:
             names = Texts.join_elements((Texts.of([prefix]), np.zeros_like(every)), (names, every))
         before = f"{schema.attributes[position].name}:"
-        clashes = _find_clashes(names, Texts.concatenate(taken), before)
+        clashes = _find_name_clashes(names, Texts.concatenate(taken), before)
         if clashes.any():
             names = Texts.join_elements((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
         taken.append(names)
@@ -162,7 +164,7 @@ def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Te
     return Attributes.concatenate([*parts, attributes[begin:]])
 
 
-def _find_clashes(names: Texts, used: Texts, before: str) -> np.ndarray:
+def _find_name_clashes(names: Texts, used: Texts, before: str) -> np.ndarray:
     """Find the names that need the prefix `before`, because another attribute has or gets the name: bool (n,)."""
     clashes = names.isin(used)
     while clashes.any():

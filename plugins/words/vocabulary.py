@@ -85,7 +85,7 @@ class Vocabulary:
             order = np.argsort(key, kind="stable")
             self._tables[length] = key[order], columns[order]
 
-    def number_piece(self, piece: str) -> int:
+    def get_piece_number(self, piece: str) -> int:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""
         return self._numbers.get(piece, -1)
 
@@ -113,7 +113,7 @@ class HashedColumns:
     def __init__(self, width: int) -> None:
         self.names = Texts.of([f"hash{number}" for number in range(1, width + 1)])
 
-    def number_piece(self, piece: str) -> int:
+    def get_piece_number(self, piece: str) -> int:
         """Return a number for a piece: the same one in every run."""
         return zlib.crc32(piece.encode())
 
