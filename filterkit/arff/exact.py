@@ -243,30 +243,22 @@ def make_batch(rows: list[Row], layout: BatchLayout) -> Parsed:
         default = 0 if position in layout.dates else OMITTED
         columns.append([row.values.get(position, default) for row in rows])
     is_pair = layout.other < 0
-    pairs = [[(i, row.values[i]) for i in sorted(row.values) if is_pair[i]] for row in rows]
-    indptr = np.cumsum([0, *map(len, pairs)])
-    positions = np.array([i for row in pairs for i, _ in row], np.int64)
-    values = np.array([value for row in pairs for _, value in row], np.float64)
+    pairs = [(number, i, value) for number, row in enumerate(rows) for i, value in row.values.items() if is_pair[i]]
+    numbers, positions, values = np.array(pairs, np.float64).reshape(-1, 3).T
+    matrix = Csr.from_entries(numbers, positions, values, (len(rows), layout.count))
     weights = np.array([row.weight for row in rows], dtype=np.float64)
-    return make_batch_of_pairs(layout, indptr, positions, values, weights, columns)
+    return make_batch_of_pairs(layout, matrix, None if (weights == 1).all() else weights, columns)
 
 
 def make_batch_of_pairs(
-    layout: BatchLayout,
-    indptr: np.ndarray,
-    positions: np.ndarray,
-    values: np.ndarray,
-    weights: np.ndarray | None,
-    columns: list[list[Any]],
+    layout: BatchLayout, matrix: Csr, weights: np.ndarray | None, columns: list[list[Any]]
 ) -> Parsed:
     """Make a batch of rows that are pairs of an attribute and its value; the result also has `Parsed.omitted`.
 
     Parameters
     ----------
     layout : of the rows.
-    indptr : int64 (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
-    positions : int (pairs,), of the attributes, ascending in each row.
-    values : float64 (pairs,): numbers and indices of labels, NaN for missing; 0 for texts.
+    matrix : with a column for each attribute: numbers and indices of labels, NaN for missing; 0 for texts.
     weights : of the rows, float64 (n,); None if all are 1.
     columns : the values of each column of `Batch.passthrough`, with `OMITTED` where a row omits one.
     """
@@ -276,8 +268,6 @@ def make_batch_of_pairs(
         if absent:
             omitted[number] = np.array(absent)
             columns[number] = [None if value is OMITTED else value for value in column]
-    weights = None if weights is None or (weights == 1).all() else weights
     schema = layout.schema
     passthrough = make_passthrough_table(schema, columns)
-    matrix = Csr(values, positions, indptr, layout.count)
     return Parsed(from_attribute_matrix(schema, matrix, schema.sparse, weights, passthrough), omitted=omitted)

@@ -64,7 +64,7 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
         schema,
         X,
         y,
-        None if weights is None or (weights == 1).all() else weights,
+        weights,
         pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None,
     )
     return Parsed(batch)

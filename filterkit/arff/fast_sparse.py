@@ -41,17 +41,13 @@ class _Pairs(NamedTuple):
     ----------
     text : one pair in each line.
     ends : int64 (rows,): where the line end of each row is in `text`.
-    indptr : int64 (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
-    positions : int32 (pairs,): the position of the attribute.
-    values : float64 (pairs,): the value; NaN if it is not a number.
+    matrix : of the values, with a column for each attribute; NaN if a value is not a number.
     words : bool (pairs,): whether the value is not a number; None if all are numbers.
     """
 
     text: bytes
     ends: np.ndarray
-    indptr: np.ndarray
-    positions: np.ndarray
-    values: np.ndarray
+    matrix: Csr
     words: np.ndarray | None
 
 
@@ -72,10 +68,10 @@ def parse_sparse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Pa
             text, weights = split_off_weights(_WEIGHT, text)
     pairs = _read_pairs(text, layout, len(marked))
     passthrough: list[list[Any]] = [
-        [0 if i in layout.dates else OMITTED] * (len(pairs.indptr) - 1) for i in layout.schema.passthrough_indices
+        [0 if i in layout.dates else OMITTED] * len(pairs.ends) for i in layout.schema.passthrough_indices
     ]
-    values = _encode_words(pairs, marked, layout, passthrough)
-    return make_batch_of_pairs(layout, pairs.indptr, pairs.positions, values, weights, passthrough)
+    matrix = pairs.matrix._replace(data=_encode_words(pairs, marked, layout, passthrough))
+    return make_batch_of_pairs(layout, matrix, weights, passthrough)
 
 
 def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
@@ -113,25 +109,26 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     positions = arrow.view_values(index)
     if index.null_count or len(positions) != indptr[-1]:
         raise NotPlain
-    values = read_finite_numbers(value)
-    if find_csr_misfit(Csr(values, positions, indptr, layout.count), layout.count) is not None:
+    matrix = Csr(read_finite_numbers(value), positions, indptr, layout.count)
+    if find_csr_misfit(matrix, layout.count) is not None:
         raise NotPlain
     missing = arrow.find_nulls(value) if value.null_count else None
-    return _Pairs(lines, ends, indptr, positions, values, missing)
+    return _Pairs(lines, ends, matrix, missing)
 
 
 def _encode_words(pairs: _Pairs, marked: list[str], layout: BatchLayout, passthrough: list[list[Any]]) -> np.ndarray:
-    """Return `pairs.values` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
+    """Return the values of `pairs` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
 
     `passthrough` has a list of values, one for each row, for each column of `Batch.passthrough`.
     """
-    textual = layout.textual.take(pairs.positions)
+    matrix = pairs.matrix
+    textual = layout.textual.take(matrix.indices)
     chosen = np.flatnonzero(textual if pairs.words is None else textual | pairs.words)
     if not len(chosen):
-        return pairs.values
-    rows = np.searchsorted(pairs.indptr, chosen, "right") - 1
+        return matrix.data
+    rows = np.searchsorted(matrix.indptr, chosen, "right") - 1
     words, which = _find_distinct_words(pairs, chosen, rows)
-    positions = pairs.positions.take(chosen)
+    positions = matrix.indices.take(chosen)
     distinct, code = np.unique(positions.astype(np.int64) * len(words) + which, return_inverse=True)
     position_of, number_of = np.divmod(distinct, len(words))
     missing = words.index("?") if "?" in words else -1
@@ -142,7 +139,7 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: BatchLayout, passthr
         for position, number in zip(position_of.tolist(), number_of.tolist(), strict=True)
     ]
     others = layout.other[position_of]
-    values = pairs.values.copy()
+    values = matrix.data.copy()
     values[chosen] = np.array([value if other < 0 else 0 for value, other in zip(found, others.tolist())])[code]
     if passthrough:  # which may hold a value of its own in each row
         for other, row, number in zip(others[code].tolist(), rows.tolist(), code.tolist()):
@@ -155,7 +152,7 @@ def _find_distinct_words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) ->
     """Return the distinct values of the `chosen` pairs, in these `rows`, and which each pair has, int32 (n,)."""
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1
-    if (chosen == pairs.indptr[1:][rows] - 1).all():  # each is the last of its row
+    if (chosen == pairs.matrix.indptr[1:][rows] - 1).all():  # each is the last of its row
         stops = pairs.ends[rows] - 1  # where the brace was
     else:
         line_ends = np.flatnonzero(characters == 0x0A)

@@ -23,11 +23,14 @@ class FastFormatter(RowFormat):
     """Formats the rows of batches as ARFF text, whole columns at once through pyarrow; can be used in any thread."""
 
     def format_rows(self, batch: Batch) -> list[memoryview | bytes]:
-        """Return the rows of `batch` as pieces of ARFF text. X is sparse or dense, as the form says."""
-        count = min(batch.stored_values.size // _AT_ONCE + 1, len(batch))
+        """Return the rows of `batch` as pieces of ARFF text; they are made sparse or dense, as the schema says."""
+        sparse = self.schema.sparse
+        size = batch.stored_values.size if sparse else len(batch) * self.schema.width
+        count = min(size // _AT_ONCE + 1, len(batch))
         bounds = sorted({len(batch) * number // max(count, 1) for number in range(count + 1)})
-        format_some = self._format_sparse if batch.sparse else self._format_dense
-        return [piece for first, stop in pairwise(bounds) for piece in format_some(batch.rows(first, stop))]
+        format_some = self._format_sparse if sparse else self._format_dense
+        parts = (batch.rows(first, stop).in_form(sparse) for first, stop in pairwise(bounds))
+        return [piece for part in parts for piece in format_some(part)]
 
     def _format_values(self, position: int, values: np.ndarray) -> Any:
         """Return the texts of values of the attribute at `position`, or rows of values of numeric ones, with commas.

@@ -84,8 +84,8 @@ def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list
     return value
 
 
-def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
-    """Split text without empty lines into the rows without weights, and the weights of rows, float64 (lines,).
+def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray | None]:
+    """Split text without empty lines into rows without weights, and their weights, float64 (lines,); None if all are 1.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, n
     if any(value is None or not math.isfinite(value) for value in values):
         raise NotPlain
     weights[np.searchsorted(ends, [match.start() for match in matches])] = values
-    return pattern.sub(b"", text), weights
+    return pattern.sub(b"", text), None if (weights == 1).all() else weights
 
 
 def replace_blanks_by_commas(text: bytes) -> bytes:

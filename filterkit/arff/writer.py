@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SMALL = 1 << 13  # batches of fewer values are formatted without importing pyarrow
 _DECLARATIONS = 1 << 12  # attributes in one piece of a header
-_DENSE_CELLS = 1 << 22  # the most cells that are made dense at once when sparse rows are written dense
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escaped in comments
 
@@ -112,16 +111,9 @@ class ArffWriter(Writer):
 
     def format_rows(self, batch: Batch) -> Pieces:
         """Return the rows of `batch` as UTF-8 text, each with its line end; can be called in any thread."""
-        sparse = self.schema.sparse
-        if batch.sparse and not sparse:
-            step = max(_DENSE_CELLS // max(self.schema.width, 1), 1)
-            if len(batch) > step:
-                parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
-                return Pieces(piece for part in parts for piece in self.format_rows(part))
-        batch = batch.in_form(sparse)
-        self._plain += batch.stored_values.size
+        self._plain += len(batch) * self.schema.width if not self.schema.sparse else batch.stored_values.size
         if self._plain < SMALL and self._fast is None:
-            return Pieces([_format_plain_rows(self._format, batch).encode()])
+            return Pieces([_format_plain_rows(self._format, batch.in_form(self.schema.sparse)).encode()])
         if self._fast is None:
             from filterkit.arff.fast_writer import FastFormatter
 
