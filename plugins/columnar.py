@@ -93,7 +93,7 @@ class ArrowGroups:
         self._count = 0 if self._reader is None else self._reader.num_record_batches
 
     def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
-        """Implement `ParquetGroups.read_batches`."""
+        """Yield record batches of some columns and of at most `n_rows` rows."""
         if self._reader is None:
             self._file.seek(0)
             found = iter(self._ipc.open_stream(self._file))
@@ -112,7 +112,7 @@ class ArrowGroups:
         return [nbytes // max(self._count, 1)] * self._count
 
     def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
-        """Implement `ParquetGroups.read_groups`; not for a stream."""
+        """Return columns of the batches from `first` up to, but not including, `stop`, as a table; not of a stream."""
         import pyarrow as pa
 
         assert self._reader is not None

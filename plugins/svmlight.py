@@ -212,7 +212,7 @@ class LibsvmParser(TextParser):
         self.values = np.array(_number_labels(attributes[position].values))
 
     def parse(self, text: bytes) -> Batch:
-        """Implement `TextParser.parse`."""
+        """Parse lines of libsvm to a batch; raise an error if one of them cannot be read."""
         try:
             return self._parse_tidy(text)
         except (RowError, ValueError):
@@ -222,7 +222,7 @@ class LibsvmParser(TextParser):
             return self._parse_tidy(tidy)
 
     def _parse_tidy(self, text: bytes) -> Batch:
-        """Return the batch of text as `_tidy_lines` returns it; anything else is an error."""
+        """Parse lines to a batch, without comments and with one blank between words; anything else is an error."""
         if text and not text.endswith(b"\n"):
             raise RowError("the last line has no line end")
         index, values = _parse_pairs(text)
@@ -267,7 +267,7 @@ class LibsvmParser(TextParser):
         return np.where(wrong, -2.0, found)
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """Implement `TextParser.explain`."""
+        """Return the error that says what is wrong with a single line, for which `parse` has raised `error`."""
         line = _tidy_lines(text).decode("utf-8", "replace").strip()
         label, _, rest = line.partition(" ")
         if "qid:" in rest:
@@ -298,7 +298,7 @@ def _number_labels(labels: Sequence[str]) -> list[float]:
 
 
 def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Parse tidy text to the int64 indices and float64 values of all pairs; a class has the index `_ROW`."""
+    """Parse lines to the int64 indices and float64 values of all pairs; the class of a row has the index `_ROW`."""
     import pyarrow as pa
     import pyarrow.csv
 

@@ -24,7 +24,7 @@ def attribute_to_json(attribute: Attribute) -> Any:
 
 
 def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
-    """Convert what `attribute_to_json` returned back to the attribute; it is inside `depth` relational ones.
+    """Make an attribute of the JSON that `attribute_to_json` made of it; `depth` relational ones are around it.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
 
 
 def attributes_from_json(notes: Any) -> ManyOrFew:
-    """Convert what `attributes_to_json` returned back to the attributes.
+    """Make the attributes of the JSON that `attributes_to_json` made of them.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def schema_from_json(note: Any) -> Schema:
-    """Convert what `schema_to_json` returned back to the schema.
+    """Make the schema of the JSON that `schema_to_json` made of it.
 
     Raises
     ------

@@ -353,7 +353,7 @@ class JsonParser(TextParser):
         self.attributes = {a.name: a for a in schema.attributes}
 
     def parse(self, text: bytes) -> Batch:
-        """Implement `TextParser.parse`."""
+        """Parse lines with a JSON object each to a batch; raise an error if one of them cannot be read."""
         import pyarrow as pa
 
         from filterkit.plugin import empty, from_table
@@ -397,7 +397,7 @@ class JsonParser(TextParser):
             return pa.table(columns)
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """Implement `TextParser.explain`."""
+        """Return the error that says what is wrong with a single line, for which `parse` has raised `error`."""
         try:
             row = _parse_object(text)
         except RowError as fault:

@@ -297,11 +297,11 @@ class DelimitedParser(TextParser):
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
 
     def ends(self, text: bytes) -> np.ndarray:
-        """Implement `TextParser.ends`."""
+        """Return the offsets at which the whole records of `text` end: int64, ascending."""
         return np.asarray(self.records.find_record_ends(text))
 
     def parse(self, text: bytes) -> Batch:
-        """Implement `TextParser.parse`."""
+        """Parse whole records of delimited text to a batch; raise an error if one of them cannot be read."""
         blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
         if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
             return empty(self.schema)
@@ -342,7 +342,7 @@ class DelimitedParser(TextParser):
                     raise RowError(f"{quoted(word)} is a text")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """Implement `TextParser.explain`."""
+        """Return the error that says what is wrong with a single record, for which `parse` has raised `error`."""
         try:
             cells = self.records.split_cells(
                 self.records.strip_cells(text) if self.form.strip else text, self.form.name
