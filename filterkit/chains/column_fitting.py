@@ -198,9 +198,10 @@ def _compute_strip(
     high: int,
     budget: int,
 ) -> Passes[Strip]:
-    """Take the statistic of columns from `low` up to, but not including, `high`, in one pass; without a batch, of none.
+    """Compute the strip of columns from `low` up to, but not including, `high`, in one pass.
 
-    If it takes more than the budget, the last columns are cut away. The statistics of batches wait until together they
+    If its statistic takes more than `budget` bytes, the last columns are cut away. Without a batch, it is that of no
+    rows. The statistics of batches wait until together they
     take as much memory as what has been merged, so that each cell of a table takes part in few merges.
 
     Raises
@@ -293,9 +294,9 @@ def _merge_first_columns(n_columns: int, jobs: int, several: list[Statistic]) ->
 
 
 def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
-    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``, that another is counted for.
+    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; return its state and totals.
 
-    `can_share_statistic` says that it can.
+    The statistic may be that of the earlier stage `counted_for`, pushed through the stages in between.
     """
     view = select_column_range(*item)
     if isinstance(view, ContingencyTable):
@@ -307,8 +308,7 @@ def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[
 def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Compute the table of the rows that come out of a fitted stage from that of the rows that come in.
 
-    One range of columns is worked on after the other. If the result exceeds the budget, it has only the first columns,
-    because nobody learns from it.
+    If it takes more than `budget` bytes, it has only the first columns, because nobody learns from it.
     """
     pushed: list[ContingencyTable] = []
     n_bytes = 0
