@@ -201,8 +201,8 @@ def _compute_strip(
     """Compute the strip of columns from `low` up to, but not including, `high`, in one pass.
 
     If its statistic takes more than `budget` bytes, the last columns are cut away. Without a batch, it is that of no
-    rows. The statistics of batches wait until together they
-    take as much memory as what has been merged, so that each cell of a table takes part in few merges.
+    rows. The statistics of batches wait until together they take as much memory as what has been merged, so that each
+    cell of a table takes part in few merges.
 
     Raises
     ------
