@@ -42,6 +42,7 @@ class Remove(Stage):
     """
 
     name = "remove"
+    known_as = "delete drop"
     group = "Select attributes"
     keeps: ClassVar[bool] = False  # whether the attributes that the options select are kept, and not removed
 

@@ -32,6 +32,7 @@ class Bins(ColumnStage):
     """
 
     name = "bins"
+    known_as = "binning cut qcut"
     group = "Encode values"
 
     method: str = option("mdl", "How to find the cut points.", choices=("mdl", "width", "frequency"))

@@ -55,6 +55,7 @@ class Range(RescalingStage):
     """
 
     name = "range"
+    known_as = "minmax rescale"
     learns_from = Summary
     parts = ("minimum", "range", "span")
 
@@ -74,6 +75,7 @@ class Standardize(RescalingStage):
     """
 
     name = "standardize"
+    known_as = "scale zscore"
     learns_from = Moments
     parts = ("mean", "deviation", "divisor")
 

@@ -41,6 +41,7 @@ class OneHot(SelectiveStage):
     """
 
     name = "onehot"
+    known_as = "dummies getdummies"
     group = "Encode values"
     mends = "nominal columns"
 

@@ -19,6 +19,7 @@ class Impute(ColumnStage):
     """
 
     name = "impute"
+    known_as = "fillna imputation"
     group = "Rescale and fill columns"
     needs_class = False
     learns_from = Moments

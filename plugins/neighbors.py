@@ -44,6 +44,7 @@ class Neighbors(Learner):
     """
 
     name = "neighbors"
+    known_as = "knn nearestneighbors"
     numeric_class = True
 
     k: int = option(1, "Number of neighbors that vote.", minimum=1)

@@ -56,6 +56,7 @@ class Svd(SelectiveStage):
     """
 
     name = "svd"
+    known_as = "lsa pca"
     group = "Combine columns"
 
     components: int = option(100, "How many columns come out, at most.", minimum=1)

@@ -76,6 +76,7 @@ class Distinct(ChoosingStage, TrainingStage):
     """
 
     name = "distinct"
+    known_as = "deduplicate dropduplicates uniq unique"
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         chosen = self.chosen(rows.schema) if self.chooses_attributes else None

@@ -171,6 +171,7 @@ class Shuffle(TrainingStage):
     """
 
     name = "shuffle"
+    known_as = "shuf"
 
     seed: int = option(0, "Seed for drawing.", minimum=0)
 

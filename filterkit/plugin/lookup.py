@@ -17,29 +17,6 @@ if TYPE_CHECKING:
     from filterkit.stages.base import Stage
 
 
-# What to write for words of pandas, scikit-learn, R and shells.
-_ELSEWHERE = {
-    "bins": "binning cut qcut",
-    "distinct": "deduplicate dropduplicates uniq unique",
-    "impute": "fillna imputation",
-    "neighbors": "knn nearestneighbors",
-    "onehot": "dummies getdummies",
-    "predict DecisionTreeClassifier": "decisiontree tree",
-    "predict GaussianNB": "bayes naivebayes",
-    "predict LogisticRegression": "logit logreg",
-    "predict RandomForestClassifier": "forest randomforest",
-    "range": "minmax rescale",
-    "remove": "delete drop",
-    "set": "assign compute mutate",
-    "shuffle": "shuf",
-    "standardize": "scale zscore",
-    "svd": "lsa pca",
-    "where": "filter grep query",
-    "where 'not is_missing(NAME)'": "dropna",
-    "words": "bagofwords bow tokenize",
-}
-
-
 def find_stage(known: Registry, name: str) -> type[Stage]:
     """Find the stage class of this name.
 
@@ -88,10 +65,6 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     lines = map_values_to_lines(known)
     if (bare := name.rpartition(".")[2]) in lines:
         return f"; write: {lines[bare]}"
-    asked = re.sub("[-_]", "", name.lower())
-    line = next((line for line, words in _ELSEWHERE.items() if asked in words.split()), "")
-    if line.partition(" ")[0] in known.stages:
-        return f"; here it is: {line}"
     hint = suggestion(name, sorted({*known.stages, *lines.values()}))
     if not hint and os.path.isfile(name):
         return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"

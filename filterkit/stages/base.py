@@ -114,6 +114,8 @@ class Stage(Configured):
     Attributes
     ----------
     name : the word for the stage in a chain: short, lower case.
+    known_as : words for it elsewhere, such as in pandas or a shell, which messages answer with `name`: in small letters
+        without hyphens, with blanks between them.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
     mends : ``missing values`` or ``nominal columns`` if it makes numbers of them, or ``a numeric class`` if it scores
@@ -127,6 +129,7 @@ class Stage(Configured):
     """
 
     name: ClassVar[str] = ""
+    known_as: ClassVar[str] = ""
     group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
     mends: ClassVar[str] = ""
@@ -249,7 +252,8 @@ class Stage(Configured):
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
         """Return what to add to the message that there is no stage `name`, such as how to write it; "" for nothing."""
-        return ""
+        word = name.lower().replace("-", "").replace("_", "")
+        return f"; here it is: {cls.name}" if word in vars(cls).get("known_as", "").split() else ""
 
     def words(self) -> list[str]:
         """Return the stage as words of a command line: its name, bare option, and options that are not the default."""

@@ -51,6 +51,7 @@ def _infer_type(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
 
 class Where(TrainingStage):
     name = "where"
+    known_as = "dropna filter grep query"
 
     expression: str | None = option(None, "The condition.", bare=True)
 
@@ -102,6 +103,7 @@ class Set(Stage):
     """
 
     name = "set"
+    known_as = "assign compute mutate"
     group = "Compute attributes"
     fills_missing = makes_missing = True
     reads_class = True

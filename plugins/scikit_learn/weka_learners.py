@@ -104,12 +104,27 @@ _ENTRIES = re.findall(r"^(\w+): ?(.*)(?:\n    (.*))?$", _TABLE, re.MULTILINE)
 LEARNERS = {name: Counterpart(chain, remark) for name, chain, remark in _ENTRIES}
 
 
+_SHORT_NAMES = {  # words for learners, without hyphens
+    "bayes": "GaussianNB",
+    "decisiontree": "DecisionTreeClassifier",
+    "forest": "RandomForestClassifier",
+    "logit": "LogisticRegression",
+    "logreg": "LogisticRegression",
+    "naivebayes": "GaussianNB",
+    "randomforest": "RandomForestClassifier",
+    "tree": "DecisionTreeClassifier",
+}
+
+
 def suggest_chain_for_weka_learner(name: str) -> str:
-    """Return the end of a message that says what to write for a learner of Weka; "" if there is no such learner.
+    """Return the end of a message that says what to write for a learner of Weka or a short name; "" if it is neither.
 
     `name` is that of its class, in any case of letters and with or without its package.
     """
     short = name.rpartition(".")[2].lower()
+    word = short.replace("-", "").replace("_", "")
+    if word in _SHORT_NAMES:
+        return f"; here it is: predict {_SHORT_NAMES[word]}"
     learner = next((each for each in LEARNERS if each.lower() == short), None)
     if learner is None:
         return ""
