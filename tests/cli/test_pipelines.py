@@ -65,7 +65,7 @@ def test_the_command_in_the_comment_makes_the_same_bytes(options):
         ("head 4", "% 4 rows"),
         ("head 150", "% 150 rows"),
         ("where \"class = 'setosa'\" head 25", "% 25 rows"),  # threads may have read all rows by then
-        ("head 25 where \"class = 'virginica'\"", "% 0 rows"),
+        ("head 60 where \"class = 'versicolor'\"", "% 10 rows"),
     ],
 )
 def test_the_last_comment_counts_rows_written_and_read(chain, last):
