@@ -287,10 +287,21 @@ def hellinger(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 
 
 _BEST_AT_ENDS = (acc, acc2, f1, hellinger, hyp, oddn, odds, pmi, power, pr)
-_CHI_SUMS = ClassSums(lambda counts, totals: counts * counts / totals, _compute_chi_from_sums)
-_IG_SUMS = ClassSums(
-    lambda counts, totals: compute_n_log2_n(counts) + compute_n_log2_n(totals - counts), _compute_ig_from_sums
-)
+
+
+# Functions with names, because those without cannot be pickled.
+def _compute_chi_term(counts: Floats, totals: Floats) -> Floats:
+    """Compute the term that one class adds to the sum that `_compute_chi_from_sums` needs: float64 (n,)."""
+    return counts * counts / totals
+
+
+def _compute_ig_term(counts: Floats, totals: Floats) -> Floats:
+    """Compute the term that one class adds to the sum that `_compute_ig_from_sums` needs: float64 (n,)."""
+    return compute_n_log2_n(counts) + compute_n_log2_n(totals - counts)
+
+
+_CHI_SUMS = ClassSums(_compute_chi_term, _compute_chi_from_sums)
+_IG_SUMS = ClassSums(_compute_ig_term, _compute_ig_from_sums)
 
 filterkit_metrics = offer(
     *(Metric("pow" if each is power else each.__name__, each, best_at_ends=True) for each in _BEST_AT_ENDS),
