@@ -9,7 +9,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from filterkit.stages.base import (
 )
 from filterkit.stages.columns import learns_from_statistic
 from filterkit.stages.selective import choose_columns_for, fit_chosen_columns
-
-if TYPE_CHECKING:
-    from filterkit.data.schema import Schema
 
 Tell = Callable[[int, Rows], None]
 
@@ -173,20 +170,14 @@ class Fitting:
         if self._has_trials:
             # Trials number their rows anew.
             does_same = learns_nothing(stage) and not stage.numbers_rows and before.source.in_memory
-            if (does_same and self._trial_rows is before) or _changes_targets(stage, before.schema, self.rows.schema):
+            n_fields = 1 if learns_nothing(stage) else 3  # the names of targets; or also the kinds and values
+            old, new = (
+                [rows.schema.attributes[i][:n_fields] for i in rows.schema.targets] for rows in (before, self.rows)
+            )
+            if (does_same and self._trial_rows is before) or old != new:
                 self.rows = self.rows.transform_in_memory()
                 self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
         self.steps.append(FittedStep(stage, fitted, self.rows))
-
-
-def _changes_targets(stage: Stage, before: Schema, after: Schema) -> bool:
-    """Return whether a stage makes other attributes the class or labels, or learns their kinds or values from rows.
-
-    A stage that learns nothing may change kinds and values.
-    """
-    n_fields = 1 if learns_nothing(stage) else 3  # the name; or also the kind and the values
-    old, new = ([schema.attributes[i][:n_fields] for i in schema.targets] for schema in (before, after))
-    return old != new
 
 
 def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:

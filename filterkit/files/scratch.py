@@ -22,10 +22,6 @@ class Stored(NamedTuple):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
-    @property
-    def n_bytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
-
 
 class Scratch:
     """Stores arrays in a temporary file, which is made for the first one. One thread stores while others read.
