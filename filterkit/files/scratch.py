@@ -63,7 +63,7 @@ class Scratch:
             with name_temporary_errors(), self._position:
                 self._file.seek(self._end)
                 self._end += self._file.write(part)  # type: ignore[arg-type]  # an array is a buffer
-                self._file.flush()
+                self._file.truncate(self._end)  # an empty array at the end may begin beyond what is written
             length += len(part)
         return Stored(offset, (length, *part.shape[1:]), part.dtype)
 

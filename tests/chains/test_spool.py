@@ -132,6 +132,13 @@ def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
         Scratch().store([np.arange(9)])
 
 
+def test_arrays_without_numbers_can_be_mapped():
+    with closing(Scratch()) as scratch:
+        given = [np.arange(3, dtype=np.uint8), np.zeros((0, 2)), np.zeros(0)]
+        for one, other in zip(given, scratch.map_arrays(scratch.store(given)), strict=True):
+            assert one.shape == other.shape and np.array_equal(one, other)
+
+
 def test_a_truncated_file_is_an_error():
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with spooled(True, batch) as (kept,):
