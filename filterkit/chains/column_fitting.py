@@ -342,4 +342,4 @@ def _divide_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> li
     if isinstance(statistic, ContingencyTable):
         upto += statistic.indptr
     cuts = np.searchsorted(upto, np.linspace(0, upto[-1], count + 1))
-    return list(pairwise(np.unique(cuts).tolist())) or [(0, 0)]
+    return list(pairwise(sorted({*cuts.tolist()}))) or [(0, 0)]  # np.unique would import numpy.ma
