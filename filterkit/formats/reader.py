@@ -74,7 +74,10 @@ class Reader:
         self.name, self._first = self._files.name, self._files.first
         self.history = self._first.history
         try:
-            self.named_class = _find_named_class(self._first)
+            first = self._first
+            position = None if first.class_ is None else find_attribute(first.attributes, first.class_)
+            of_name = None if position is None else position + 1
+            self.named_class: int | str | None = "none" if first.classless else of_name
             self._flat, self.schema = _find_schemas(self._first, opening, self.named_class)
             with name_format_errors(kind, self.name):
                 self._parser = self._first.parser(self._flat)
@@ -259,14 +262,6 @@ def _find_schemas(table: Table, opening: Opening, named_class: int | str | None)
             index = None
         flat = Schema(table.relation, table.attributes, index, None if like is not None else positive, table.sparse)
     return flat, flat.replace(labels=of_labels) if of_labels else flat
-
-
-def _find_named_class(table: Table) -> int | str | None:
-    """Return the number, from 1, of the attribute that a file names as its class; "none" if none is, None if unsaid."""
-    if table.classless:
-        return "none"
-    position = None if table.class_ is None else find_attribute(table.attributes, table.class_)
-    return None if position is None else position + 1
 
 
 def map_numbered(
