@@ -101,7 +101,7 @@ def test_kept_files_are_sound(target, tmp_path):
 
 
 def test_an_exception_that_is_no_error_of_filterkit_is_found(monkeypatch):
-    def parse(text):
+    def parse(*arguments):
         raise IndexError("a mistake")
 
     monkeypatch.setattr("filterkit_plugins.expressions.stages.parse", parse)
