@@ -132,7 +132,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _convert_rows(self, X: Any, reset: bool) -> Batch:
         """Convert X, (rows, features), to a batch without a class; `reset` says that these are the training rows."""
         if isinstance(X, Batch) or hasattr(X, "collect"):
-            what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else describe_wrong_rows(X)
+            what = "a Batch; give its X and its get_class_labels()" if isinstance(X, Batch) else describe_wrong_rows(X)
             raise ValueError(f"expected an array or a data frame, found {what}")
         _refuse_masked_array(X, "X")
         first = X[0] if isinstance(X, list) and X else None

@@ -117,7 +117,7 @@ def make_schema_metadata(schema: Schema, weights: str | None = None) -> dict[byt
 
 
 def read_schema_metadata(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
-    """Read the schema and the name of the column of weights from metadata of `noted`; None for what they lack."""
+    """Read the schema and the name of the column of weights from the metadata of a table; None for what they lack."""
     import json
 
     metadata = metadata or {}

@@ -30,7 +30,7 @@ class LabelValues(NamedTuple):
 
 
 class Targets:
-    """Answers what a `Schema` knows of its class or its labels.
+    """Works out what a `Schema` knows of its class or its labels.
 
     Attributes
     ----------

@@ -78,8 +78,11 @@ class Batches:
         self.inner_splits = inner_splits or (lambda: iter(()))
 
     def __call__(self) -> Iterator[Batch]:
-        """Read the training batches, in order."""
-        return self._read()
+        """Read the training batches, in order; `Batch.start` counts the rows before each."""
+        start = 0
+        for batch in self._read():
+            yield batch.replace(start=start)
+            start += len(batch)
 
     def __iter__(self) -> Iterator[Batch]:
         raise TypeError("rows is a function; call it, as in: for batch in rows()")

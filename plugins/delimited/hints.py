@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from filterkit.plugin import DateFormat, find_date_format, is_number, quoted
@@ -76,5 +77,4 @@ def _format_option(form: Delimited, point: str, missing: Sequence[str], strip: b
         options.append("strip=yes")
     if missing:
         options.append(f"missing={','.join([*form.missing, *missing])}")
-    text = f"{form.name}:{','.join(options)}"
-    return f"--from '{text}'" if missing else f"--from {text}"  # a shell takes ? for a pattern
+    return f"--from {shlex.quote(f'{form.name}:' + ','.join(options))}"

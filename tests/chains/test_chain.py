@@ -208,7 +208,13 @@ def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for(
 
 @pytest.mark.parametrize(
     ("chain", "jobs", "spool", "note"),
-    [("shape", 1, PLENTY, ""), ("l2", 2, PLENTY, ",x"), ("l2 shape", 2, PLENTY, ""), ("bns l2 shape", 1, 0, "")],
+    [
+        ("shape", 1, PLENTY, ""),
+        ("l2", 2, PLENTY, ",x"),
+        ("l2 shape", 2, PLENTY, ""),
+        ("bns l2 shape", 1, 0, ""),
+        ("outliers", 1, PLENTY, ""),
+    ],
 )
 def test_an_error_names_the_row_of_the_file(tmp_path, chain, jobs, spool, note):
     """Stages of later passes, too: `bns` does not count the row, as its class is missing, and `l2` falls over it."""

@@ -391,6 +391,8 @@ def test_numbers_with_decimal_commas(tmp_path, read):
         ("csv:delimiter=|", "1,234.50 2,000 999", "as numbers are written like '1,234.50'; write them like 1234.5"),
         ("csv", " ".join(map(str, range(30))) + " Total", "as 'Total' is among numbers; if that is a missing "
          "value, say --from 'csv:missing=,?,NA,NaN,Total'"),
+        ("csv", " ".join(map(str, range(30))) + " 'NaN'", "as ''NaN'' is among numbers; if that is a missing "
+         """value, say --from 'csv:missing=,?,NA,NaN,'"'"'NaN'"'"''"""),
         ("csv", "2024-01-31 NULL 2024-02-01", "as 'NULL' is among dates; if that is a missing value, say --from "
          "'csv:missing=,?,NA,NaN,NULL'"),
         ("csv", "2024-02-30 " + " ".join(f"2024-01-{day}" for day in range(10, 30)), "as '2024-02-30' is among dates; "
