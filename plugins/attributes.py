@@ -8,15 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from filterkit import (
-    Attribute,
-    Built,
-    FilterkitError,
-    Schema,
-    Stage,
-    UsageError,
-    option,
-)
+from filterkit import Attribute, Built, FilterkitError, Schema, Stage, UsageError, option
 from filterkit.plugin import (
     KINDS,
     Edit,

@@ -7,7 +7,16 @@ import itertools
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, option
-from filterkit.plugin import ContingencyTable, Ragged, State, find_mdl_cuts, find_run_begins, format_number, offer
+from filterkit.plugin import (
+    ContingencyTable,
+    Floats,
+    Ragged,
+    State,
+    find_mdl_cuts,
+    find_run_begins,
+    format_number,
+    offer,
+)
 
 
 class Bins(ColumnStage):
@@ -63,12 +72,9 @@ class Bins(ColumnStage):
                 f"attribute '{name}' has a cut point below 0, but zeros of sparse rows must be in the first bin; make "
                 "a dense file first: filterkit --dense -o NEW.arff FILE",
             )
-        return {
-            "cuts": Ragged(np.searchsorted(column, np.arange(len(cells) + 1)), cuts),
-            "nominal": cells.nominal,
-        }
+        return {"cuts": Ragged(np.searchsorted(column, np.arange(len(cells) + 1)), cuts), "nominal": cells.nominal}
 
-    def _find_equal_width_cuts(self, cells: ContingencyTable, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _find_equal_width_cuts(self, cells: ContingencyTable, columns: np.ndarray) -> tuple[np.ndarray, Floats]:
         """Find the cuts of some columns into bins of equal width: the column of each, int64 (n,), and the point."""
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
@@ -92,9 +98,7 @@ class Bins(ColumnStage):
         is_nearer = np.abs(running[before] - wanted) <= np.abs(running[at] - wanted)
         return np.asarray(np.where(is_nearer, before, at))
 
-    def output_attributes(
-        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
-    ) -> list[Attribute]:
+    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: Floats) -> list[Attribute]:
         cuts = np.split(state["cuts"].values, state["cuts"].indptr[1:-1])
         return [
             a if a.kind == "nominal" else Attribute(a.name, "nominal", _name_bins(own.tolist()), weight=a.weight)
@@ -104,7 +108,7 @@ class Bins(ColumnStage):
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.ones(schema.width, bool)
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         cuts = state["cuts"]
         number = (cuts.search(columns, values) - cuts.indptr[columns]).astype(np.float64)
         return np.where(np.isnan(values) | state["nominal"][columns], values, number)

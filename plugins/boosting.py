@@ -34,12 +34,7 @@ _AS_SMALL = 1e-12
 
 
 def boost_stumps(
-    X: Any,
-    Y: np.ndarray,
-    rounds: int,
-    multiple_pivots: bool,
-    jobs: int = 1,
-    row_weights: Floats | None = None,
+    X: Any, Y: np.ndarray, rounds: int, multiple_pivots: bool, jobs: int = 1, row_weights: Floats | None = None
 ) -> tuple[Floats, Floats, np.ndarray]:
     """Boost decision stumps, each on the presence of one feature, and return their sum as a linear function.
 
@@ -134,7 +129,7 @@ class _LabelBlock:
     def __init__(self, table: Any, Y: np.ndarray, begin: Floats) -> None:
         self.table = table
         self.weights = np.hstack([Y, ~Y]) * begin[:, None]  # of the pairs of each sign and label, by row; 0 of others
-        self.sums: np.ndarray  # (features + 1, 2, labels): of the rows that have each feature, and last of all rows
+        self.sums: Floats  # (features + 1, 2, labels): of the rows that have each feature, and last of all rows
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
 
     def compute_feature_criteria(self) -> Floats:

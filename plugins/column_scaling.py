@@ -8,6 +8,7 @@ import numpy as np
 
 from filterkit import ColumnStage, Schema, StageError
 from filterkit.plugin import (
+    Floats,
     Moments,
     State,
     Summary,
@@ -40,7 +41,7 @@ class RescalingStage(ColumnStage):
         found[divided] = state[divisor] * state["factor"]  # 0 for a constant
         return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in found.items()}
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         return rescale(values, columns, {**state, "span": state[self.parts[-1]]})
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric
-from filterkit.plugin import ContingencyTable, divide_or_zero, offer, sum_over_classes
+from filterkit.plugin import ContingencyTable, Floats, divide_or_zero, offer, sum_over_classes
 
 
-def correlation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def correlation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """|r| of presence and class, which is the square root of chi-squared divided by the number of rows."""
     total = pos + neg
     spread = np.maximum(tp + fp, 0.0) * np.maximum(total - tp - fp, 0.0) * pos * neg
     return _compute_absolute_r(tp * neg - fp * pos, spread)
 
 
-def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
+def correlation_of_columns(table: ContingencyTable) -> Floats:
     """|r|, Pearson's correlation with the class; of a nominal class, the mean over the classes.
 
     Each class is a 0/1 column, and weighs by its rows. Of a nominal column, each label is a 0/1 column of its own, and
@@ -25,12 +25,12 @@ def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
     return _compute_correlations(table)[0]
 
 
-def f_test(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+def f_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The F statistic of presence and the class."""
     return _compute_f_statistic(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
 
 
-def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
+def f_test_of_columns(table: ContingencyTable) -> Floats:
     """F statistic of column and class: R² / (1 − R²), times the degrees of freedom left by those of R².
 
     Of two numbers, R² is the square of Pearson's correlation (scikit-learn's `f_regression`). Of a number and labels,
@@ -41,13 +41,13 @@ def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
     return _compute_f_statistic(*_compute_correlations(table)[1:], table.totals.sum())
 
 
-def _compute_f_statistic(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
+def _compute_f_statistic(explained: Floats, freedom: Floats, total: float) -> Floats:
     """Compute the F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
     left = np.maximum(total - freedom - 1, 0.0)
     return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
 
 
-def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floats]:
     """Compute the mean |r| of each column, R², and the degrees of freedom of R²: float64 (columns,) each."""
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(cells.totals.sum(), 1e-300)
@@ -72,7 +72,7 @@ def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarr
     return found[0], found[1] / np.maximum(np.minimum(*degrees), 1), np.maximum(*degrees)
 
 
-def _center_and_scale(cells: ContingencyTable) -> np.ndarray:
+def _center_and_scale(cells: ContingencyTable) -> Floats:
     """Subtract the mean of its column from the value of each cell, and divide by a power of two: float64 (cells,).
 
     The power is about as large as the largest value of the column, so no square overflows. Such a division is exact, so
@@ -87,7 +87,7 @@ def _center_and_scale(cells: ContingencyTable) -> np.ndarray:
     return np.where((low == high)[column], 0.0, values - mean[column])
 
 
-def _count_with_missing_labels(cells: ContingencyTable) -> np.ndarray:
+def _count_with_missing_labels(cells: ContingencyTable) -> Floats:
     """Count the rows of each cell by class, float64 (cells, classes); a missing label counts as the most frequent one.
 
     That is the first most frequent label of the column. With a numeric class the result is float64 (cells, 2), the rows
@@ -104,7 +104,7 @@ def _count_with_missing_labels(cells: ContingencyTable) -> np.ndarray:
     return counts
 
 
-def _compute_absolute_r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
+def _compute_absolute_r(product: np.ndarray, squares: Floats) -> Floats:
     """Compute |product| / √squares, at most 1; 0 where there is no spread."""
     return np.asarray(np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0))
 

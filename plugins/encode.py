@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import (
-    Batch,
-    Built,
-    FilterkitError,
-    Schema,
-    Stage,
-    UsageError,
-    option,
-)
+from filterkit import Batch, Built, FilterkitError, Schema, Stage, UsageError, option
 from filterkit.plugin import (
     NAME_A_CLASS,
     Attributes,

@@ -57,10 +57,7 @@ class _HypergeometricDraws(NamedTuple):
         It ends before a term that is below the share `smallest` of the sum so far.
         """
         words, pos, neg = self
-        least, most = (
-            np.maximum(words - neg, 0.0) - self.rounding,
-            np.minimum(words, pos) + self.rounding,
-        )
+        least, most = (np.maximum(words - neg, 0.0) - self.rounding, np.minimum(words, pos) + self.rounding)
         total, term, x, step = np.ones(len(start)), np.ones(len(start)), start.copy(), step + np.zeros(len(start))
         left = np.flatnonzero((x + step >= least) & (x + step <= most))
         while len(left):

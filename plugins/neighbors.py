@@ -10,6 +10,7 @@ import numpy as np
 from filterkit import FilterkitError, Learner, Schema, StageError, option
 from filterkit.plugin import (
     Csr,
+    Floats,
     LearnedTable,
     Model,
     State,
@@ -80,7 +81,7 @@ class NeighborModel:
 
     threshold = 0.5
 
-    def __init__(self, stage: Neighbors, X: Any, truth: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(self, stage: Neighbors, X: Any, truth: np.ndarray, weights: Floats) -> None:
         self._k = min(stage.k, len(truth))
         self._cosine = stage.distance == "cosine"
         self._X = X
@@ -120,7 +121,7 @@ class NeighborModel:
         """Describe the model by one table, which has only the number of training rows; see `FittedLearner.describe`."""
         return [make_learned_table("", ["training rows"], {"value": [f"{len(self._truth):,}"]})]
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Any) -> Floats:
         """Score rows by their neighbors, as `Model.scores` says: float64 (rows, tasks), shares of votes or numbers."""
         step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
         parts = [
@@ -128,7 +129,7 @@ class NeighborModel:
         ]
         return np.concatenate(parts)
 
-    def _predict_by_votes(self, X: Any) -> np.ndarray:
+    def _predict_by_votes(self, X: Any) -> Floats:
         neighbors = np.empty((X.shape[0], self._k), np.int64)
         left = self._find_neighbors_by_tree(X, neighbors) if self._tree else np.arange(len(neighbors))
         step = max(_DISTANCES // len(self._truth), 1)
@@ -152,7 +153,7 @@ class NeighborModel:
 
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
-    def _find_neighbors_by_tree(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+    def _find_neighbors_by_tree(self, X: Floats, neighbors: np.ndarray) -> np.ndarray:
         """Write the nearest training rows that the tree finds to `neighbors`; return the rows that it cannot decide.
 
         The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
@@ -187,7 +188,7 @@ class NeighborModel:
         _, neighbor = np.nonzero(nearer | (as_far & (np.cumsum(as_far, axis=1) <= left)))
         return neighbor.reshape(-1, self._k)
 
-    def _compute_distances(self, X: Any) -> np.ndarray:
+    def _compute_distances(self, X: Any) -> Floats:
         """Compute 1 − cosine, or the squared Euclidean distance, which ranks alike: float64 (rows, training rows).
 
         Neither uses BLAS, because the last digits of its products depend on the number of rows.
@@ -205,13 +206,13 @@ class NeighborModel:
         return 1 - divide_or_zero(products, lengths)
 
 
-def _find_largest_absolute_values(X: Any) -> np.ndarray:
+def _find_largest_absolute_values(X: Any) -> Floats:
     """Return the largest absolute value of each row, 0 where there is none."""
     largest = abs(X).max(axis=1)
     return np.asarray(largest.toarray().ravel() if hasattr(largest, "toarray") else largest)
 
 
-def _compute_square_lengths(X: Any) -> np.ndarray:
+def _compute_square_lengths(X: Any) -> Floats:
     """Return the squared Euclidean length of each row, float64 (rows,)."""
     return np.asarray((X * X).sum(axis=1))
 

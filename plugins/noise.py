@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, option
-from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Rows, get_attribute_values, itself, offer
+from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Floats, Rows, get_attribute_values, itself, offer
 
 
 class Noise(ChoosingStage, TrainingStage):
@@ -43,7 +43,7 @@ class Noise(ChoosingStage, TrainingStage):
             yield change(batch.replace(start=start))
             start += len(batch)
 
-    def _change_codes(self, position: int, batch: Batch) -> np.ndarray:
+    def _change_codes(self, position: int, batch: Batch) -> Floats:
         """Return the codes of the attribute at `position`, some of them changed at random: float64 (rows,)."""
         codes, labels = get_attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:

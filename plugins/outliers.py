@@ -6,16 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit import (
-    Attribute,
-    Batch,
-    Built,
-    ColumnStage,
-    FilterkitError,
-    Schema,
-    UsageError,
-    option,
-)
+from filterkit import Attribute, Batch, Built, ColumnStage, FilterkitError, Schema, UsageError, option
 from filterkit.plugin import (
     Batches,
     ContingencyTable,
@@ -73,7 +64,7 @@ class Limit(ColumnStage):
         low[table.nominal], high[table.nominal] = -np.inf, np.inf
         return {"low": low, "high": high}
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         low, high = state["low"][columns], state["high"][columns]
         if self.outside == "missing":
             return np.where((values < low) | (values > high), np.nan, values)

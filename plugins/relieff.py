@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Batch, Schema, StageError, option
-from filterkit.plugin import Batches, Scaling, State, compute_scaling_state, concatenate, offer, read_counted
+from filterkit.plugin import Batches, Floats, Scaling, State, compute_scaling_state, concatenate, offer, read_counted
 
 _ROWS = 50_000  # the most training rows; the time grows with the square of their number
 _VALUES = 1 << 26  # the most values of them, which are held dense
@@ -78,7 +78,7 @@ class ReliefF(Scaling):
         return compute_scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
 
 
-def _find_extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _find_extremes(X: Floats) -> tuple[Floats, Floats]:
     """Return the least and the largest value of each column, float64 (columns,) each; 0 if all are missing."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     return np.nan_to_num(low), np.nan_to_num(high)
@@ -96,14 +96,14 @@ class ComparableRows(NamedTuple):
     nominal : bool (columns,).
     """
 
-    values: np.ndarray
+    values: Floats
     missing: np.ndarray
-    farthest: np.ndarray
-    both: np.ndarray
+    farthest: Floats
+    both: Floats
     nominal: np.ndarray
 
     @staticmethod
-    def from_rows(X: np.ndarray, schema: Schema) -> ComparableRows:
+    def from_rows(X: Floats, schema: Schema) -> ComparableRows:
         """Make comparable rows of X, float64 (rows, columns), with numbers scaled to [0, 1] by column."""
         nominal, missing = schema.nominal, np.isnan(X)
         halves = X / 2  # of which no range overflows
@@ -114,7 +114,7 @@ class ComparableRows(NamedTuple):
         values = np.where(missing, np.where(nominal, -1.0, 0.0), values)
         return ComparableRows(values, missing, farthest, np.where(nominal, unlike, 1.0), nominal)
 
-    def compute_distances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def compute_distances(self, some: np.ndarray, others: np.ndarray) -> Floats:
         """Compute the distances of all rows of `some` from all of `others`: float64 (some, others).
 
         Both have numbers of rows. A distance is the sum of the differences over all columns.
@@ -135,13 +135,13 @@ class ComparableRows(NamedTuple):
             distances += one @ more[others].T + more[some] @ other.T + (one * self.both) @ other.T
         return distances
 
-    def compute_differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def compute_differences(self, some: np.ndarray, others: np.ndarray) -> Floats:
         """Compute the differences between the rows of each pair, by column: float64 (pairs, columns).
 
         `some` and `others`, int64 (pairs,), have the numbers of the two rows.
         """
         one, other = self.values[some], self.values[others]
-        found: np.ndarray = np.where(self.nominal, one != other, np.abs(one - other))
+        found: Floats = np.where(self.nominal, one != other, np.abs(one - other))
         if self.missing.any():
             gone, away = self.missing[some], self.missing[others]
             found = np.where(gone, self.farthest[others], np.where(away, self.farthest[some], found))
@@ -149,9 +149,7 @@ class ComparableRows(NamedTuple):
         return found
 
 
-def score_by_relieff(
-    rows: ComparableRows, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int
-) -> np.ndarray:
+def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: np.ndarray, neighbors: int) -> Floats:
     """Score columns by ReliefF, for a nominal class: float64 (columns,).
 
     Parameters
@@ -175,8 +173,8 @@ def score_by_relieff(
 
 
 def score_by_rrelieff(
-    rows: ComparableRows, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int
-) -> np.ndarray:
+    rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: np.ndarray, neighbors: int
+) -> Floats:
     """Score columns by RReliefF, for a numeric class: float64 (columns,). Parameters are as of `score_by_relieff`.
 
     With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
@@ -198,8 +196,8 @@ def score_by_rrelieff(
 
 
 def _weigh_neighbors(
-    rows: ComparableRows, queries: np.ndarray, others: np.ndarray, most: int, weights: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    rows: ComparableRows, queries: np.ndarray, others: np.ndarray, most: int, weights: Floats
+) -> Iterator[tuple[np.ndarray, Floats]]:
     """Yield some of the queries at a time, and how much each of `others` counts among their `most` nearest rows.
 
     That is float64 (some, others), shares that add up to the weight of the query. A row is no neighbor of itself.
@@ -222,7 +220,7 @@ def _weigh_neighbors(
         yield some, shares * weights[some][:, None]
 
 
-def _sum_differences(rows: ComparableRows, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _sum_differences(rows: ComparableRows, some: np.ndarray, others: np.ndarray, weights: Floats) -> Floats:
     """Add up the differences of each column between pairs of rows, times the weights of the pairs: float64 (columns,).
 
     `some` and `others` are row numbers, and `weights` are float64 (some, others).

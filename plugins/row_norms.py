@@ -39,7 +39,7 @@ class Normalizer(SelectiveStage, RowStage):
         sizes = np.diff(indptr)
         with np.errstate(over="ignore"):  # of nominal values, which stay
             scaled = np.ldexp(values, -np.repeat(exponents, sizes)) if exponents.any() else values
-            image: np.ndarray = scaled / np.repeat(lengths, sizes)
+            image: Floats = scaled / np.repeat(lengths, sizes)
             image *= self.norm
         if nominal.any():
             image = np.where(stays, values, image)

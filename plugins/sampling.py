@@ -9,6 +9,7 @@ import numpy as np
 from filterkit import Batch, StageError, TrainingStage, UsageError, option
 from filterkit.plugin import (
     NAME_A_CLASS,
+    Floats,
     Rows,
     choose_rows,
     itself,
@@ -179,7 +180,7 @@ class Shuffle(TrainingStage):
         yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(read_classes(rows))))
 
 
-def _round_shares_to_sum(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarray:
+def _round_shares_to_sum(whole: np.ndarray, remainder: Floats, size: int) -> np.ndarray:
     """Round shares to whole numbers, those with the largest remainders up, so that their sum is `size`: int64 (n,).
 
     `whole`, which changes, are the shares rounded down, and `remainder` is what is left of each.

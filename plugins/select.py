@@ -111,7 +111,7 @@ class Select(ColumnStage):
             return min(self._count_allowed_columns(width) + len(self.keep), width)
         return None if self.top is None else self.top + len(self.keep)
 
-    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray:
         total = totals.sum()
         candidate = np.ones(schema.width, bool)
         if self.min_count is not None:
@@ -148,9 +148,7 @@ class Select(ColumnStage):
             raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
         return columns
 
-    def output_attributes(
-        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
-    ) -> list[Attribute]:
+    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: Floats) -> list[Attribute]:
         chosen = [schema.features[column] for column in columns.tolist()]
         if self._by is None:
             return chosen

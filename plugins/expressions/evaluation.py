@@ -150,7 +150,7 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
     return Value(NUMBER, values)
 
 
-def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
+def read_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
     """Return the numbers of a variable; raise an `ExpressionError` if there is none of this name."""
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
@@ -272,10 +272,10 @@ _FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
 _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
 
 
-def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Function:
+def _make_date_function(take_part: Callable[[np.ndarray], Any]) -> Function:
     """Make a function of a date; `take_part` computes its value from milliseconds since 1970-01-01, int64 (n,)."""
 
-    def compute_part(milliseconds: np.ndarray) -> np.ndarray:
+    def compute_part(milliseconds: Floats) -> Floats:
         is_known = ~np.isnan(milliseconds)
         return np.where(is_known, take_part(np.where(is_known, milliseconds, 0).astype(np.int64)), np.nan)
 

@@ -10,19 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import (
-    Attribute,
-    Batch,
-    Built,
-    ColumnStage,
-    Schema,
-    Stage,
-    StageError,
-    TrainingStage,
-    UsageError,
-    option,
-)
-from filterkit.plugin import Edit, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
+from filterkit import Attribute, Batch, Built, ColumnStage, Schema, Stage, StageError, TrainingStage, UsageError, option
+from filterkit.plugin import Edit, Floats, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
 
 from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate, make_infinite_missing, read_attribute, read_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
@@ -180,7 +169,7 @@ class Map(ColumnStage):
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {describe_error(error, text)}") from None
 
-    def _evaluate_expression(self, variables: dict[str, np.ndarray]) -> Value:
+    def _evaluate_expression(self, variables: dict[str, Floats]) -> Value:
         return evaluate(self._tree, partial(read_variable, variables))
 
     def output(self, schema: Schema) -> Schema:
@@ -201,7 +190,7 @@ class Map(ColumnStage):
             "zero": np.full(len(moments), self.output(moments.schema).zero),
         }
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
         image = np.broadcast_to(make_infinite_missing(self._evaluate_expression(variables).data), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))

@@ -11,6 +11,7 @@ import numpy as np
 
 from filterkit import Batch, FilterkitError, Learner, Schema, StageError, UsageError, option
 from filterkit.plugin import (
+    Floats,
     LearnedTable,
     Model,
     Outcome,
@@ -306,7 +307,7 @@ class EstimatorModel:
         is predicted; or None.
     """
 
-    def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: np.ndarray | None = None) -> None:
+    def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: Floats | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
         self._method = _find_score_method([each for each in estimators if not isinstance(each, int)])
         self.threshold = _THRESHOLDS.get(self._method)
@@ -341,7 +342,7 @@ class EstimatorModel:
             tables += describe_estimator(estimator, incoming, classes, top, prefix)
         return tables
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Any) -> Floats:
         """Score rows, (rows, features): float64 (rows, tasks), the predicted numbers of numeric tasks."""
         return self._call_method_on_rows(X, "predict" if self._tasks.is_numeric else self._method)
 
@@ -356,7 +357,7 @@ class EstimatorModel:
         expected = np.einsum("rt,tc->rc", p, self._costs[np.ix_(codes, codes)])  # row by row, unlike a matrix product
         return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
-    def _call_method_on_rows(self, X: Any, method: str) -> np.ndarray:
+    def _call_method_on_rows(self, X: Any, method: str) -> Floats:
         """Call a method of the estimators on all rows, and return what it gives for each task: float64 (rows, tasks).
 
         Every block has the same number of rows, so that products of matrices round the same whatever rows come
@@ -367,7 +368,7 @@ class EstimatorModel:
         response = call_estimator(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
         return np.ascontiguousarray(response[: X.shape[0]])
 
-    def _call_method_on_block(self, X: Any, method: str) -> np.ndarray:
+    def _call_method_on_block(self, X: Any, method: str) -> Floats:
         if self._tasks.is_numeric:
             return np.column_stack([each.predict(X) for each in self._estimators]).astype(np.float64)
         widths = np.diff(self._tasks.group_bounds).tolist()

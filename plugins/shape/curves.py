@@ -40,7 +40,7 @@ def _interpolate_curves(
     above = np.minimum(knots.search(column, values), (knots.indptr[1:] - 1)[column])
     upper = knots.values[above]
     at = above if tasks == 1 else above * tasks + task
-    image: np.ndarray = images[at]
+    image: Floats = images[at]
     between = np.flatnonzero(upper > values)
     between = between[above[between] > knots.indptr[column[between]]]
     if len(between):

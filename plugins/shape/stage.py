@@ -95,9 +95,7 @@ class Shape(ColumnStage):
     fills_missing = True  # a missing value has a probability, too
 
     method: str | None = option(
-        None,
-        "What a value becomes; by default lp, with --center logodds.",
-        choices=("lp", "logodds", "isotonic"),
+        None, "What a value becomes; by default lp, with --center logodds.", choices=("lp", "logodds", "isotonic")
     )
     neighbors: int | str = option(
         15, "Rows of the window on each side of a value, or a share of all rows such as 5%.", minimum=0
@@ -202,7 +200,7 @@ class Shape(ColumnStage):
             "special": np.full(len(table), special),
         }
 
-    def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+    def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
         """Make the fitted stage, see `ColumnStage.finish`; warn if no training row has a known class."""
         if not totals.any() and not state["unchanged"].all():
             warn_nothing_learned(self.name, "no training row has a known class, so all values become 0")
@@ -215,12 +213,12 @@ class Shape(ColumnStage):
         better = find_columns_to_shape(folds, self._log_odds)
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
-    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray | None:
         if state["unseen"].shape[1] and not self._makes_column_per_class(schema) and not self.beside:
             return None
         return self._list_outgoing_columns(state)[0]
 
-    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
+    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: Floats) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
         if not self._makes_column_per_class(schema) and not self.beside:
             return attributes.as_numeric(~state["unchanged"][columns])

@@ -7,16 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
-from filterkit.plugin import (
-    LinearModel,
-    Model,
-    Outcome,
-    Training,
-    find_best,
-    measures,
-    predict_positives,
-    quoted,
-)
+from filterkit.plugin import LinearModel, Model, Outcome, Training, find_best, measures, predict_positives, quoted
 
 from .hyperplanes import SvmSolver
 

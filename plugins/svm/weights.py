@@ -11,6 +11,7 @@ from filterkit import Schema, StageError, UsageError, option
 from filterkit.plugin import (
     COMBINATIONS,
     Batches,
+    Floats,
     Scaling,
     State,
     Summary,
@@ -107,7 +108,7 @@ class Normal(Scaling):
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
 
-    def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
+    def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> Floats:
         """Fit the classifier of ``--model``, which separates the positive rows from the others: w, float64 (columns,).
 
         Raises

@@ -14,6 +14,7 @@ from filterkit.plugin import (
     Batches,
     ContingencyTable,
     FittedColumns,
+    Floats,
     Gram,
     Moments,
     Ragged,
@@ -93,7 +94,7 @@ class Cfs(ColumnStage):
         kept[chosen] = True
         return {"kept": kept}
 
-    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray:
         columns = np.flatnonzero(state["kept"])
         if schema.width and not len(columns):
             raise StageError(
@@ -121,12 +122,12 @@ class _Bins(ColumnStage):
         cuts = Ragged(starts, cells.values[at])
         return {"cuts": cuts, "su": su, "rows": rows, "nominal": table.nominal}
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         cuts, is_code = state["cuts"], state["nominal"][columns] | np.isnan(values)
         return np.where(is_code, values, cuts.search(columns, values) - cuts.indptr[columns])
 
 
-class UncertaintyCache(dict[int, "np.ndarray"]):
+class UncertaintyCache(dict[int, "Floats"]):
     """Maps the number of a column to its symmetrical uncertainties with all columns, float64 (columns,).
 
     They are computed when they are first asked for, and rounded to single precision, as in Weka, so that columns that
@@ -147,9 +148,9 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
             )
         # How many entries to count at once, and about how many cells to count them in.
         self._counted = max(rows.memory // _ENTRY, _FEWEST)
-        self._stored: list[tuple[np.ndarray, np.ndarray | None]] | None = None
+        self._stored: list[tuple[np.ndarray, Floats | None]] | None = None
 
-    def __missing__(self, column: int) -> np.ndarray:
+    def __missing__(self, column: int) -> Floats:
         found = np.ones(len(self._bins.columns))  # also of columns of one value
         sizes = self._sizes
         for number in np.flatnonzero(self._columns == column).tolist():
@@ -162,7 +163,7 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
         self[column] = np.where(found < _NOTHING, 1.0, found)
         return self[column]
 
-    def _compute_uncertainties_with_range(self, number: int, low: int, high: int) -> np.ndarray:
+    def _compute_uncertainties_with_range(self, number: int, low: int, high: int) -> Floats:
         """Compute the uncertainties of the column `number` with the columns from `low` up to `high`: float64 (n,).
 
         These are numbers among the columns with two values at least. It takes one pass over the rows.
@@ -177,12 +178,12 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
             sums = add_parts([sums, sum_parts(cell, parts, own * width)])
         return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
-    def _read_bin_codes(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    def _read_bin_codes(self) -> Iterator[tuple[np.ndarray, Floats | None]]:
         """Yield the codes of some rows, uint16 (rows, columns), and their weights in exact parts; None if all are 1."""
         if self._stored is not None:
             yield from self._stored
             return
-        stored: list[tuple[np.ndarray, np.ndarray | None]] = []
+        stored: list[tuple[np.ndarray, Floats | None]] = []
         size = 0
         for batch in read_counted(Cfs.name, self._rows()):
             step = max(self._counted // len(self._bins.columns), 1)
@@ -200,7 +201,7 @@ class UncertaintyCache(dict[int, "np.ndarray"]):
         self._stored = stored if size <= self._rows.memory else None
 
 
-def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
     """Compute the correlations of columns with each other and with a numeric class, as Weka's CfsSubsetEval does.
 
     Returns
@@ -257,10 +258,10 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.
 
 
 # Maps the number of a column to its uncertainty or correlation with each column, float64 (columns,).
-Between = Union["np.ndarray", UncertaintyCache]
+Between = Union["Floats", UncertaintyCache]
 
 
-def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def compute_uncertainties(counts: Floats, starts: np.ndarray) -> Floats:
     """Compute the symmetrical uncertainties of one column with several others.
 
     A missing value counts for each value by its share, and a row where both are missing for each pair by its share.
@@ -298,11 +299,11 @@ def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return np.where(certain, 0.0, found)
 
 
-def _round_to_float32(numbers: np.ndarray) -> np.ndarray:
+def _round_to_float32(numbers: Floats) -> Floats:
     return numbers.astype(np.float32).astype(np.float64)
 
 
-def search_best_column_set(with_class: np.ndarray, spread: np.ndarray, between: Between, stale: int) -> list[int]:
+def search_best_column_set(with_class: Floats, spread: Floats, between: Between, stale: int) -> list[int]:
     """Search for the set of columns with the best merit, and return them, ascending.
 
     Parameters
@@ -333,7 +334,7 @@ def search_best_column_set(with_class: np.ndarray, spread: np.ndarray, between: 
     return sorted(best[1])
 
 
-def add_locally_predictive_columns(chosen: list[int], with_class: np.ndarray, between: Between) -> list[int]:
+def add_locally_predictive_columns(chosen: list[int], with_class: Floats, between: Between) -> list[int]:
     """Add the columns that tell more about the class than about each column chosen so far, the best one at a time.
 
     Returns

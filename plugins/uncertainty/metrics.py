@@ -110,7 +110,7 @@ def _compute_entropies(bins: ContingencyTable) -> Entropies:
     return _make_entropies(values, np.where(known, compute_n_log2_n(bins.totals / total).sum(), 0.0), joint)
 
 
-def _make_entropies(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Entropies:
+def _make_entropies(values: np.ndarray, classes: Floats, joint: np.ndarray) -> Entropies:
     """Make `Entropies` from negated entropies of values, classes, and both together; what is about 0 becomes 0.
 
     `joint` is that of both.
