@@ -356,9 +356,7 @@ class LibsvmWriter(Writer):
     def _format_batch(self, batch: Batch) -> Any:
         """Return the libsvm text of a batch, in pieces.
 
-        Raises
-        ------
-        FilterkitError : rows have weights, or a class is missing.
+        Raise FilterkitError if rows have weights, or a class is missing.
         """
         from filterkit.plugin import pair_rows  # imports pyarrow
 

@@ -195,9 +195,7 @@ class XrffDocument:
     def parse(self, text: bytes) -> bool:
         """Parse the next piece of the text, empty at its end; return whether more may come.
 
-        Raises
-        ------
-        RowError : the document is not well-formed, declares an entity, or is no XRFF.
+        Raise RowError if the document is not well-formed, declares an entity, or is no XRFF.
         """
         if self._is_over:
             return False
@@ -379,9 +377,7 @@ _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing on
 def escape_xml(text: str) -> str:
     """Return a text with the characters that mean something in XML replaced.
 
-    Raises
-    ------
-    FilterkitError : XML cannot hold it.
+    Raise FilterkitError if XML cannot hold it.
     """
     if _SPECIAL.search(text) is None:
         return text

@@ -20,11 +20,8 @@ _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows
 def read_header(source: Source, opening: Opening) -> tuple[Header, int, bytes]:
     """Return the header, the number of the line where rows begin, and the text after the header that has been read.
 
-    A lenient reader corrects what the strict one refuses, see `filterkit.arff.lenient_header`.
-
-    Raises
-    ------
-    RowError : the input does not begin with an ARFF header, or has a line that is too long; closes the source.
+    A lenient reader corrects what the strict one refuses, see `filterkit.arff.lenient_header`. Close the source and
+    raise RowError if the input does not begin with an ARFF header, or has a line that is too long.
     """
     size = _choose_size(opening)
     text = source.read(size)

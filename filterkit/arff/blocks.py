@@ -57,9 +57,7 @@ class BlockParser:
     def __call__(self, block: Block) -> Parsed:
         """Parse a block: return its batch of rows, the rejected rows, and notes about values.
 
-        Raises
-        ------
-        ArffError : a row cannot be read.
+        Raise ArffError if a row cannot be read.
         """
         self._bytes += len(block.text)
         parsed = self._parse(block)
@@ -113,9 +111,7 @@ class BlockParser:
     def _parse_rows_strictly(self, text: str, line: int, unseen: bool) -> tuple[list[exact.Row], list[Note]]:
         """Return the rows in `text`, and notes about them; `unseen` says whether undeclared values are missing.
 
-        Raises
-        ------
-        ArffError : Weka would refuse a row.
+        Raise ArffError if Weka would refuse a row.
         """
         noted = exact.Noted([], unseen)
         return list(exact.parse_rows(text, line, self.layout, noted)), noted.notes

@@ -65,11 +65,7 @@ def parse_rows(text: str, line: int, layout: BatchLayout, noted: Noted | None = 
     """Yield the rows in `text`, whose first line has the number `line`.
 
     Values that are worth a note are added to `noted`. Without it, a nominal value that the header does not declare is
-    an error.
-
-    Raises
-    ------
-    ArffError : a row that Weka refuses, or would lose a part of.
+    an error. Raise ArffError for a row that Weka refuses, or would lose a part of.
     """
     noted = noted or Noted([])
     tokens = tokenize(text, line)
@@ -148,9 +144,7 @@ def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: BatchLayo
 def read_value(token: Token, position: int, layout: BatchLayout, noted: Noted) -> Any:
     """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
 
-    Raises
-    ------
-    ArffError : the attribute has no such value; see `Noted` for values that may be missing instead.
+    Raise ArffError if the attribute has no such value; see `Noted` for values that may be missing instead.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):

@@ -77,9 +77,7 @@ def parse_sparse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Pa
 def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     """Return the pairs of `text`, which has one row in braces in each line.
 
-    Raises
-    ------
-    NotPlain : a line is something else, or the indices of a row do not ascend.
+    Raise NotPlain if a line is something else, or the indices of a row do not ascend.
     """
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == 0x0A)

@@ -35,9 +35,7 @@ class NotPlain(Exception):
 def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
     """Return `text` with LF as line end, without comments, quotes and control characters, and what its marks stand for.
 
-    Raises
-    ------
-    NotPlain : a quote does not enclose a value between separators.
+    Raise NotPlain if a quote does not enclose a value between separators.
     """
     marked: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
@@ -69,9 +67,7 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
 def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list[str]) -> Any:
     """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
 
-    Raises
-    ------
-    NotPlain, ArffError : only the exact path can say what the value is, or what is wrong.
+    Raise NotPlain or ArffError if only the exact path can say what the value is, or what is wrong.
     """
     if not word:
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
@@ -87,9 +83,7 @@ def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list
 def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray | None]:
     """Split text without empty lines into rows without weights, and their weights, float64 (lines,); None if all are 1.
 
-    Raises
-    ------
-    NotPlain : a weight, which is the first group of `pattern`, is not a finite number.
+    Raise NotPlain if a weight, which is the first group of `pattern`, is not a finite number.
     """
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
     weights = np.ones(len(ends))
@@ -131,9 +125,7 @@ def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: li
 def read_finite_numbers(array: Any) -> np.ndarray:
     """Return the float64 values of an Arrow array with NaN for null.
 
-    Raises
-    ------
-    NotPlain : a number is not finite. Whether Weka accepts it depends on its spelling.
+    Raise NotPlain if a number is not finite: whether Weka accepts it depends on its spelling.
     """
     values = arrow.to_floats(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:

@@ -43,9 +43,7 @@ class RowFormat:
     def format_passthrough_columns(self, batch: Batch) -> list[list[str]]:
         """Return the ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
 
-        Raises
-        ------
-        FilterkitError : the format of a date would lose its milliseconds.
+        Raise FilterkitError if the format of a date would lose its milliseconds.
         """
         columns = []
         if batch.passthrough is not None:

@@ -63,9 +63,7 @@ class ArffRowParser:
     def __call__(self, part: ArffLines) -> Parsed:
         """Turn the rows of `part` into a batch.
 
-        Raises
-        ------
-        RowError : a row cannot be read, a number is too large, or float64 does not have a whole number.
+        Raise RowError if a row cannot be read, a number is too large, or float64 does not have a whole number.
         """
         try:
             parsed = self._parser(Block(part.text, 1, part.name))

@@ -33,9 +33,7 @@ from filterkit.formats.text import TextTable
 def open_table(opening: Opening) -> ArffTable:
     """Open an ARFF file; a further file of an input must have the attributes of the first.
 
-    Raises
-    ------
-    FilterkitError : the file cannot be read, or has other attributes than the first.
+    Raise FilterkitError if the file cannot be read, or has other attributes than the first.
     """
     source = Source(opening.path, opening.encoding)
     if opening.first is not None:
@@ -60,9 +58,7 @@ def open_table(opening: Opening) -> ArffTable:
 def _find_undeclared_values(opening: Opening, source: Source) -> dict[int, list[str]]:
     """Return the values in rows and in further headers that the header does not declare, by attributes' positions.
 
-    Raises
-    ------
-    FilterkitError : the input cannot be read twice, or a row cannot be read; closes the source.
+    Close the source and raise FilterkitError if the input cannot be read twice, or if a row cannot be read.
     """
     found: dict[int, list[str]] = {}
     first: ArffTable | None = None
@@ -156,9 +152,7 @@ class FurtherFiles(NamedTuple):
     def open(self, source: Source) -> ArffTable:
         """Return the table of a file that has just been opened; it is closed if that cannot be read.
 
-        Raises
-        ------
-        FilterkitError : it cannot be read, or its attributes are others.
+        Raise FilterkitError if it cannot be read, or its attributes are others.
         """
         header, line, rest = Header("", self.attributes, is_own=None), 1, b""
         try:
@@ -202,9 +196,7 @@ class FurtherFiles(NamedTuple):
 def _parse_part(parser: BlockParser, further: FurtherFiles, part: Block | Files) -> Parsed:
     """Parse a block, or all rows of several small files, as one part.
 
-    Raises
-    ------
-    FilterkitError : a file or a row cannot be read.
+    Raise FilterkitError if a file or a row cannot be read.
     """
     if not isinstance(part, Files):
         return parser(part)

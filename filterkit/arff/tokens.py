@@ -85,12 +85,8 @@ def unescape(text: str) -> str:
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:
     """Yield the tokens of `text`, whose first line has the number `line`.
 
-    Consecutive line ends are one EOL, and so is a missing line end at the end.
-
-    Raises
-    ------
-    ArffError : a quote is not closed on its line, or a token has bytes that are not valid in the encoding (they are
-        surrogates in `text`).
+    Consecutive line ends are one EOL, and so is a missing line end at the end. Raise ArffError if a quote is not closed
+    on its line, or a token has bytes that are not valid in the encoding (they are surrogates in `text`).
     """
     commas = 0
     kind = EOL

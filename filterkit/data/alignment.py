@@ -84,11 +84,8 @@ class Alignment:
     def _check_type(self, attribute: Attribute, wanted: Attribute) -> None:
         """Check that an attribute is of the wanted type, and that its values are among the wanted ones.
 
-        Other values are added to `unseen`.
-
-        Raises
-        ------
-        FilterkitError : the type differs, or there are other values and `unseen` is None.
+        Other values are added to `unseen`. Raise FilterkitError if the type differs, or there are other values and
+        `unseen` is None.
         """
         if {attribute.kind, wanted.kind} == {"string", "nominal"}:
             return  # each can be converted to the other
@@ -119,11 +116,8 @@ class Alignment:
         """Convert the values of the incoming attribute at `origin` to the wanted one at `target`.
 
         Labels become an Arrow array of texts for a string attribute; labels and texts become the codes of a nominal
-        one, float64 with NaN for missing.
-
-        Raises
-        ------
-        FilterkitError : a text is not a label, and such texts are not to be missing.
+        one, float64 with NaN for missing. Raise FilterkitError if a text is not a label, and such texts are not to be
+        missing.
         """
         attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
         values, codes = encode_attribute(batch, origin)

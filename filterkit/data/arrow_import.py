@@ -80,9 +80,7 @@ def from_arrow(
 def to_arrow_table(rows: Any) -> pa.Table:
     """Convert anything with Arrow's C stream or C array interface to an Arrow table.
 
-    Raises
-    ------
-    FilterkitError : `rows` is something else; the message says what to do.
+    Raise FilterkitError, which says what to do, if `rows` is something else.
     """
     if isinstance(rows, pa.Table):
         return rows
@@ -191,9 +189,7 @@ def has_inexact_integer(column: Any) -> bool:
 def check_column_names(names: Sequence[str]) -> None:
     """Check that there are columns, and that their names differ.
 
-    Raises
-    ------
-    FilterkitError : there are none, or two have one name.
+    Raise FilterkitError if there are none, or two have one name.
     """
     if not names:
         raise FilterkitError("the table has no columns; rows need at least one attribute")
@@ -244,9 +240,7 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
 def _read_weights(name: str, column: Any) -> np.ndarray | None:
     """Read the weights of rows from a column of numbers: float64 (rows,), None if all are 1.
 
-    Raises
-    ------
-    FilterkitError : a weight is missing, or the column is not of numbers.
+    Raise FilterkitError if a weight is missing, or the column is not of numbers.
     """
     is_number = make_attribute_of_type(name, column.type).kind == "numeric"
     values = convert_to_numbers(column) if is_number else np.empty(0)
@@ -334,11 +328,8 @@ def _merge_noted_attribute(found: Attribute, noted: Attribute | None) -> Attribu
 def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
     """Make a batch of Arrow columns and `Entries`, one for each attribute of a schema without labels.
 
-    It is sparse if some are `Entries`, which are columns that are mostly zero.
-
-    Raises
-    ------
-    FilterkitError : an attribute cannot hold a value of its column.
+    It is sparse if some are `Entries`, which are columns that are mostly zero. Raise FilterkitError if an attribute
+    cannot hold a value of its column.
     """
     entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries)}
     plain = [i for i in range(len(columns)) if i not in entries]

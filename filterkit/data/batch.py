@@ -154,9 +154,7 @@ class Batch:
     def get_class_labels(self) -> np.ndarray:
         """Return object (rows,): the label of the class, None where it is missing.
 
-        Raises
-        ------
-        ValueError : there is no nominal class.
+        Raise ValueError if there is no nominal class.
         """
         target = self.schema.class_attribute
         if target is None or target.kind != "nominal" or self.y is None:

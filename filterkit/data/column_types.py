@@ -35,9 +35,7 @@ _INTEGER = re.compile(r"[+-]?\d+")
 def make_attribute_of_type(name: str, kind: Any) -> Attribute:
     """Make the attribute of a column by its Arrow type alone; that of a dictionary has no labels yet.
 
-    Raises
-    ------
-    FilterkitError : no attribute can hold the column.
+    Raise FilterkitError if no attribute can hold the column.
     """
     import pyarrow as pa
 

@@ -76,11 +76,8 @@ def make_weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray
     """Make a column of the weights of the rows: float64 (rows,), by its name.
 
     `chosen` is the name. If it is None, the name is ``weight``, with ``_`` after it as long as an attribute has this
-    name; and if all weights are 1, the result is empty.
-
-    Raises
-    ------
-    FilterkitError : an attribute has the name that is chosen.
+    name; and if all weights are 1, the result is empty. Raise FilterkitError if an attribute has the name that is
+    chosen.
     """
     if chosen is None and batch.weights is None:
         return {}

@@ -88,11 +88,8 @@ def blame_errors(stage: Named | None) -> Iterator[None]:
     """Name a stage, or none if it is None, in warnings and in notes of unexpected errors from this context.
 
     The note also names the plugin and its line. Errors that filterkit raises on purpose name what is at fault
-    themselves, and get no note.
-
-    Raises
-    ------
-    PluginError : the stage exits, which would end the program as if all rows were done.
+    themselves, and get no note. Raise PluginError if the stage exits, which would end the program as if all rows were
+    done.
     """
     before = running_stage.set("" if stage is None else stage.name)
     try:
@@ -136,9 +133,8 @@ def describe_wrong_rows(rows: Any) -> str:
 def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
     """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form.
 
-    Raises
-    ------
-    PluginError : it does not fit `schema`, that of the fitted stage, or has another number of rows than `incoming`.
+    Raise PluginError if it does not fit `schema`, that of the fitted stage, or has another number of rows than
+    `incoming`.
     """
     _raise_fault(stage, find_misfit(out, schema))
     if len(out) != len(incoming):
@@ -176,9 +172,7 @@ def _is_any_invalid(weights: np.ndarray | None) -> bool:
 def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
     """Check the batches that a training stage returns from `arrange`, and yield them with an X in its normal form.
 
-    Raises
-    ------
-    PluginError : one does not fit `schema`, that of the rows to be arranged.
+    Raise PluginError if one does not fit `schema`, that of the rows to be arranged.
     """
     with blame_errors(stage):
         batches = arrange()
@@ -192,9 +186,7 @@ def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Sch
 def check_batch(batch: Any) -> Batch:
     """Check a batch that a user passes in, and return it with an X in its normal form.
 
-    Raises
-    ------
-    FilterkitError : it does not fit its own schema.
+    Raise FilterkitError if it does not fit its own schema.
     """
     fault = find_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
@@ -205,9 +197,7 @@ def check_batch(batch: Any) -> Batch:
 def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
     """Check the batches that a format's `read` returns, and yield them with an X in its normal form.
 
-    Raises
-    ------
-    PluginError : one does not fit the schema of the first.
+    Raise PluginError if one does not fit the schema of the first.
     """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
         _raise_fault(form, f"read returns {describe_type(batches)}; yield batches")
@@ -221,9 +211,7 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
 def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
     """Check what a column stage has learned of some `columns` by a method, and return it.
 
-    Raises
-    ------
-    PluginError : it is not a dict of arrays with an entry for each column.
+    Raise PluginError unless it is a dict of arrays with an entry for each column.
     """
     if not isinstance(state, dict):
         _raise_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
@@ -239,9 +227,7 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
 def check_columns(stage: Named, columns: Any, width: int) -> None:
     """Check the numbers of the incoming columns that a column stage makes its columns from.
 
-    Raises
-    ------
-    PluginError : they are not ascending, or not all from 0 to `width` - 1.
+    Raise PluginError unless they ascend and all are from 0 to `width` - 1.
     """
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
         _raise_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
@@ -252,9 +238,7 @@ def check_columns(stage: Named, columns: Any, width: int) -> None:
 def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
     """Check the attributes that a column stage makes, and return them.
 
-    Raises
-    ------
-    PluginError : they are not as many as there are `columns`.
+    Raise PluginError unless they are as many as there are `columns`.
     """
     if not isinstance(attributes, (list, tuple, Attributes)):
         _raise_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
@@ -294,9 +278,7 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
 def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     """Check which columns a column stage declares nominal, and return it.
 
-    Raises
-    ------
-    PluginError : it is not bool (`width`,).
+    Raise PluginError unless it is bool (`width`,).
     """
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         found = describe_type(nominal)

@@ -31,11 +31,7 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], in UTC if the format of
     the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are ``Sparse[float64, 0]``.
     Weights of rows become a column as in `to_arrow`. The frame's ``attrs`` note the schema as the metadata of an Arrow
-    table do, and `from_pandas` finds it there.
-
-    Raises
-    ------
-    FilterkitError : an attribute has the name `weights`.
+    table do, and `from_pandas` finds it there. Raise FilterkitError if an attribute has the name `weights`.
     """
     import pandas as pd
 
@@ -159,9 +155,7 @@ def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
 def _read_entries(column: pd.Series) -> Entries:
     """Read the rows and values of a sparse column that are not 0, and how many rows there are.
 
-    Raises
-    ------
-    FilterkitError : float64 cannot hold one of the values.
+    Raise FilterkitError if float64 cannot hold one of the values.
     """
     array: Any = column.array
     try:
@@ -181,12 +175,7 @@ def _has_other_categories(column: pd.Series) -> bool:
 
 
 def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
-    """Convert a frame to an Arrow table.
-
-    Raises
-    ------
-    FilterkitError : a column has no type of Arrow.
-    """
+    """Convert a frame to an Arrow table. Raise FilterkitError if a column has no type of Arrow."""
     import pandas as pd
 
     changed = {}

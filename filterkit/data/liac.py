@@ -24,12 +24,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     """Make a batch of the dictionary that ``arff.load`` returns, dense, or sparse as a list of dicts (LOD).
 
     Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are those of
-    `filterkit.batches`.
-
-    Raises
-    ------
-    FilterkitError : `data` is something else, an attribute does not declare or cannot hold a value, or sparse data are
-        in another form.
+    `filterkit.batches`. Raise FilterkitError if `data` is something else, an attribute does not declare or cannot hold
+    a value, or sparse data are in another form.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(
@@ -114,11 +110,8 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
 def to_liac(batch: Batch) -> dict[str, Any]:
     """Convert a batch to the dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
 
-    Values are labels, floats, strings, and None for missing. A `ConversionWarning` names what is left out.
-
-    Raises
-    ------
-    FilterkitError : the batch has dates, bags or weights of rows, which liac-arff does not support.
+    Values are labels, floats, strings, and None for missing. A `ConversionWarning` names what is left out. Raise
+    FilterkitError if the batch has dates, bags or weights of rows, which liac-arff does not support.
     """
     odd = next((a for a in batch.schema.attributes if a.kind in ("date", "relational")), None)
     if odd is not None:

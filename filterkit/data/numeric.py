@@ -51,12 +51,7 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
 
 
 def _apply_checked(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
-    """Apply a function to n numbers; return float64 (n,).
-
-    Raises
-    ------
-    ValueError : the function returns something else than n numbers.
-    """
+    """Apply a function to n numbers; return float64 (n,). Raise ValueError if it returns something else."""
     count = len(numbers)
     found = function(numbers)
     if np.shape(found) != (count,):

@@ -204,9 +204,7 @@ class Schema(Targets):
     def need_columns(self, stage: str) -> None:
         """Check that X has columns, or that there are no attributes but the class.
 
-        Raises
-        ------
-        StageError : all attributes pass through; it names `stage`, the name of a stage, and says what to do.
+        Raise StageError, which names the stage and says what to do, if all attributes pass through.
         """
         if self.width or not self.passthrough:
             return

@@ -26,9 +26,7 @@ def attribute_to_json(attribute: Attribute) -> Any:
 def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
     """Make an attribute of the JSON that `attribute_to_json` made of it; `depth` relational ones are around it.
 
-    Raises
-    ------
-    FilterkitError : `note` is something else.
+    Raise FilterkitError if `note` is something else.
     """
     if isinstance(note, str):
         return Attribute(note)
@@ -62,9 +60,7 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
 def attributes_from_json(notes: Any) -> ManyOrFew:
     """Make the attributes of the JSON that `attributes_to_json` made of them.
 
-    Raises
-    ------
-    FilterkitError : one of them is something else.
+    Raise FilterkitError if one of them is something else.
     """
     attributes = map(attribute_from_json, notes)
     return Attributes.of(attributes) if len(notes) >= MANY else tuple(attributes)
@@ -86,9 +82,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 def schema_from_json(note: Any) -> Schema:
     """Make the schema of the JSON that `schema_to_json` made of it.
 
-    Raises
-    ------
-    FilterkitError : `note` is something else.
+    Raise FilterkitError if `note` is something else.
     """
     try:
         relation, index, positive = note["relation"], note["class"], note["positive"]

@@ -155,11 +155,8 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
 def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
     """Convert an Arrow column of numbers to float64 (rows,), each to the nearest; null becomes NaN.
 
-    Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read.
-
-    Raises
-    ------
-    Inexact : float64 does not have a number, and `may_round` is false.
+    Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read. Raise Inexact if
+    float64 does not have a number, and `may_round` is false.
     """
     array = arrow.join_chunks(column)
     return arrow.to_floats(array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round))
@@ -173,9 +170,7 @@ def view_numbers(column: Any) -> np.ndarray:
 def convert_to_texts(array: Any) -> Any:
     """Convert an Arrow array, or chunked array, to texts: numbers as filterkit writes them, flags as true and false.
 
-    Raises
-    ------
-    pyarrow.ArrowInvalid : bytes are not UTF-8.
+    Raise pyarrow.ArrowInvalid if bytes are not UTF-8.
     """
     kind = array.type
     if kind == pa.string():
@@ -190,12 +185,7 @@ def convert_to_texts(array: Any) -> Any:
 
 
 def _convert_texts(array: Any, attribute: Attribute) -> Any:
-    """Convert an array with values of an attribute to texts, as `texts` does.
-
-    Raises
-    ------
-    RowError : bytes are not UTF-8.
-    """
+    """Convert an array with values of an attribute to texts, as `texts` does. Raise RowError if bytes are not UTF-8."""
     try:
         return convert_to_texts(array)
     except pa.ArrowInvalid:

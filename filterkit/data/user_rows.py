@@ -88,12 +88,9 @@ def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[s
 def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
     """Convert one or several batches or tables to batches of one schema.
 
-    Returns an iterator for an iterator or generator, and a list for one batch or a list.
-
-    Raises
-    ------
-    FilterkitError : `rows` is something else, and the message says what to pass instead; or a batch has other
-        attributes or another class than the first. Also as `convert_to_batch`.
+    Returns an iterator for an iterator or generator, and a list for one batch or a list. Raise FilterkitError, which
+    says what to pass instead, if `rows` is something else, and if a batch has other attributes or another class than
+    the first; also as `convert_to_batch` does.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
@@ -235,9 +232,7 @@ def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
 def _make_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
     """Make an Arrow table, with columns of these names, of an array of objects, (rows, columns).
 
-    Raises
-    ------
-    FilterkitError : a column has objects of several types.
+    Raise FilterkitError if a column has objects of several types.
     """
     import pyarrow as pa
 

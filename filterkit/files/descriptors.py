@@ -57,9 +57,7 @@ def find_path_of_descriptor(number: int) -> str:
 def is_read_only(number: int) -> bool:
     """Return whether an open descriptor is only for reading; False where the system cannot tell.
 
-    Raises
-    ------
-    OSError : the descriptor is closed.
+    Raise OSError if the descriptor is closed.
     """
     if fcntl is None:
         os.fstat(number)

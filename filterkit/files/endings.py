@@ -103,9 +103,7 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
 def check_chain_ending(path: str, by: str = "") -> None:
     """Refuse to save a chain, which is a zip archive of arrays, under an ending that belongs to something else.
 
-    Raises
-    ------
-    UsageError : the ending belongs to something else; the message says what to do.
+    Raise UsageError, which says what to do.
     """
     if find_other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
         return

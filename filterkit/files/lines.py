@@ -109,11 +109,8 @@ def read_blocks(
 ) -> Iterator[Block]:
     """Yield whole lines or records of `source`, and `PAUSE` where the next text of a live source has not arrived yet.
 
-    The parameters are those of `Lines`, and the number of the first `line` of `rest`.
-
-    Raises
-    ------
-    RowError : a line or record is too long.
+    The parameters are those of `Lines`, and the number of the first `line` of `rest`. Raise RowError if a line or
+    record is too long.
     """
     lines = Lines(source, rest, size, end_of)
     while True:

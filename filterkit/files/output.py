@@ -58,9 +58,7 @@ class UnfinishedFile:
 def check_output(path: str) -> None:
     """Refuse a path that cannot be written to, before any work is done.
 
-    Raises
-    ------
-    FilterkitError : it cannot be written to; the message names it.
+    Raise FilterkitError, which names the path, if it cannot be written to.
     """
     if is_url(path):
         example = f"{os.path.dirname(path)}/part-*.arff"
@@ -139,11 +137,8 @@ def rename_together() -> Iterator[None]:
 
     The files are renamed one after the other, so a failure or a signal in that last moment may leave only some of them
     renamed. What was written to standard output, a pipe or a device cannot be taken back. If nobody reads a pipe any
-    more, the files that are complete appear nevertheless. A `rename_together` inside another one does nothing.
-
-    Raises
-    ------
-    FilterkitError : a file cannot be renamed; the message names it.
+    more, the files that are complete appear nevertheless. A `rename_together` inside another one does nothing. Raise
+    FilterkitError, which names the file, if one cannot be renamed.
     """
     global _waiting
     if _waiting is not None:

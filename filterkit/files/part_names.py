@@ -64,9 +64,7 @@ class PartNames(NamedTuple):
 def parse_part_names(path: str) -> PartNames | None:
     """Return the names of an output in parts, whose last component has a ``*``; None of any other output.
 
-    Raises
-    ------
-    UsageError : the names would be ambiguous.
+    Raise UsageError if the names would be ambiguous.
     """
     folder, name = os.path.split(path)
     if "://" in path:

@@ -98,12 +98,7 @@ class Parts:
         return sum(each.rows for each in self.entries.values())
 
     def check(self, work: Work) -> None:
-        """Raise an error if there are parts that were made in another way than `work` says.
-
-        Raises
-        ------
-        FilterkitError : the parts that are there are of other work; says what differs.
-        """
+        """Raise FilterkitError, which says what differs, if the parts that are there are of other work."""
         if self._head is None:
             return
         other = [name for name in work if self._head.get(name) != work[name]]
@@ -114,21 +109,14 @@ class Parts:
             )
 
     def check_none_exist(self) -> None:
-        """Raise an error if there are parts already.
-
-        Raises
-        ------
-        FilterkitError : there are parts already.
-        """
+        """Raise FilterkitError if there are parts already."""
         if self._head is not None:
             raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
         """Prepare for writing the missing parts; return the absolute path of a folder for parts that are not complete.
 
-        Raises
-        ------
-        FilterkitError : another run is writing these parts, or the folder cannot be written to.
+        Raise FilterkitError if another run is writing these parts, or the folder cannot be written to.
         """
         self._head = {"format": _FORMAT, **work}
         lines = [json.dumps(self._head).encode() + b"\n", *map(self._format_entry, sorted(self.entries))]
@@ -141,9 +129,7 @@ class Parts:
     def add(self, number: int, path: str, entry: PartEntry) -> None:
         """Rename the complete part at `path` to its final name, and note it in the journal.
 
-        Raises
-        ------
-        FilterkitError : it cannot be renamed, or has not as many rows as it had before.
+        Raise FilterkitError if it cannot be renamed, or has not as many rows as it had before.
         """
         before = self.entries.get(number)
         if before is not None and before.rows != entry.rows:
@@ -161,9 +147,7 @@ class Parts:
     def finish(self) -> None:
         """Write the file that lists all parts, which says that the output is complete.
 
-        Raises
-        ------
-        FilterkitError : it cannot be written.
+        Raise FilterkitError if it cannot be written.
         """
         parts = [self._describe_entry(number) for number in sorted(self.entries)]
         lines = ",\n".join(f"  {json.dumps(part)}" for part in parts)

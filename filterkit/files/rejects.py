@@ -37,9 +37,7 @@ class RejectWriter:
     def add(self, rejected: Rejected, encoding: str) -> None:
         """Write a rejected row in the `encoding` of its input.
 
-        Raises
-        ------
-        FilterkitError : more than `most` rows are rejected.
+        Raise FilterkitError if more than `most` rows are rejected.
         """
         self.count += 1
         error = RowError(

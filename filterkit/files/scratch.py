@@ -26,11 +26,8 @@ class Stored(NamedTuple):
 class Scratch:
     """Stores arrays in a temporary file, which is made for the first one. One thread stores while others read.
 
-    The disk space is freed by `close`, or when nobody holds the object or an array mapped from it any longer.
-
-    Raises
-    ------
-    FilterkitError : in all methods: the file cannot be used; the message names its folder.
+    The disk space is freed by `close`, or when nobody holds the object or an array mapped from it any longer. All
+    methods raise FilterkitError, which names the folder, if the file cannot be used.
     """
 
     def __init__(self) -> None:

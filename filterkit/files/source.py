@@ -154,9 +154,7 @@ class Source:
     def read(self, size: int) -> bytes:
         """Read about `size` bytes of UTF-8 text; empty only at the end.
 
-        Raises
-        ------
-        FilterkitError : the input cannot be read, or its compressed data is damaged.
+        Raise FilterkitError if the input cannot be read, or its compressed data is damaged.
         """
         text, self._again = self._again, b""
         with self.name_errors():
@@ -209,9 +207,7 @@ class Source:
     def read_stored(self, begin: int, end: int) -> bytes:
         """Return the stored bytes in a range, of an input that has a `seekable_length`; fewer if it ends before.
 
-        Raises
-        ------
-        FilterkitError : they cannot be read.
+        Raise FilterkitError if they cannot be read.
         """
         with self.name_errors():
             if self._remote is not None:  # its file would read ahead

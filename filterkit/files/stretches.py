@@ -48,9 +48,7 @@ class Stretch(NamedTuple):
     def read(self) -> tuple[Block, int]:
         """Return the lines, counted from 1, and where in the file they begin.
 
-        Raises
-        ------
-        FilterkitError : the file cannot be read, or is not as long as it was.
+        Raise FilterkitError if the file cannot be read, or is not as long as it was.
         """
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
@@ -76,9 +74,7 @@ class Stretch(NamedTuple):
 def open_shared_file(path: str, encoding: str, name: str) -> Source:
     """Open a file that another process has opened at this path, perhaps on another machine.
 
-    Raises
-    ------
-    FilterkitError : it is not here.
+    Raise FilterkitError if it is not here.
     """
     try:
         return Source(path, encoding, name)

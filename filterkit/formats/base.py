@@ -92,9 +92,7 @@ class Opening(NamedTuple):
     def text(self) -> Source:
         """Return the input as a stream of UTF-8 text, decompressed, without a byte order mark.
 
-        Raises
-        ------
-        FilterkitError : the input cannot be opened, or is evidently something else.
+        Raise FilterkitError if the input cannot be opened, or is evidently something else.
         """
         source = Source(self.path, self.encoding)
         if what := explain_not_text(source.peek()):
@@ -106,11 +104,8 @@ class Opening(NamedTuple):
         """Return the input as a file that can be sought in, and whose `name` is a path that can be opened again.
 
         What comes from a pipe, a URL or a compressed file is copied into a temporary file with the same ending, which
-        is deleted when it is closed.
-
-        Raises
-        ------
-        FilterkitError : the input cannot be read, or is evidently no table; or the temporary file cannot be written.
+        is deleted when it is closed. Raise FilterkitError if the input cannot be read, or is evidently no table; or the
+        temporary file cannot be written.
         """
         path = self.path
         if os.path.isfile(path) and not path.lower().endswith(COMPRESSIONS):
@@ -340,20 +335,13 @@ class FileFormat(Configured):
     is_trusted: ClassVar[bool] = False
 
     def open(self, opening: Opening) -> Table:
-        """Open an input.
-
-        Raises
-        ------
-        FilterkitError : it cannot be read; the message need not name it.
-        """
+        """Open an input. Raise FilterkitError, whose message need not name the input, if it cannot be read."""
         raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         """Return a writer of rows of `schema`, with `precision` significant digits; None rounds nothing.
 
-        Raises
-        ------
-        FilterkitError : the format cannot hold such rows.
+        Raise FilterkitError if the format cannot hold such rows.
         """
         raise NotImplementedError(f"{type(self).__name__} must define the method writer")
 
@@ -381,11 +369,8 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     """Make a format with the options in `text`, as in ``delimiter=;,nominal=a*,b``.
 
     A comma separates options. A part without ``=`` is a further value of the option before it, which must be one that
-    can be repeated. A bool is ``yes`` or ``no``. A backslash takes the next character as it is.
-
-    Raises
-    ------
-    UsageError : there is no such option, or it does not take the value.
+    can be repeated. A bool is ``yes`` or ``no``. A backslash takes the next character as it is. Raise UsageError if
+    there is no such option, or if it does not take the value.
     """
     fields = {kind.name_option(field): field for field in dataclasses.fields(kind)}
     types = get_option_types(kind)
@@ -427,9 +412,7 @@ def relation_of(path: str) -> str:
 def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
     """Return the names of the columns that a value of an option means: a name, or a pattern such as ``a*``.
 
-    Raises
-    ------
-    UsageError : there is none.
+    Raise UsageError if no column matches.
     """
     if pattern in names:
         return [pattern]

@@ -50,10 +50,7 @@ class HeldResults:
         """Yield parts of an input to an engine; before each, read ahead if held rows lack a text that a later part has.
 
         `read_part` finds the first texts in parts that are read ahead. If none has the text, the rest is not yielded.
-
-        Raises
-        ------
-        RowError : a part that is read ahead cannot be read.
+        Raise RowError if a part that is read ahead cannot be read.
         """
         while True:
             if self._lacks_text():
@@ -92,10 +89,7 @@ class HeldResults:
         """Take the next result of a worker; yield in order the results of the function that need not wait any longer.
 
         `start` is the number of its first row in the input; `map_batches` makes the results of batches that waited.
-
-        Raises
-        ------
-        StageError : a stage fails at a row, whose number is that in the input.
+        Raise StageError, with the number that the row has in the input, if a stage fails at a row.
         """
         self._held.append((start, read))
         while self._held and not self._lacks_text():

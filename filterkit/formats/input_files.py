@@ -67,9 +67,7 @@ class InputFiles:
     def open(self, number: int) -> None:
         """Open a file; the number of the first is 0.
 
-        Raises
-        ------
-        FilterkitError : it cannot be read, or its attributes are not those of the first one.
+        Raise FilterkitError if it cannot be read, or its attributes are not those of the first one.
         """
         self.table.close()
         opening = self._opening._replace(path=self.paths[number], first=self.first)

@@ -115,9 +115,7 @@ class PartReader:
     def __call__(self, item: WorkItem) -> PartResult:
         """Read a part, parse its rows, and apply the function to them.
 
-        Raises
-        ------
-        UnclosedRecord : the last record of a stretch goes on in the next one.
+        Raise UnclosedRecord if the last record of a stretch goes on in the next one.
         """
         part, n_lines = item.part, None
         stretch = part if isinstance(part, Stretch) else None

@@ -53,12 +53,7 @@ class PartWriter:
     name: str
 
     def __call__(self, pieces: Iterable[Batch]) -> WrittenPart:
-        """Write a part.
-
-        Raises
-        ------
-        FilterkitError : the file cannot be written.
-        """
+        """Write a part. Raise FilterkitError if the file cannot be written."""
         if "://" not in self.folder and not os.path.isdir(self.folder):
             what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
             raise FilterkitError(f"{self.name}: {what}")
@@ -118,9 +113,7 @@ def write_parts(
 def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
     """Write each batch as a part of an output; if that fails, no part stays.
 
-    Raises
-    ------
-    FilterkitError : there are parts of these names already, or one cannot be written.
+    Raise FilterkitError if there are parts of these names already, or one cannot be written.
     """
     parts = Parts(names)
     parts.check_none_exist()

@@ -133,12 +133,8 @@ class Reader:
 
         The results for the rows of a live input that have arrived are yielded before more input is waited for. A text
         that a sparse row omits becomes the first one of the input, as in Weka. Where it is not known yet, the input up
-        to it waits in a temporary file.
-
-        Raises
-        ------
-        RowError : a row cannot be read, a text is omitted and the input has none, or the last line of a file of
-            filterkit says another number of rows.
+        to it waits in a temporary file. Raise RowError if a row cannot be read, if a text is omitted and the input has
+        none, or if the last line of a file of filterkit says another number of rows.
         """
         self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]

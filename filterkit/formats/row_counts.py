@@ -70,11 +70,9 @@ class RowCounts:
     def check(self, names: Iterable[str], must_state: bool) -> bool:
         """Compare the rows of each file with the number that it states, and say whether a file may be cut off.
 
-        A file without a header continues the file before, as the pieces that ``split`` makes do.
-
-        Raises
-        ------
-        ArffError : a number is wrong, or it is missing and `must_state`. Otherwise, an `IncompleteWarning` says that.
+        A file without a header continues the file before, as the pieces that ``split`` makes do. Raise ArffError if a
+        number is wrong, or if it is missing and `must_state`; otherwise, an `IncompleteWarning` says that it is
+        missing.
         """
         whole: list[FileRows] = []
         for name in names:

@@ -160,10 +160,8 @@ class TextParser:
     def parse(self, text: bytes) -> Batch:
         """Parse whole records to a batch.
 
-        Raises
-        ------
-        Exception : one of them cannot be read. A MemoryError, a NameError, an ImportError and the lack of an attribute
-            of the parser itself count as mistakes, not for what a record is at fault for.
+        Raise an exception if one of them cannot be read. A MemoryError, a NameError, an ImportError and the lack of an
+        attribute of the parser itself count as mistakes of the parser, not as faults of a record.
         """
         raise NotImplementedError(f"{type(self).__name__} must define the method parse")
 
@@ -175,12 +173,7 @@ class TextParser:
         return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:
-        """Parse the rows of a block.
-
-        Raises
-        ------
-        RowError : a record cannot be read, and rows are not rejected.
-        """
+        """Parse the rows of a block. Raise RowError if a record cannot be read, and rows are not rejected."""
         batches: list[Batch] = []
         rejected: list[Rejected] = []
         self._parse_part(block, batches, rejected)

@@ -58,9 +58,7 @@ class TypedFormat(FileFormat):
     def get_chosen_kinds(self, names: list[str]) -> dict[str, str]:
         """Return by name the kinds of the columns for which an option, such as nominal, says one.
 
-        Raises
-        ------
-        UsageError : a name or pattern matches no column, or two options say different kinds.
+        Raise UsageError if a name or pattern matches no column, or two options say different kinds.
         """
         kinds: dict[str, str] = {}
         for kind in ("nominal", "string", "numeric"):
