@@ -131,8 +131,7 @@ def _parse_text_files(
             readable.append(path)
         except UnicodeDecodeError as error:
             fault = RowError(
-                f"this is not {error.encoding} text; name its encoding, such as --encoding latin-1",
-                source=path,
+                f"this is not {error.encoding} text; name its encoding, such as --encoding latin-1", source=path
             )
             if not rejects:
                 raise fault from None

@@ -255,12 +255,7 @@ def make_passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table
 
 
 def from_entries(
-    schema: Schema,
-    rows: np.ndarray,
-    positions: np.ndarray,
-    values: np.ndarray,
-    n_rows: int,
-    passthrough: Any = None,
+    schema: Schema, rows: np.ndarray, positions: np.ndarray, values: np.ndarray, n_rows: int, passthrough: Any = None
 ) -> Batch:
     """Make a sparse batch of entries in any order, but only one for each row and attribute; what has none is 0.
 

@@ -24,11 +24,7 @@ class UnknownLabel(RowError):
 
 
 def from_table(
-    table: Any,
-    schema: Schema,
-    weights: np.ndarray | None = None,
-    rounded: Collection[str] = (),
-    unseen: bool = False,
+    table: Any, schema: Schema, weights: np.ndarray | None = None, rounded: Collection[str] = (), unseen: bool = False
 ) -> Batch:
     """Convert an Arrow table to a dense batch.
 

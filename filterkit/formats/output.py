@@ -59,12 +59,7 @@ class RowWriter:
         self._writer.comments = form.comments
         self.losses = Losses(kind, self._flat, self._writer, form.later)
 
-    def write(
-        self,
-        out: IO[bytes],
-        rows: Mapping,
-        count_rows_read: Callable[[int], int | None] | None = None,
-    ) -> int:
+    def write(self, out: IO[bytes], rows: Mapping, count_rows_read: Callable[[int], int | None] | None = None) -> int:
         """Write rows, and return how many there were.
 
         Parameters
