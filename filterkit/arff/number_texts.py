@@ -108,7 +108,7 @@ def format_distinct_numbers(
     values = round_significant(values, precision)
     places, bits = np.arange(len(values), dtype=np.int32), arrow.make_number_array(values.view(np.int64))
     sample = len(values) // 16
-    if 2 * arrow.count_distinct(bits[:sample]) <= sample:
+    if 2 * len(arrow.dictionary_encode(bits[:sample]).dictionary) <= sample:
         encoded = arrow.dictionary_encode(bits)
         values = arrow.view_values(encoded.dictionary).view(np.float64)
         places = arrow.view_values(encoded.indices)

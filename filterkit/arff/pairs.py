@@ -39,7 +39,9 @@ def join_pairs(
     filled = np.flatnonzero(np.diff(indptr))
     first = indptr[filled]
     lines = arrow.make_text_array([begins[0], *map("".join, zip(ends, begins[1:])), ends[-1]])
-    starts = arrow.join_lists_of_texts(np.concatenate([[0], filled + 1, [len(lines)]]).astype(np.int32), lines, "")
+    bounds = arrow.make_number_array(np.concatenate([[0], filled + 1, [len(lines)]]).astype(np.int32))
+    lists = pa.ListArray.from_arrays(bounds, lines)
+    starts = arrow.call_function("binary_join", [lists, arrow.make_text_array([""])[0]])
     heads = arrow.join_texts(starts[:-1], marks[0], arrow.take(names, indices[first]))
     pieces = pa.concat_arrays([arrow.join_texts(marks[1], names), heads, texts])
     chosen = np.empty((len(codes), 2), np.int32)

@@ -202,7 +202,7 @@ def _measure_texts(column: Any) -> tuple[np.ndarray, np.ndarray]:
             sizes.append(arrow.view_values(chunk.view("int64")).astype(np.float64))
             hashes.append(hash_numbers(sizes[-1]))
         elif len(chunk):
-            sizes.append(arrow.count_characters(chunk).astype(np.float64))
+            sizes.append(arrow.view_values(arrow.call_function("utf8_length", [chunk])).astype(np.float64))
             hashes.append(hash_texts(chunk))
     return np.concatenate(sizes), np.concatenate(hashes)
 

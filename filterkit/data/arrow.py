@@ -17,9 +17,12 @@ import pyarrow as pa
 from filterkit.data.losses import Inexact, is_exact
 
 try:
-    from pyarrow._compute import ArraySortOptions, CountOptions, JoinOptions, SetLookupOptions, call_function
+    import pyarrow._compute as _compute
 except ImportError:  # pyarrow has moved this private module; the public one is slower to import
-    from pyarrow.compute import ArraySortOptions, CountOptions, JoinOptions, SetLookupOptions, call_function
+    import pyarrow.compute as _compute
+
+compute: Any = _compute
+call_function = compute.call_function
 
 _SMALL = 10**15  # decimals of so many digits are the shortest texts of float64
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
@@ -83,11 +86,6 @@ def _equals_converted_back(found: Any, array: Any) -> bool:
         return False
 
 
-def make_bool_array(values: np.ndarray) -> Any:
-    """Make an Arrow array of bool `values`."""
-    return pa.Array.from_buffers(pa.bool_(), len(values), [None, _pack_bits(values)])
-
-
 def make_text_array(words: Sequence[str | None]) -> Any:
     """Make an Arrow array of texts, null for None."""
     missing = np.array([word is None for word in words], bool) if None in words else None
@@ -111,16 +109,10 @@ def wrap_texts(offsets: np.ndarray, text: Any) -> Any:
     return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
-def sort_positions(array: Any) -> np.ndarray:
-    """Return the positions that sort the elements in ascending order, int64 (n,); equal elements stay in order."""
-    options = ArraySortOptions("ascending")
-    return np.frombuffer(call_function("array_sort_indices", [array], options).buffers()[1], np.int64)
-
-
 def join_texts(*parts: Any, separator: str = "") -> Any:
     """Join the texts of several arrays element by element; a part that is a single text is the same in every result."""
     scalars = [_make_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
-    return call_function("binary_join_element_wise", scalars, JoinOptions())
+    return call_function("binary_join_element_wise", scalars, compute.JoinOptions())
 
 
 @lru_cache(maxsize=64)
@@ -129,31 +121,10 @@ def _make_scalar(text: str) -> Any:
     return make_text_array([text])[0]
 
 
-def count_characters(texts: Any) -> np.ndarray:
-    """Count the characters of each text: int32 (n,)."""
-    return view_values(call_function("utf8_length", [texts]))
-
-
-def join_lists_of_texts(offsets: np.ndarray, texts: Any, separator: str) -> Any:
-    """Join the texts between each two consecutive int32 `offsets` into one text."""
-    lists = pa.ListArray.from_arrays(make_number_array(offsets), texts)
-    return call_function("binary_join", [lists, _make_scalar(separator)])
-
-
 def take(array: Any, positions: Any) -> Any:
     """Return the elements of `array` at `positions`, an Arrow array of integers or a numpy array of int32 or int64."""
     positions = make_number_array(positions) if isinstance(positions, np.ndarray) else positions
     return call_function("array_take", [array, positions])
-
-
-def are_in(array: Any, others: Any) -> Any:
-    """Return an Arrow array of bool: whether each element of an array is also in `others`."""
-    return call_function("is_in", [array], SetLookupOptions(others))
-
-
-def count_distinct(array: Any) -> int:
-    """Count the distinct elements of an array."""
-    return int(call_function("count_distinct", [array], CountOptions()).as_py())
 
 
 def dictionary_encode(array: Any) -> Any:
@@ -169,7 +140,7 @@ def map_codes(encoded: Any, image: np.ndarray) -> np.ndarray:
     codes = view_values(encoded.indices)
     if encoded.null_count:
         codes = np.where(find_nulls(encoded.indices), len(image) - 1, codes)
-    return np.asarray(image[codes])
+    return image.take(codes)
 
 
 def make_timestamp_array(values: Sequence[int | None]) -> Any:
@@ -216,14 +187,9 @@ def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
     return make_number_array(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
 
 
-def _pack_bits(values: np.ndarray) -> Any:
-    """Pack bool `values` into an Arrow buffer of bits."""
-    return pa.py_buffer(np.packbits(values, bitorder="little"))
-
-
 def _make_validity(missing: np.ndarray | None) -> Any:
     """Make the validity buffer of an array; None if nothing is missing."""
-    return None if missing is None or not missing.any() else _pack_bits(~missing)
+    return None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 
 def get_text_bytes(array: Any) -> memoryview:
@@ -274,7 +240,7 @@ def find_nulls(array: Any) -> np.ndarray:
     if not array.null_count:
         return np.zeros(len(array), bool)
     bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")
-    return np.asarray(bits[array.offset : array.offset + len(array)] == 0)
+    return ~bits[array.offset : array.offset + len(array)].view(bool)
 
 
 # The names of these functions in older plugins.

@@ -137,7 +137,7 @@ class Attributes(Sequence[Attribute]):
 
     def map_forms(self, function: Callable[[Attribute], Any], dtype: type) -> np.ndarray:
         """Apply a function to each attribute without its name and scores; return the results, (n,) of this dtype."""
-        return np.asarray(np.array([function(form) for form in self.forms], dtype)[self.codes])
+        return np.array([function(form) for form in self.forms], dtype).take(self.codes)
 
     @property
     def label_counts(self) -> np.ndarray:

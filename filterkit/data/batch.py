@@ -159,7 +159,7 @@ class Batch:
         target = self.schema.class_attribute
         if target is None or target.kind != "nominal" or self.y is None:
             raise ValueError("this batch has no nominal class, so its rows have no labels; see y for a numeric class")
-        return np.asarray(np.array([*target.values, None], dtype=object)[self.y])
+        return np.array([*target.values, None], dtype=object).take(self.y)
 
     labels = get_class_labels  # its name in older plugins
 

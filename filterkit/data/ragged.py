@@ -19,7 +19,7 @@ def make_sort_keys(row: np.ndarray, values: np.ndarray) -> np.ndarray:
 def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """List the numbers ``start, …, start + length - 1`` of each range, one range after the other: int64."""
     ends = np.cumsum(lengths)
-    return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
 def locate_rows(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -165,13 +165,15 @@ class Texts(Sequence[str]):
         """Return bool (n,): whether each text is among `others`."""
         from filterkit.data import arrow
 
-        return np.array(arrow.are_in(self.array, others.array).to_pylist(), bool)
+        are_in = arrow.call_function("is_in", [self.array], arrow.compute.SetLookupOptions(others.array))
+        return np.array(are_in.to_pylist(), bool)
 
     def argsort(self) -> np.ndarray:
         """Return int64 (n,): the positions that sort the texts by their code points, as Python sorts them."""
         from filterkit.data import arrow
 
-        return arrow.sort_positions(self.array)
+        order = arrow.call_function("array_sort_indices", [self.array], arrow.compute.ArraySortOptions("ascending"))
+        return np.frombuffer(order.buffers()[1], np.int64)
 
     @property
     def array(self) -> Any:

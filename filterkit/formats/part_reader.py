@@ -182,16 +182,15 @@ def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: M
     """Return a batch whose rows that omit a text have the first one of its column; `omitted` is that of `Parsed`."""
     table = batch.passthrough
     for column, rows in omitted.items():
-        import pyarrow.compute as pc
+        import pyarrow as pa
 
         from filterkit.data import arrow
 
         assert table is not None
-        mask = np.zeros(len(batch), bool)
-        mask[rows] = True
-        filled = pc.if_else(
-            arrow.make_bool_array(mask), arrow.make_text_array([first_texts[column]])[0], table.column(column)
-        )
+        texts = [arrow.join_chunks(table.column(column)), arrow.make_text_array([first_texts[column]])]
+        positions = np.arange(len(batch))
+        positions[rows] = len(batch)  # that of the first text, behind those of the rows
+        filled = arrow.take(pa.concat_arrays(texts), positions)
         table = table.set_column(column, table.schema.names[column], filled)
     return batch.replace(passthrough=table) if omitted else batch
 
