@@ -146,13 +146,9 @@ def format_deciding_options(options: CommandOptions) -> list[str]:
 
 
 def join_for_shell(words: list[str]) -> str:
-    """Join words to a line for a shell."""
-    return " ".join(map(_quote_for_shell, words))
-
-
-def _quote_for_shell(word: str) -> str:
-    """Quote a word for a shell; spell unprintable characters, such as a line end, as bash and zsh do."""
-    if word.isprintable():
-        return shlex.quote(word)
-    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
-    return "$'" + "".join(spelt.get(c) or ("\\" + c if c in "\\'" else c) for c in word) + "'"
+    """Join words to a line for a shell, with unprintable characters, such as a line end, spelt as bash and zsh do."""
+    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in "".join(words) if not c.isprintable()}
+    spelt |= {"'": "\\'", "\\": "\\\\"}
+    return " ".join(
+        shlex.quote(word) if word.isprintable() else f"$'{''.join(spelt.get(c, c) for c in word)}'" for word in words
+    )

@@ -27,11 +27,8 @@ _CODE = ("--plugin", "--engine")
 def find_defaults(named_path: str | None) -> Defaults:
     """Read the defaults file at `named_path` or, if None, at the path in an environment variable, or the usual one.
 
-    There are no defaults if the path is empty, or if there is no file at the usual one.
-
-    Raises
-    ------
-    UsageError : the file is named and does not exist, cannot be read, or is no TOML.
+    There are no defaults if the path is empty, or if there is no file at the usual one. Raise UsageError if the file is
+    named and does not exist, cannot be read, or is no TOML.
     """
     path = os.environ.get(_VARIABLE) if named_path is None else named_path
     if path is None:
@@ -71,29 +68,18 @@ class Defaults:
                 if not isinstance(table, dict):
                     raise self._make_value_error(heading, name, table, why)
 
-    def find_command_defaults(self, name: str, command: click.Command) -> dict[str, Any]:
-        """Return the values that the file gives to options of filterkit itself, or of a subcommand, by parameter names.
-
-        Raises
-        ------
-        UsageError : the table has a key that is no such option, or a value that the option does not take.
-        """
-        return self._convert_table(name, command, self._tables.get(name, {}))
-
     def find_stage_defaults(self, known: Registry) -> dict[str, dict[str, Any]]:
         """Return the values that the file gives to options of stages, by the names of stages and options.
 
-        Raises
-        ------
-        UsageError : there is no such stage or option, or the option does not take the value.
+        Raise UsageError if there is no such stage or option, or the option does not take the value.
         """
         found = {}
-        for name, table in self._tables.get(_STAGES, {}).items():
+        for name in self._tables.get(_STAGES, {}):
             if name not in known.stages:
                 hint = suggestion(name, [*known.stages]) or "; see: filterkit stages"
                 raise UsageError(f"{quoted(self.path, PATH)}: [{_STAGES}.{name}]: no stage {quoted(name)}{hint}")
             stage = known.stages[name]
-            found[name] = self._convert_table(f"{_STAGES}.{name}", make_stage_command(stage), table)
+            found[name] = self.find_option_values(make_stage_command(stage), _STAGES, name)
             for field in list_option_fields(stage):
                 if field.name in found[name]:
                     try:
@@ -110,8 +96,15 @@ class Defaults:
                 hint = suggestion(name, known) or "; see: filterkit --help"
                 raise UsageError(f"{quoted(self.path, PATH)}: [{name}]: no subcommand {quoted(name)}{hint}")
 
-    def _convert_table(self, table: str, command: click.Command, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of a table by parameter names; refuse keys that are no options, and wrong values."""
+    def find_option_values(self, command: click.Command, *names: str) -> dict[str, Any]:
+        """Return the values that a table gives to options of a command, by parameter names.
+
+        The `names` are those of the table and of the tables that it is in, such as ``"stages", "bns"``. Raise
+        UsageError if a key of it is no option of the command, or has a value that the option does not take.
+        """
+        table, values = ".".join(names), self._tables
+        for name in names:
+            values = values.get(name, {})
         options = {
             flag.removeprefix("--"): option
             for option in command.params

@@ -45,9 +45,7 @@ def list_destinations(paths: dict[str, str | None]) -> list[Destination]:
 def check_page_name(command: str, path: str) -> None:
     """Refuse a name for the page that a command writes, if it has the ending of another kind of file.
 
-    Raises
-    ------
-    UsageError : the name has an ending, and it is not that of a page.
+    Raise UsageError if the name has an ending, and it is not that of a page.
     """
     if find_ending(path) not in ("", *PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
@@ -56,9 +54,7 @@ def check_page_name(command: str, path: str) -> None:
 def check_pipes_read_once(paths: Iterable[str]) -> None:
     """Refuse to read standard input, or any other pipe, twice.
 
-    Raises
-    ------
-    UsageError : two of the input `paths` are the same pipe.
+    Raise UsageError if two of the input `paths` are the same pipe.
     """
     paths = list(paths)
     if paths.count("-") > 1:

@@ -20,17 +20,10 @@ from filterkit.allocators import keep_freed_memory
 from filterkit.cli.declared import BEFORE, format_option, list_declared_options, make_command
 from filterkit.cli.options import RunOptions
 from filterkit.cli.shell.signals import end_process_on_signal, find_signal_status, interrupt_on_signal
-from filterkit.errors import (
-    FilterkitError,
-    StageError,
-    UsageError,
-    explain_unexpected,
-    quoted,
-    suggestion,
-)
+from filterkit.errors import FilterkitError, StageError, UsageError, explain_unexpected, quoted, suggestion
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
 from filterkit.plugin.lookup import append_remedy, find_stage, hint_at_plugin_files
-from filterkit.plugin.parsing import make_stage_command, move_options_before_input, refuse_repeated_options
+from filterkit.plugin.parsing import list_flags, make_stage_command, move_options_before_input, refuse_repeated_options
 from filterkit.plugin.registry import Registry, registry
 
 if TYPE_CHECKING:
@@ -66,7 +59,7 @@ class _Command(click.Command):
         words = given.get("words")
         first = words[0] if isinstance(words, tuple) and words else "help"
         ctx.obj = known = registry()
-        known.flags = frozenset(flag for each in self.get_params(ctx) for flag in (*each.opts, *each.secondary_opts))
+        known.flags = frozenset(flag for each in self.get_params(ctx) for flag in list_flags(each))
         if first != "plugins":
             known.warn = lambda plugin: say(
                 f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}"
@@ -88,7 +81,7 @@ class _Command(click.Command):
             raise UsageError("--defaults cannot be combined with --no-defaults; leave one out")
         found = ctx.meta[_DEFAULTS] = find_defaults("" if without else named)
         if found.path and "help" not in given:
-            ctx.default_map = found.find_command_defaults("filterkit", self)
+            ctx.default_map = found.find_option_values(self, "filterkit")
             known.defaults = found.find_stage_defaults(known)
         return super().parse_args(ctx, args)
 
@@ -147,7 +140,7 @@ def command(context: click.Context, /, words: tuple[str, ...], options: RunOptio
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
         found.check_table_names(known.subcommands)
-        defaults = found.find_command_defaults(first, known.subcommands[first])
+        defaults = found.find_option_values(known.subcommands[first], first)
         run_subcommand(known.subcommands[first], first, rest, context, defaults)
         return
     _refuse_missing_input(known, first, rest)
@@ -179,7 +172,7 @@ def run_subcommand(
     FilterkitError : the subcommand fails, or raises a `click.ClickException`.
     click.exceptions.Exit : the subcommand ends with an exit status of its own, or has answered ``--help``.
     """
-    own = {flag: param for param in command.params for flag in (*param.opts, *param.secondary_opts)}
+    own = {flag: param for param in command.params for flag in list_flags(param)}
     before: list[str] = []
     names = []
     for option, value in list_given_options(whole):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import click
@@ -34,6 +35,12 @@ class MemorySize(click.ParamType):  # type: ignore[type-arg]  # older versions o
         return size
 
 
+_declare_input = partial(option, section="Input", decides=True)
+_declare_output = partial(option, section="Output", decides=True)
+_declare_chain = partial(option, section="Chain")
+_declare_work = partial(option, section="Work")
+
+
 class JsonOptions(CommandOptions):
     """The option of a command that prints a document."""
 
@@ -47,74 +54,61 @@ class InputOptions(CommandOptions):
     `filterkit.formats.base.Opening`.
     """
 
-    class_: str | None = option(
+    class_: str | None = _declare_input(
         "The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
         "-c --class",
         metavar="ATTRIBUTE",
-        section="Input",
-        decides=True,
     )
-    labels: str | None = option(
+    labels: str | None = _declare_input(
         "The labels (or targets) of multi-label data: N for the last N attributes, -N for the first N, NAMES or "
         "patterns with commas between, or a label file of Mulan.  [default: as the relation name declares, such as "
         "'data: -C 3' of MEKA]",
         metavar="N|-N|NAMES|FILE.xml",
-        section="Input",
-        decides=True,
     )
-    positive: str | None = option(
-        "The class value that is positive.  [default: the rarer of two]", metavar="VALUE", section="Input", decides=True
+    positive: str | None = _declare_input(
+        "The class value that is positive.  [default: the rarer of two]", metavar="VALUE"
     )
-    from_: str | None = option(
+    from_: str | None = _declare_input(
         'The format of the input, if the ending of its name does not tell it. "filterkit formats" lists all.',
         metavar="FORMAT[:OPTIONS]",
-        section="Input",
-        decides=True,
     )
-    encoding: str = option(
-        "Encoding of the input.", default="utf-8", metavar="NAME", section="Input", decides=True, needs="textual"
-    )
-    lenient: bool = option(
+    encoding: str = _declare_input("Encoding of the input.", default="utf-8", metavar="NAME", needs="textual")
+    lenient: bool = _declare_input(
         "Also read lines that Weka refuses, if their meaning is clear: an empty field is a missing value, texts "
         "with blanks or apostrophes need no quotes, and header lines of KEEL are known. A warning counts the "
         "corrections.",
-        section="Input",
-        decides=True,
         needs="lenient",
     )
-    unseen: str = option(
+    unseen: str = _declare_input(
         "What to do with a nominal value that is not declared, in the header or in the training data: fail, read "
         "it as missing, or add it to the header.",
         default="error",
         type=click.Choice(("error", "missing", "extend")),
-        section="Input",
-        decides=True,
         needs="lenient",
     )
-    complete: bool = option(
+    complete: bool = _declare_input(
         "Refuse an ARFF file without the last line that filterkit writes, the number of rows: it may be cut off.",
-        section="Input",
         needs="lenient",
+        decides=False,
     )
     block_size: int | None = option("", type=MemorySize(), hidden=True)
 
 
 def declare_jobs(workers: str) -> Any:
     """Declare ``--jobs``, the number of `workers` that share the work."""
-    return option(f"Number of {workers}.  [default: one per core]", minimum=1, maximum=1024, section="Work")
+    return _declare_work(f"Number of {workers}.  [default: one per core]", minimum=1, maximum=1024)
 
 
 def declare_seed(users: str) -> Any:
     """Declare ``--seed`` for the random numbers of the named `users`."""
-    return option(f"Seed for {users}.", minimum=0, section="Chain")
+    return _declare_chain(f"Seed for {users}.", minimum=0)
 
 
 def declare_trust() -> Any:
     """Declare ``--trust``, which lets a saved chain hold code of other packages."""
-    return option(
+    return _declare_chain(
         "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
         metavar="PACKAGE",
-        section="Chain",
     )
 
 
@@ -122,25 +116,22 @@ class WorkOptions(CommandOptions):
     """The options about where work runs, and whether it shows progress."""
 
     jobs: int | None = declare_jobs("threads")
-    engine: str | None = option(
-        "Run on this engine: local (threads), processes, or one that a plugin offers.",
-        metavar="ENGINE[:OPTIONS]",
-        section="Work",
+    engine: str | None = _declare_work(
+        "Run on this engine: local (threads), processes, or one that a plugin offers.", metavar="ENGINE[:OPTIONS]"
     )
-    progress: bool | None = option(
-        "Show progress on standard error.  [default: only on a terminal]", "--progress/--no-progress", section="Work"
+    progress: bool | None = _declare_work(
+        "Show progress on standard error.  [default: only on a terminal]", "--progress/--no-progress"
     )
 
 
 class FitOptions(WorkOptions):
     """The options of commands that fit stages."""
 
-    memory: int = option(
+    memory: int = _declare_work(
         "Memory for statistics that stages learn from, and for rows between passes. It is not a limit: the "
         "process takes more.",
         default="1GB",
         type=MemorySize(),
-        section="Work",
     )
     seed: int | None = declare_seed("all stages that draw random numbers")
 
@@ -162,7 +153,7 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
     plugins: tuple[str, ...] = option(
         "Load a plugin from a Python file. Repeatable.", "--plugin", metavar="FILE", decides=True
     )
-    output: str = option(
+    output: str = _declare_output(
         "Write to PATH instead of standard output. The file appears when it is complete. With a * in its name, "
         "such as 'out/part-*.arff', write several files, numbered; after an interruption, the same command writes "
         "those that are missing.",
@@ -170,62 +161,43 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
         default="-",
         show_default=False,
         metavar="PATH",
-        section="Output",
+        decides=False,
     )
-    to: str | None = option(
-        "The format of the output.  [default: by the ending of PATH, or ARFF]",
-        metavar="FORMAT[:OPTIONS]",
-        section="Output",
-        decides=True,
+    to: str | None = _declare_output(
+        "The format of the output.  [default: by the ending of PATH, or ARFF]", metavar="FORMAT[:OPTIONS]"
     )
-    sparse: bool | None = option(
-        "Write sparse or dense rows.  [default: as in INPUT]",
-        "--sparse/--dense",
-        section="Output",
-        decides=True,
-        needs="has_both_forms",
+    sparse: bool | None = _declare_output(
+        "Write sparse or dense rows.  [default: as in INPUT]", "--sparse/--dense", needs="has_both_forms"
     )
-    precision: int | None = option(
+    precision: int | None = _declare_output(
         "Write numbers with N significant digits.  [default: as many as are needed to read the same number again]",
         minimum=1,
         maximum=17,
-        section="Output",
-        decides=True,
         needs="rounds",
     )
-    chain: str | None = option(
-        "Read the stages from FILE, one per line; # starts a comment.", metavar="FILE", section="Chain"
-    )
-    test: tuple[tuple[str, str], ...] = option(
+    chain: str | None = _declare_chain("Read the stages from FILE, one per line; # starts a comment.", metavar="FILE")
+    test: tuple[tuple[str, str], ...] = _declare_chain(
         "Also transform the rows of IN by the chain fitted on INPUT, and write them to OUT. Repeatable.",
         nargs=2,
         metavar="IN OUT",
         callback=_check_test_outputs,
-        section="Chain",
     )
-    predictions: bool = option(
+    predictions: bool = _declare_chain(
         "For each row of --test, or of INPUT with --load, write the true and the predicted class instead of the "
         "row, with a mark where they differ. As OUT, - means standard output.",
         "-p --predictions",
-        section="Chain",
         decides=True,
     )
-    errors: bool = option("Like --predictions, but only for wrongly predicted rows.", section="Chain", decides=True)
-    save: str | None = option("Save the fitted chain to FILE.", metavar="FILE", section="Chain")
-    load: str | None = option(
-        "Transform INPUT by the chain saved in FILE; give no stages.", metavar="FILE", section="Chain", decides=True
+    errors: bool = _declare_chain("Like --predictions, but only for wrongly predicted rows.", decides=True)
+    save: str | None = _declare_chain("Save the fitted chain to FILE.", metavar="FILE")
+    load: str | None = _declare_chain(
+        "Transform INPUT by the chain saved in FILE; give no stages.", metavar="FILE", decides=True
     )
     trust: tuple[str, ...] = declare_trust()
-    rejects: str | None = option(
-        "Write unreadable rows to FILE, with line and reason, and go on.",
-        metavar="FILE",
-        section="Input",
-        decides=True,
-        needs="textual",
+    rejects: str | None = _declare_input(
+        "Write unreadable rows to FILE, with line and reason, and go on.", metavar="FILE", needs="textual"
     )
-    max_rejects: int | None = option(
-        "Fail after more than N unreadable rows.", minimum=0, section="Input", decides=True
-    )
+    max_rejects: int | None = _declare_input("Fail after more than N unreadable rows.", minimum=0)
     defaults: str | None = option(
         "Read defaults of options from this TOML file, instead of the usual one.", metavar="FILE"
     )
@@ -243,9 +215,7 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
 def open_engine(known: Registry, options: WorkOptions) -> Engine:
     """Make the engine that ``--engine`` and ``--jobs`` choose.
 
-    Raises
-    ------
-    UsageError : there is no engine of this name, or it does not know the options.
+    Raise UsageError if there is no engine of this name, or it does not know the options.
     """
     engine = make_engine(
         LocalEngine.name if options.engine is None else options.engine, options.jobs or count_available_cores(), known

@@ -74,15 +74,13 @@ class OutputParts(NamedTuple):
 def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     """Find the outputs of a job that are written in parts, by their paths.
 
-    Raises
-    ------
-    FilterkitError : there are parts of another command or input.
+    Raise FilterkitError if there are parts of another command or input.
     """
     found = {}
     options = job.options
     others = [options.load, options.chain, options.labels, *options.plugins]
     files = [path for path in others if path is not None and os.path.isfile(path)]
-    for transfer in job.written_transfers:
+    for transfer in job.written:
         names = parse_part_names(transfer.output)
         if names is not None:
             parts = Parts(names)
@@ -99,8 +97,8 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
 
 def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
     """Return whether all parts of all outputs of a job exist; if so, print that there is nothing to do."""
-    others = job.options.save is not None or job.options.rejects is not None or job.stage_destinations
-    if others or len(found) < len(job.written_transfers) or not all(each.parts.is_complete for each in found.values()):
+    others = job.options.save is not None or job.options.rejects is not None or job.stage_outputs
+    if others or len(found) < len(job.written) or not all(each.parts.is_complete for each in found.values()):
         return False
     for each in found.values():
         each.print_nothing_to_do()

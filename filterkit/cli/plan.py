@@ -18,6 +18,7 @@ from filterkit.files.endings import check_chain_ending
 from filterkit.files.output import open_output
 from filterkit.files.part_names import parse_part_names
 from filterkit.files.rejects import RejectWriter
+from filterkit.formats.base import FileFormat
 from filterkit.formats.reader import Reader
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats, check_output_ending
@@ -57,6 +58,9 @@ class Job(NamedTuple):
     options : of the command.
     formats : says the format of each input and output.
     engine : where the work runs.
+    transfers : all inputs with their outputs, INPUT first.
+    written : the transfers whose output is written: there are no predictions of the training rows.
+    stage_outputs : the files to which stages write rows.
     """
 
     path: str
@@ -64,21 +68,14 @@ class Job(NamedTuple):
     options: RunOptions
     formats: Formats
     engine: Engine
+    transfers: list[Transfer]
+    written: list[Transfer]
+    stage_outputs: list[Destination]
 
-    @property
-    def transfers(self) -> list[Transfer]:
-        """List all inputs with their outputs, INPUT first."""
-        main = Transfer(self.path, self.options.output, "-o", self.options.load is not None)
-        return [main, *(Transfer(source, output, "--test", True) for source, output in self.options.test)]
-
-    @property
-    def written_transfers(self) -> list[Transfer]:
-        """List the transfers whose output is written: there are no predictions of the training rows."""
-        return [each for each in self.transfers if each.later or not self.options.writes_predictions]
-
-    def has_chosen_format(self, transfer: Transfer) -> bool:
-        """Return whether ``--to`` applies to the output of a transfer: that of INPUT, or any of predictions."""
-        return transfer.option == "-o" or self.options.writes_predictions
+    def find_output_format(self, transfer: Transfer) -> FileFormat:
+        """Find the format of the output of a transfer. ``--to`` says that of INPUT, or of all predictions."""
+        is_main = transfer.option == "-o" or self.options.writes_predictions
+        return self.formats.find_output_format(transfer.output, is_main)
 
     def format_command(self, transfer: Transfer) -> str:
         """Return the command line that decides the bytes of the output of a transfer.
@@ -96,14 +93,9 @@ class Job(NamedTuple):
     @property
     def part_size(self) -> int | None:
         """Return the bytes of text that a part is made of; None if no output is in parts."""
-        if all(parse_part_names(each.output) is None for each in self.written_transfers):
+        if all(parse_part_names(each.output) is None for each in self.written):
             return None
         return self.options.block_size or _PART_SIZE
-
-    @property
-    def stage_destinations(self) -> list[Destination]:
-        """List the files to which stages write rows."""
-        return [Destination(stage.name, path, data=True) for stage in self.stages for path in stage.written_files()]
 
 
 class OpenTransfer(NamedTuple):
@@ -143,7 +135,11 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
             raise UsageError("stages cannot be combined with --chain; write them into its file")
         stages = read_stages(options.chain, known, options.seed, known.defaults)
     formats = Formats(known.formats, options.from_, options.to)
-    return Job(path, stages, options, formats, open_engine(known, options))
+    main = Transfer(path, options.output, "-o", options.load is not None)
+    transfers = [main, *(Transfer(source, output, "--test", True) for source, output in options.test)]
+    written = [each for each in transfers if each.later or not options.writes_predictions]
+    stage_outputs = [Destination(stage.name, path, data=True) for stage in stages for path in stage.written_files()]
+    return Job(path, stages, options, formats, open_engine(known, options), transfers, written, stage_outputs)
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:
@@ -225,7 +221,7 @@ def check_job(job: Job) -> None:
     UsageError : names the option.
     FilterkitError : an output cannot be written to; names it.
     """
-    options, written = job.options, job.written_transfers
+    options, written = job.options, job.written
     sources = [each.source for each in job.transfers]
     check_pipes_read_once(sources)
     if options.max_rejects is not None and options.rejects is None:
@@ -244,12 +240,12 @@ def check_job(job: Job) -> None:
     kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
     check_options_apply(options, sources, kinds)
     outputs = [each.output for each in written]
-    kinds = [job.formats.find_output_format(each.output, job.has_chosen_format(each)) for each in written]
+    kinds = list(map(job.find_output_format, written))
     check_options_apply(options, outputs, kinds, ("has_both_forms", "rounds"))
     of_rows = [Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in written]
     others = list_destinations({"--save": options.save, "--rejects": options.rejects})
     check_destinations(
-        [*of_rows, *job.stage_destinations, *others],
+        [*of_rows, *job.stage_outputs, *others],
         sources,
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],

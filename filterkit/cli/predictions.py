@@ -71,7 +71,7 @@ class MeasuredRows:
 
         `name` is that of the input.
         """
-        from filterkit.cli.subcommands.results import MOST_SHOWN, tabulate_confusion, tabulate_errors
+        from filterkit.cli.subcommands.results import MOST_SHOWN, compute_rates, tabulate_errors, tabulate_rates
 
         if np.any(self._errors):
             say(f"filterkit: {name}: errors of the predictions of {self._errors[0, 0]:g} rows")
@@ -83,19 +83,8 @@ class MeasuredRows:
             of = f" of '{target}'" if target else ""
             say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
             if len(counts.true_or_predicted_values) <= MOST_SHOWN:
-                for line in tabulate_confusion(target or "class", counts):
+                for line in tabulate_rates(target or "class", compute_rates(counts)):
                     say(line)
-
-
-def _count_outcomes(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
-    """Count how a batch was predicted by the learner that it comes out of.
-
-    Returns what `list_confusion_matrices` does or, of numbers, what `sum_error_terms` does.
-    """
-    outcome = learner.read_outcome(batch)
-    if outcome.is_numeric:
-        return sum_error_terms(outcome)
-    return list_confusion_matrices(learner, outcome, batch.schema)
 
 
 def _call_and_count(
@@ -103,12 +92,14 @@ def _call_and_count(
 ) -> tuple[T, list[Any]]:
     """Call a function with a batch that comes out of a learner, or with its pieces; return the result and the counts.
 
-    There is an entry of counts for each piece.
+    There is an entry for each piece: what `list_confusion_matrices` or, of numbers, `sum_error_terms` returns.
     """
     found: list[Any] = []
 
     def count(batch: Batch) -> Batch:
-        found.append(_count_outcomes(learner, batch))
+        outcome = learner.read_outcome(batch)
+        numeric = outcome.is_numeric
+        found.append(sum_error_terms(outcome) if numeric else list_confusion_matrices(learner, outcome, batch.schema))
         return batch
 
     return function(count(rows) if isinstance(rows, Batch) else map(count, rows)), found

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
 
 from filterkit._version import __version__
 from filterkit.chains.cancelled import find_cancelled_weights
@@ -53,7 +54,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
 
         print_explanation(job)
         return
-    if any(each.output == "-" for each in job.written_transfers) and (
+    if any(each.output == "-" for each in job.written) and (
         message := job.formats.describe_misleading_name(find_path_of_descriptor(1))
     ):
         say(f"filterkit: warning: {message}")
@@ -69,10 +70,13 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
             in_parts = find_outputs_in_parts(job)
             if all_parts_exist(job, in_parts):
                 return
-        times = StageTimes()
         fitted, training = plan.loaded, plan.training
+        steps: list[FittingStep] = []
         if training is not None:
-            fitted, training = Chain(job.stages).fit_rows(training, options.memory, times)
+            steps.append((0, time.perf_counter(), training))
+            fitted, training = Chain(job.stages).fit_rows(
+                training, options.memory, lambda done, rows: steps.append((done, time.perf_counter(), rows))
+            )
             if options.save is not None:
                 from filterkit.chains import saved
 
@@ -80,9 +84,9 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
                     file.write(saved.encode_chain(fitted))
         assert fitted is not None
         for each in plan.transfers:
-            if each.transfer in job.written_transfers:
+            if each.transfer in job.written:
                 what = write_output(job, each, fitted, training, in_parts)
-                lines = times.describe_stages(fitted, each.reader.count) if each.alignment is None else ()
+                lines = describe_stages(steps, fitted, each.reader.count) if each.alignment is None else ()
                 for line in (*lines, f"{what}, {time.perf_counter() - began:.2f} s") if options.verbose else ():
                     say(f"filterkit: {line}")
     if plan.rejects is not None:
@@ -133,10 +137,9 @@ def write_output(
         is_whole = rows.source.all_read() and not options.writes_predictions
         return reader.count if is_whole and reader.count is not None else n_written
 
-    onward = transfer != job.written_transfers[-1] or bool(options.rejects or job.stage_destinations)
+    onward = transfer != job.written[-1] or bool(options.rejects or job.stage_outputs)
     comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
-    kind = job.formats.find_output_format(transfer.output, job.has_chosen_format(transfer))
-    form = Form(kind, schema, sparse, options.precision, transfer.later, comments)
+    form = Form(job.find_output_format(transfer), schema, sparse, options.precision, transfer.later, comments)
     with name_input_in_errors(reader):
         if transfer.output in in_parts:
             count = in_parts[transfer.output].write(form, source, fitted, measured is not None)
@@ -153,42 +156,36 @@ def write_output(
     return f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}"
 
 
-class StageTimes:
-    """Notes when each stage was fitted, and the rows that come out of it, for ``--verbose``.
+# How many stages were fitted at which time, and the rows that come out of them.
+FittingStep: TypeAlias = tuple[int, float, Rows]
 
-    Call it as `Chain.fit_rows` calls ``tell``.
+
+def describe_stages(steps: list[FittingStep], chain: FittedChain, count: int | None) -> Iterator[str]:
+    """Yield a line about each stage of a fitted chain, whose rows have been written, for ``--verbose``.
+
+    Parameters
+    ----------
+    steps : of the fitting; the first is its beginning.
+    chain : the chain.
+    count : the number of training rows; None if they were not read to the end.
     """
-
-    def __init__(self) -> None:
-        self._began = time.perf_counter()
-        self._fitted: list[tuple[int, float, Rows]] = []  # stages done, seconds, rows
-
-    def __call__(self, done: int, rows: Rows) -> None:
-        self._fitted.append((done, time.perf_counter() - self._began, rows))
-
-    def describe_stages(self, chain: FittedChain, count: int | None) -> Iterator[str]:
-        """Yield a line about each stage of a fitted chain, whose rows have been written.
-
-        `count` is the number of training rows; None if they were not read to the end.
-        """
-        before, first, since = chain.incoming, 0, 0.0
-        names = [stage.name for stage in chain.chain.stages]
-        for done, seconds, rows in self._fitted:
-            for index in range(first, done):
-                fitted = chain.stages[index]
-                others = [name for i, name in enumerate(names[first:done], first) if i != index]
-                together = f" together with {', '.join(others)}" if others else ""
-                left = count if rows.source.n_arranged is None else rows.source.n_arranged
-                figures = [
-                    _format_change(before.width, fitted.schema.width, "column"),
-                    f"learned {describe_learned(fitted, before)}",
-                    f"{seconds - since:.2f} s{together}",
-                ]
-                if left is not None:  # otherwise the input was not read to its end
-                    figures.insert(0, _format_change(count, left, "row"))
-                yield f"{names[index]}: {', '.join(figures)}"
-                before, count = fitted.schema, left
-            first, since = done, seconds
+    before = chain.incoming
+    names = [stage.name for stage in chain.chain.stages]
+    for (first, since, _), (done, until, rows) in pairwise(steps):
+        for index in range(first, done):
+            fitted = chain.stages[index]
+            others = names[first:index] + names[index + 1 : done]
+            together = f" together with {', '.join(others)}" if others else ""
+            left = count if rows.source.n_arranged is None else rows.source.n_arranged
+            figures = [
+                _format_change(before.width, fitted.schema.width, "column"),
+                f"learned {describe_learned(fitted, before)}",
+                f"{until - since:.2f} s{together}",
+            ]
+            if left is not None:  # otherwise the input was not read to its end
+                figures.insert(0, _format_change(count, left, "row"))
+            yield f"{names[index]}: {', '.join(figures)}"
+            before, count = fitted.schema, left
 
 
 def _format_change(before: int | None, after: int | None, what: str) -> str:

@@ -40,9 +40,7 @@ def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
     """Make the engine that a user of Python asks for: by its name, as in ``--engine``, or by an object that some engine
     works on, such as a client of a cluster.
 
-    Raises
-    ------
-    UsageError : there is no such engine.
+    Raise UsageError if there is no such engine.
     """
     if isinstance(thing, str):
         return make_engine(thing, jobs, known)
@@ -68,12 +66,9 @@ _copies: list[TemporaryFolder] = []  # of such files that are not here; they liv
 def _load_plugins(texts: dict[str, bytes]) -> None:
     """Load plugins from files, in a process that works for an engine.
 
-    The process may be on another machine, without these files, and it may have worked for others before. So `texts`
-    has the content of each file, by its path.
-
-    Raises
-    ------
-    PluginError : a plugin cannot be loaded, or was loaded before with another text.
+    The process may be on another machine, without these files, and it may have worked for others before. So `texts` has
+    the content of each file, by its path. Raise PluginError if a plugin cannot be loaded, or was loaded before with
+    another text.
     """
     for path, text in texts.items():
         others = [each for each in _loaded if each not in texts and os.path.basename(each) == os.path.basename(path)]

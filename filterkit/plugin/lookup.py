@@ -35,9 +35,7 @@ def find_stage(known: Registry, name: str) -> type[Stage]:
 def find_metric(name: str) -> Metric:
     """Find the metric of this name, among the plugins of this process.
 
-    Raises
-    ------
-    UsageError : there is none; suggests one of a similar name.
+    Raise UsageError if there is none, and suggest one of a similar name.
     """
     from filterkit.stages.metric_scaling import MetricScaling
 

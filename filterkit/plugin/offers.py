@@ -135,9 +135,7 @@ class HookCaller:
     def collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Put what a registered module offers into its plugin.
 
-        Raises
-        ------
-        PluginError : an item is not what its hook should give.
+        Raise PluginError if an item is not what its hook should give.
         """
         given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
         for hook, (wanted, repair) in _WANTED.items():

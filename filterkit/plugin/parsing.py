@@ -193,8 +193,8 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
     parser = click.Command(None, params=params, add_help_option=False).make_parser(context)
     rest = parser.parse_args(list(words))[1]
     options, chain, rest = words[: len(words) - len(rest)], rest[:1], rest[1:]
-    flags = {flag for each in params for flag in _list_flags(each)}
-    after_stages = {flag for each in params if not each.is_eager for flag in _list_flags(each)}
+    flags = {flag for each in params for flag in list_flags(each)}
+    after_stages = {flag for each in params if not each.is_eager for flag in list_flags(each)}
     after_stages = {flag for flag in after_stages if flag.startswith("--") or flag == "-o"}
     if chain and chain[0] in plugins.stages:  # the input was forgotten
         flags = after_stages
@@ -208,13 +208,14 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
             taken, n_words = options, len(rest) - len(parser.parse_args(list(rest))[1])
         elif word in plugins.stages:
             flags, params = after_stages, make_stage_command(plugins.stages[word]).get_params(context)
-            n_values = {flag: int(not getattr(each, "is_flag", False)) for each in params for flag in _list_flags(each)}
+            n_values = {flag: int(not getattr(each, "is_flag", False)) for each in params for flag in list_flags(each)}
         taken += rest[:n_words]
         rest = rest[n_words:]
     return options + chain
 
 
-def _list_flags(param: click.Parameter) -> list[str]:
+def list_flags(param: click.Parameter) -> list[str]:
+    """List the flags of an option, also those that turn it off, such as ``--dense``; the name of an argument."""
     return [*param.opts, *param.secondary_opts]
 
 

@@ -24,14 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit._lazy import end_postponing
 from filterkit._version import DISTRIBUTION
-from filterkit.errors import (
-    FilterkitError,
-    PluginError,
-    make_file_error,
-    quoted,
-    record_plugin,
-    record_plugin_module,
-)
+from filterkit.errors import FilterkitError, PluginError, make_file_error, quoted, record_plugin, record_plugin_module
 from filterkit.plugin.discovery import Installed, list_installed
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Plugin
@@ -53,11 +46,7 @@ class Names(Mapping[str, T]):
     """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer.
 
     Looking up a name loads the plugin that offers it; listing the names loads all plugins that offer objects of this
-    kind.
-
-    Raises
-    ------
-    PluginError : the plugin that lists a name is broken, or two plugins claim it.
+    kind. Raise PluginError if the plugin that lists a name is broken, or two plugins claim it.
     """
 
     def __init__(self, registry: Registry, kind: str) -> None:
@@ -96,41 +85,6 @@ OWN = {
 }
 
 
-class Claims:
-    """Decides which plugin each name belongs to.
-
-    A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
-
-    Parameters
-    ----------
-    plugins : all that are loaded, in their order; a wrong claim becomes the problem of its plugin.
-
-    Attributes
-    ----------
-    items : what plugins offer, by kind and name.
-    owners : the plugins that claim a name, by kind and name.
-    """
-
-    def __init__(self, plugins: Iterable[Plugin]) -> None:
-        self.items: dict[str, dict[str, Any]] = {}
-        self.owners: dict[tuple[str, str], list[Plugin]] = {}
-        for plugin in plugins:
-            for kind, name, item in plugin.iterate_offers():
-                known = self.items.setdefault(kind, {})
-                owners = self.owners.setdefault((kind, name), [])
-                owners.append(plugin)
-                if owners.count(plugin) > 1:
-                    plugin.problem = f"it offers the {kind} {quoted(name)} twice"
-                elif name in OWN.get(kind, ()):
-                    plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
-                elif len(owners) == 1:
-                    known[name] = item
-                else:
-                    known.pop(name, None)
-                    for late in owners[1:]:
-                        late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
-
-
 class Registry:
     """All plugins, and what they offer by name.
 
@@ -159,8 +113,10 @@ class Registry:
         self._points: list[Installed] = []
         self._installed: dict[Installed, Plugin] = {}  # those that are loaded
         self._others: dict[str, Plugin] = {}  # by the path of a file, or the name of a stage that no plugin offers
+        self._loaded: list[Plugin] = []  # both, in the order of their names, then those from files
+        self._items: dict[str, dict[str, Any]] = {}  # what plugins offer, by kind and name
+        self._owners: dict[tuple[str, str], list[Plugin]] = {}  # the plugins that claim a name, by kind and name
         self._warned: set[Plugin] = set()
-        self._claims = Claims([])
         self._hooks = HookCaller()
         self._lock = RLock()
 
@@ -176,7 +132,7 @@ class Registry:
     def plugins(self) -> list[Plugin]:
         """List all plugins, in the order of their names, then those from files."""
         self.load_all()
-        return self._list_loaded()
+        return self._loaded
 
     def find_offer(self, kind: str, name: str) -> Any:
         """Return what filterkit itself, or else a plugin, offers by this name.
@@ -192,10 +148,11 @@ class Registry:
             wanted = {(each, name) for each in _list_entry_point_kinds(kind)}
             listing = [point for point in self._points if not wanted.isdisjoint(point.listed)]
             self._load(listing)
-            if name in self._claims.items.get(kind, ()):
-                self._warn_of_broken(self._claims.owners[kind, name])
-                return self._claims.items[kind][name]
-            if owners := self._claims.owners.get((kind, name)):
+            owners = self._owners.get((kind, name), [])
+            if name in self._items.get(kind, ()):
+                self._warn_of_broken(owners)
+                return self._items[kind][name]
+            if owners:
                 raise PluginError(
                     f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}; uninstall one of them"
                 )
@@ -214,7 +171,7 @@ class Registry:
             ]
             self._load(listing)
             self._warn_of_broken(self._installed[point] for point in self._points if point.is_open or point in listing)
-            return [*OWN.get(kind, ()), *self._claims.items.get(kind, ())]
+            return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
     def load_all(self) -> None:
         """Load all installed plugins that are not loaded yet."""
@@ -238,7 +195,7 @@ class Registry:
             if not (plugin.problem or point.is_open or self._hooks.wrappers):
                 plugin.problem = _compare_with_listed(point, plugin)
         if loaded:
-            self._claims = Claims(self._list_loaded())
+            self._assign_names()
 
     def _warn_of_broken(self, plugins: Iterable[Plugin]) -> None:
         """Call `warn` for each broken plugin among `plugins`, once in the life of the registry."""
@@ -287,11 +244,11 @@ class Registry:
         except BaseException:  # an interrupt; the file can be loaded again
             self._forget_file(place, module)
             raise
-        self._claims = Claims(self._list_loaded())
+        self._assign_names()
         if plugin.problem:
             hint = ""
             # The other plugins that claim names of this one.
-            rivals = {each for owners in self._claims.owners.values() if plugin in owners for each in owners} - {plugin}
+            rivals = {each for owners in self._owners.values() if plugin in owners for each in owners} - {plugin}
             if rivals:
                 hint = "; load only one of these files"
             if rivals & {*self._installed.values()}:
@@ -306,14 +263,14 @@ class Registry:
         del self._others[place]
         sys.modules.pop(module.__name__, None)
         self._hooks.unregister(module)
-        self._claims = Claims(self._list_loaded())
+        self._assign_names()
 
     def add_stage(self, stage: type[Stage]) -> None:
         """Add a stage class that is not part of a plugin, under its name."""
         self.load_all()
         plugin = self._others[stage.name] = Plugin(stage.name, stage.__module__, stages=[stage])
         _record_offers(plugin)
-        self._claims = Claims(self._list_loaded())
+        self._assign_names()
 
     def _collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Call the hooks of a registered module, and note a failure as the problem of its plugin."""
@@ -325,10 +282,31 @@ class Registry:
                 raise
             _record_offers(plugin)
 
-    def _list_loaded(self) -> list[Plugin]:
-        """List all loaded plugins, in the order of their names, then those from files."""
+    def _assign_names(self) -> None:
+        """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin.
+
+        A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
+        """
         installed = (self._installed[point] for point in self._points if point in self._installed)
-        return [*installed, *self._others.values()]
+        loaded = [*installed, *self._others.values()]
+        all_items: dict[str, dict[str, Any]] = {}
+        all_owners: dict[tuple[str, str], list[Plugin]] = {}
+        for plugin in loaded:
+            for kind, name, item in plugin.iterate_offers():
+                items = all_items.setdefault(kind, {})
+                owners = all_owners.setdefault((kind, name), [])
+                owners.append(plugin)
+                if owners.count(plugin) > 1:
+                    plugin.problem = f"it offers the {kind} {quoted(name)} twice"
+                elif name in OWN.get(kind, ()):
+                    plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
+                elif len(owners) == 1:
+                    items[name] = item
+                else:
+                    items.pop(name, None)
+                    for late in owners[1:]:
+                        late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
+        self._loaded, self._items, self._owners = loaded, all_items, all_owners  # now, as other threads may read them
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -336,24 +314,21 @@ class Registry:
         from filterkit.stages.metric_scaling import MetricScaling
 
         self.list_names("metric")
-        return {
-            name: s.metric for name, s in self._claims.items.get("stage", {}).items() if issubclass(s, MetricScaling)
-        }
+        stages = self._items.get("stage", {})
+        return {name: stage.metric for name, stage in stages.items() if issubclass(stage, MetricScaling)}
 
     def find_origin(self, stage: str) -> str:
         """Return the plugin that offers the stage of this name, and its distribution or file, as text.
 
-        Raises
-        ------
-        PluginError : no plugin offers it.
+        Raise PluginError if no plugin offers it.
         """
-        if stage not in self.stages and ("stage", stage) not in self._claims.owners:
+        if stage not in self.stages and ("stage", stage) not in self._owners:
             how = "load the file that does by filterkit.load_plugin" if self.in_python else "name it with --plugin FILE"
             raise PluginError(
                 f"no plugin that is loaded offers the stage {quoted(stage)}; {how}; "
                 "its hook filterkit_stages returns the stage"
             )
-        return self._claims.owners["stage", stage][0].describe_origin()
+        return self._owners["stage", stage][0].describe_origin()
 
     @property
     def in_python(self) -> bool:

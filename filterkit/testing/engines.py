@@ -6,14 +6,14 @@ import operator
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from filterkit.arff.form import Arff
-from filterkit.arff.writer import ArffWriter, format_header
 from filterkit.chains.chain import Chain
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.table import ContingencyTable
@@ -22,6 +22,7 @@ from filterkit.engines.engine import PAUSE, Engine, find_options_fault
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.formats.base import Opening
+from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.stages.base import RowStage, State
 from filterkit.stages.columns import ColumnStage
@@ -241,9 +242,9 @@ def _write_rows(engine: Engine, text: str) -> bytes:
             source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
-                writer = ArffWriter(fitted.schema)
-                pieces: Iterable[Any] = out.map(partial(_format_rows, writer), last=True)
-                return format_header(fitted.schema).encode() + b"".join(pieces)
+                written = BytesIO()
+                RowWriter(Form(Arff(), fitted.schema, fitted.schema.sparse)).write(written, partial(out.map, last=True))
+                return written.getvalue()
             finally:
                 source.close()
 
@@ -257,10 +258,6 @@ def _stop_at_seven(item: int) -> int:
     if item == 7:
         raise Stopped
     return item
-
-
-def _format_rows(writer: ArffWriter, batch: Batch) -> bytes:
-    return b"".join(writer.format_rows(batch))
 
 
 class _Stretch(ColumnStage):

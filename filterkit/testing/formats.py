@@ -187,11 +187,8 @@ def check_reading(form: FileFormat, path: str) -> None:
 def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
     """Write rows, cut into batches of `step` rows, and return the bytes of the file.
 
-    Returns None if the format refuses the rows, or cannot write any.
-
-    Raises
-    ------
-    AssertionError : the format fails in another way, leaves batches unread, or closes the stream.
+    Return None if the format refuses the rows, or cannot write any. Raise AssertionError if the format fails in
+    another way, leaves batches unread, or closes the stream.
     """
     if not form.is_written():
         return None
@@ -300,9 +297,7 @@ def _read_content(form: FileFormat, content: bytes, class_: str = "none", **sett
 def _read(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
     """Read all rows of a file as one batch; `settings` are other fields of an `Opening`.
 
-    Raises
-    ------
-    AssertionError : the file cannot be read.
+    Raise AssertionError if the file cannot be read.
     """
     try:
         with Reader(form, Opening(path, class_=class_, **settings)) as reader:

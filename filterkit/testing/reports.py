@@ -111,9 +111,7 @@ def check_stage(stage: Stage, data: Batch) -> StageError | None:
 def check_declaration(stage: Stage) -> None:
     """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails.
 
-    Raises
-    ------
-    AssertionError : a check fails; the message names each check that does.
+    Raise AssertionError if a check fails; the message names each check that does.
     """
     found = Findings(BASIC_CHECKS)
     found.run(DECLARATION_CHECKS, stage)

@@ -502,9 +502,7 @@ def check_options_can_be_set(stage: Stage) -> None:
 def vary_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[str, Any]]]:
     """Yield each option that can have another value, and the values of all options with this other value.
 
-    Raises
-    ------
-    AssertionError : a value is refused by an error that is not filterkit's.
+    Raise AssertionError if a value is refused by an error that is not filterkit's.
     """
     for field in list_option_fields(stage):
         other = _choose_other_value(stage, field)
@@ -515,9 +513,7 @@ def vary_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[st
 def _accepts_value(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
     """Return whether an option accepts a value.
 
-    Raises
-    ------
-    AssertionError : the stage refuses the value by an error that is not filterkit's.
+    Raise AssertionError if the stage refuses the value by an error that is not filterkit's.
     """
     try:
         type(stage)(**get_option_values(stage) | {field.name: value})

@@ -43,13 +43,10 @@ def _print_json(document: Any) -> None:
     """Print a document as JSON; characters that a terminal would obey are escaped."""
     import json  # a run of a chain prints none
 
-    def escape(found: re.Match[str]) -> str:
-        return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
-
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     finite = json.loads(json.dumps(document), parse_constant=lambda _: None)  # without NaN, Infinity and -Infinity
     text = json.dumps(finite, ensure_ascii=not is_utf8, indent=1)
-    click.echo(re.sub("[^\n -~]", escape, text))
+    click.echo(re.sub("[^\n -~]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
 
 
 def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:

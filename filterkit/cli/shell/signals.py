@@ -11,7 +11,6 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
 _heeded: list[int] = []  # the signals that are not ignored, as SIGHUP is under nohup
 _came: list[int] = []  # the signal that came; at most one
 _clean_up: list[Callable[[], None]] = []
-_tell: list[Callable[[], None]] = []  # says to the engines that a signal ends the command
 
 
 def end_process_on_signal() -> None:
@@ -30,27 +29,23 @@ def interrupt_on_signal() -> None:
 
     This has an effect only after `end_process_on_signal`.
     """
-    if not _clean_up:  # a handler must not import
-        from filterkit.engines.signals import ending
-        from filterkit.temporary import remove_all
+    from filterkit.engines.signals import ending  # here, as a handler must not import
+    from filterkit.temporary import remove_all
 
-        _clean_up.append(remove_all)
-        _tell.append(ending.set)
-    _set_handler(_interrupt)
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if _came:
+            _end_process(number, frame)
+        _came.append(number)
+        ending.set()
+        raise KeyboardInterrupt
+
+    _clean_up[:] = [remove_all]
+    _set_handler(interrupt)
 
 
 def find_signal_status() -> int | None:
     """Return the exit status for the signal that came; None if none did."""
     return 128 + _came[0] if _came else None
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    if _came:
-        _end_process(number, frame)
-    _came.append(number)
-    for tell in _tell:
-        tell()
-    raise KeyboardInterrupt
 
 
 def _end_process(number: int, _: FrameType | None) -> None:

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import redirect_stderr
 from typing import TYPE_CHECKING
 
 import click
@@ -96,8 +96,11 @@ def _check_offers(things: list[Stage] | list[Plugin], files: list[str], debug: b
             yield "stage", testing.report_stage(made, samples, debug)
         for offered in thing.formats:
             form = offered() if isinstance(offered, type) else offered
-            with _hide_warnings():
+            with redirect_stderr(io.StringIO()) as said:
                 report = testing.report_format(form, samples, files, debug)
+            for line in said.getvalue().splitlines():
+                if not line.startswith("filterkit: warning: "):  # such as those of what a format loses
+                    click.echo(line, err=True)
             yield "format", report
         for engine in thing.engines:
             yield "engine", testing.report_engine(engine, debug)
@@ -106,19 +109,6 @@ def _check_offers(things: list[Stage] | list[Plugin], files: list[str], debug: b
             file = f"--plugin {thing.origin} " if thing.origin.endswith(".py") else ""
             report.checked += f"; to run it, too: filterkit {file}check-plugin {command.name} ARGUMENTS"
             yield "subcommand", report
-
-
-@contextmanager
-def _hide_warnings() -> Iterator[None]:
-    """Hide filterkit's warnings from this context, such as those of what a format loses, but show other messages."""
-    text = io.StringIO()
-    try:
-        with redirect_stderr(text):
-            yield
-    finally:
-        for line in text.getvalue().splitlines():
-            if not line.startswith("filterkit: warning: "):
-                click.echo(line, err=True)
 
 
 def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:

@@ -41,6 +41,7 @@ from filterkit.files.endings import CSV, check_ending, find_ending
 from filterkit.files.output import open_output
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
+from filterkit.plugin.parsing import list_flags
 from filterkit.plugin.registry import Registry
 
 
@@ -123,7 +124,7 @@ class EvaluateCommand(CommandWithMeasures):
     """The command ``evaluate``, whose error for a chain without quotes says how to write it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
+        own = {flag for option in self.params for flag in list_flags(option)}
         for i, (flag, next_word) in enumerate(zip(args, args[2:])):
             # a stage after the value of --chain: the chain lacks its quotes
             if flag == "--chain" and next_word in ctx.obj.stages and not os.path.exists(next_word):

@@ -48,7 +48,7 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
 
 def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of a table of formats."""
-    rows = [[each["name"], each["title"], _describe_use(each), _join_endings(each)] for each in document["formats"]]
+    rows = [[each["name"], each["title"], *_describe_use(each)] for each in document["formats"]]
     yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
     yield "More about one: filterkit formats NAME"
@@ -57,7 +57,8 @@ def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
 def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
     """Yield lines with the use, the help and the options of each format."""
     for each in document["formats"]:
-        yield f"{each['name']}: {each['title']} ({_join_endings(each)}), {_describe_use(each)}"
+        use, endings = _describe_use(each)
+        yield f"{each['name']}: {each['title']} ({endings}), {use}"
         if each["help"]:
             yield from ("", *each["help"].splitlines())
         if each["losses"]:
@@ -75,12 +76,10 @@ def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
             yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
 
 
-def _describe_use(each: dict[str, Any]) -> str:
-    return ", ".join(use for use in ("read", "written") if each[use])
-
-
-def _join_endings(each: dict[str, Any]) -> str:
-    return ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
+def _describe_use(each: dict[str, Any]) -> tuple[str, str]:
+    """Return whether a format is read and written, and the endings of its files, as texts."""
+    use = ", ".join(use for use in ("read", "written") if each[use])
+    return use, ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
 
 
 def _format_option_value(value: Any) -> str:

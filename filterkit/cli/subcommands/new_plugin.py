@@ -100,9 +100,7 @@ def write_new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file
 def _check_plugin_name(known: Registry, name: str, what: str) -> None:
     """Refuse a name for a plugin, which messages call `what`.
 
-    Raises
-    ------
-    UsageError : it is not of lower-case words, is a keyword of Python, or another plugin has it.
+    Raise UsageError if it is not of lower-case words, is a keyword of Python, or another plugin has it.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(
@@ -174,9 +172,7 @@ def _fill_template(template: str, values: Mapping[str, str]) -> str:
 def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
     """Write files into a new folder, which appears under its name when it is complete.
 
-    Raises
-    ------
-    FilterkitError : a file cannot be written.
+    Raise FilterkitError if a file cannot be written.
     """
     unfinished = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:

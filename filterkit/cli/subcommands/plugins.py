@@ -27,11 +27,7 @@ class PluginsOptions(JsonOptions):
 def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
     described = [
-        {
-            "name": plugin.name,
-            "origin": plugin.origin,
-            "problem": plugin.problem or None,
-        }
+        {"name": plugin.name, "origin": plugin.origin, "problem": plugin.problem or None}
         | {kind: [each.name for each in getattr(plugin, kind)] for kind in _KINDS}
         | ({"trace": plugin.trace or None} if options.debug else {})
         for plugin in known.plugins

@@ -57,9 +57,7 @@ class ResultsOptions(JsonOptions):
 def write_report_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
     """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0").
 
-    Raises
-    ------
-    FilterkitError : the file cannot be written.
+    Raise FilterkitError if the file cannot be written.
     """
     from filterkit.evaluation.report_page import make_report_page
 
@@ -97,9 +95,7 @@ class CommandWithMeasures(click.Command):
 def parse_share(text: str) -> float:
     """Parse a share of ``--train``, such as 10% or 0.1.
 
-    Raises
-    ------
-    UsageError : it is not a share from 0 to 1.
+    Raise UsageError if it is not a share from 0 to 1.
     """
     is_percent = text.strip().endswith("%")
     try:
@@ -115,9 +111,7 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
     """Return the measures to show: the `chosen` ones or, by default, the usual ones, micro F1 if it differs from F1 and
     accuracy, and the cost if there is one.
 
-    Raises
-    ------
-    UsageError : the results do not have a chosen measure.
+    Raise UsageError if the results do not have a chosen measure.
     """
     for name in chosen:
         if name not in results.measures:
@@ -135,9 +129,7 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
 def draw_figure(results: Results, measures: list[str], options: ResultsOptions) -> None:
     """Draw the figure that ``--plot`` and ``--figure`` ask for, if any.
 
-    Raises
-    ------
-    FilterkitError : the file cannot be written, or the results lack what the figure shows.
+    Raise FilterkitError if the file cannot be written, or the results lack what the figure shows.
     """
     if options.plot is not None:
         write_figure(options.figure or "curves", results, measures, options.plot)
@@ -201,7 +193,7 @@ def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield f"{each['data']}, {each['task']}, chain {chain}, trained on {share}: {where}"
         for target in each["targets"]:
-            yield from _tabulate_rates(target["target"] or "class", target["classes"])
+            yield from tabulate_rates(target["target"] or "class", target["classes"])
 
 
 def _format_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
@@ -242,16 +234,8 @@ def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     for data, task, share, chain, target, counts in pool_predictions_over_folds(results, "confusion"):
         part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
         whole = found.setdefault((data, task, share, chain), part)
-        whole["targets"].append({"target": target or None, "classes": _compute_rates(counts)})
+        whole["targets"].append({"target": target or None, "classes": compute_rates(counts)})
     return [*found.values()]
-
-
-def tabulate_confusion(title: str, counts: PredictionCounts) -> list[str]:
-    """Return a table with precision, recall, F1 and support of each class, as lines.
-
-    For at most `MOST_SHOWN` classes, it has the confusion matrix beside them.
-    """
-    return _tabulate_rates(title, _compute_rates(counts))
 
 
 def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
@@ -261,7 +245,7 @@ def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
     return align_rows([["class", *rates], *rows], range(1))
 
 
-def _compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
+def compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
     names, matrix = counts.true_or_predicted_values, counts.confusion_matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
@@ -279,7 +263,8 @@ def _compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     ]
 
 
-def _tabulate_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
+def tabulate_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of a table of what `compute_rates` returns, with the matrix of at most `MOST_SHOWN` classes."""
     names = [each["class"] for each in rates]
     shown = names if len(names) <= MOST_SHOWN else []  # a wider table could not be read
     rows = [

@@ -11,13 +11,7 @@ from click.shell_completion import CompletionItem
 from filterkit.cli.declared import make_command, option
 from filterkit.cli.destinations import Destination, check_destinations
 from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
-from filterkit.cli.options import (
-    FitOptions,
-    InputOptions,
-    JsonOptions,
-    declare_seed,
-    open_engine,
-)
+from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, declare_seed, open_engine
 from filterkit.cli.shell.printing import align_rows, find_terminal_width, print_document, shorten
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.counts.scoring import COMBINATIONS
@@ -97,12 +91,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
         open_rows_to_fit(open_input(path, options, formats), engine, options) as rows,
     ):
         table: pa.Table = scores(
-            rows,
-            metrics,
-            alpha=options.alpha,
-            combine=options.combine,
-            seed=options.seed or 0,
-            memory=options.memory,
+            rows, metrics, alpha=options.alpha, combine=options.combine, seed=options.seed or 0, memory=options.memory
         )
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))

@@ -33,8 +33,7 @@ class StagesOptions(JsonOptions):
     """The options of ``stages``."""
 
     top: int | None = option(
-        f"For a FILE: show at most N rows of each table.  [default: {_TOP}; with --json, all]",
-        minimum=1,
+        f"For a FILE: show at most N rows of each table.  [default: {_TOP}; with --json, all]", minimum=1
     )
     trust: tuple[str, ...] = declare_trust()
 
