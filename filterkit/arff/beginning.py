@@ -15,15 +15,15 @@ from filterkit.formats.row_counts import find_stated_rows
 from filterkit.formats.text import BLOCK_SIZE
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
+_LEAST_READ = 4096  # bytes that are read at once before the first row
 
 
 def read_header(source: Source, opening: Opening) -> tuple[Header, int, bytes]:
     """Return the header, the number of the line where rows begin, and the text after the header that has been read.
 
-    A lenient reader corrects what the strict one refuses, see `filterkit.arff.lenient_header`. Close the source and
-    raise RowError if the input does not begin with an ARFF header, or has a line that is too long.
+    Close the source and raise RowError if the input does not begin with an ARFF header, or has a line that is too long.
     """
-    size = _choose_size(opening)
+    size = max(opening.block_size or BLOCK_SIZE, _LEAST_READ)
     text = source.read(size)
     lines = Lines(source, text, size)
     pieces = HeaderPieces(lines, opening.lenient)
@@ -45,11 +45,6 @@ def read_header(source: Source, opening: Opening) -> tuple[Header, int, bytes]:
         source.close()
         raise
     return header, line, begun + lines.rest
-
-
-def _choose_size(opening: Opening) -> int:
-    """Return the number of bytes to read at once before the first row."""
-    return max(opening.block_size or BLOCK_SIZE, 4096)
 
 
 def _explain_other_format(name: str, text: bytes) -> str:
@@ -88,7 +83,7 @@ def read_to_first_row(source: Source, rest: bytes, opening: Opening) -> tuple[by
     stated : what `find_stated_rows` returns for these pieces; None if there are none.
     """
     dropped, kept, row, stated = 0, bytearray(), b"", None
-    lines = Lines(source, rest, _choose_size(opening))
+    lines = Lines(source, rest, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))
     for text in lines:
         begin = skip_separators(text)
         if not kept and _EMPTY.fullmatch(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +13,11 @@ from filterkit.arff import exact
 from filterkit.arff.layout import BatchLayout
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.losses import find_inexact_integers, may_be_rounded
-from filterkit.errors import ArffError
+from filterkit.errors import ArffError, quoted
 from filterkit.files.lines import Block, count_lines, find_first_line_end, find_last_line_end
 from filterkit.files.rejects import Rejected
 from filterkit.formats.base import Parsed
-from filterkit.formats.notes import EMPTY, ROUNDED, Note, merge_notes
+from filterkit.formats.notes import EMPTY, NULL, ROUNDED, Note, merge_notes
 from filterkit.formats.row_counts import FileRows, find_stated_rows
 
 # The exact path reads fewer bytes than this, of one block or of several, before pyarrow could be imported.
@@ -27,10 +28,11 @@ _SPECIAL = re.compile(rb"[^!#$&(-\[\]-z|~\x80-\xff\r\n]")  # blanks, control cha
 _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
 
 
+@dataclass(eq=False, repr=False)
 class BlockParser:
     """Turns blocks of ARFF rows into batches: by the fast path where it can, and by the exact path elsewhere.
 
-    Parameters
+    Attributes
     ----------
     layout : where the values of each attribute go in a batch; its schema is that of the batches.
     rejects : whether rows that cannot be read are left out; otherwise, they are errors.
@@ -39,26 +41,15 @@ class BlockParser:
     declared : the layout of the attributes as the header declares them, by which rows are corrected; None for `layout`.
     """
 
-    def __init__(
-        self,
-        layout: BatchLayout,
-        rejects: bool,
-        lenient: bool = False,
-        unseen: bool = False,
-        declared: BatchLayout | None = None,
-    ) -> None:
-        self.layout = layout
-        self.rejects = rejects
-        self.lenient = lenient
-        self.unseen = unseen
-        self.declared = layout if declared is None else declared
-        self._bytes = 0  # of all blocks so far
+    layout: BatchLayout
+    rejects: bool
+    lenient: bool = False
+    unseen: bool = False
+    declared: BatchLayout | None = None
+    _bytes: int = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """Parse a block: return its batch of rows, the rejected rows, and notes about values.
-
-        Raise ArffError if a row cannot be read.
-        """
+        """Parse a block to a batch, rejected rows, and notes about values; raise ArffError if a row cannot be read."""
         self._bytes += len(block.text)
         parsed = self._parse(block)
         notes = merge_notes(parsed.notes + _find_rounded_number(block, parsed.batch))
@@ -92,7 +83,7 @@ class BlockParser:
         except ArffError as error:
             from filterkit.arff.lenient import mend_row
 
-            mended = mend_row(text, self.declared)
+            mended = mend_row(text, self.declared or self.layout)
             if self.lenient and mended is not None:
                 rows, notes = self._parse_rows_strictly(mended.text, line, self.unseen)
                 return rows, [*(Note(kind, line, text=value) for kind, value in mended.repairs), *notes]
@@ -101,7 +92,9 @@ class BlockParser:
             if mended is not None:
                 with suppress(ArffError):
                     self._parse_rows_strictly(mended.text, line, self.unseen)
-                    error.message += f"; --lenient reads {mended.hint}"
+                    kind, value = mended.repairs[0]
+                    reading = "it as missing" if kind in (EMPTY, NULL) else f"{quoted(value, 30)} as one value"
+                    error.message += f"; --lenient reads {reading}"
             elif not self.unseen:
                 with suppress(ArffError):
                     self._parse_rows_strictly(text, line, True)
@@ -109,15 +102,18 @@ class BlockParser:
             raise
 
     def _parse_rows_strictly(self, text: str, line: int, unseen: bool) -> tuple[list[exact.Row], list[Note]]:
-        """Return the rows in `text`, and notes about them; `unseen` says whether undeclared values are missing.
+        """Return the rows in `text`, and notes about them; raise ArffError for a row that Weka refuses.
 
-        Raise ArffError if Weka would refuse a row.
+        `unseen` says whether values that the header does not declare are missing; otherwise, they are errors.
         """
         noted = exact.Noted([], unseen)
         return list(exact.parse_rows(text, line, self.layout, noted)), noted.notes
 
     def _parse(self, block: Block) -> Parsed:
-        """Parse a block by the fast path. Halve it where that fails, and parse small halves by the exact path."""
+        """Parse a block by the fast path. Halve it where that fails, and parse small halves by the exact path.
+
+        The exact path parses all rows at once, or line by line if one cannot be read.
+        """
         text, line, name = block
         is_loaded = _fast_is_loaded()
         if len(text) >= (_SMALLEST_FAST if is_loaded else SMALLEST_HALF) and (is_loaded or self._bytes >= SMALL):
@@ -131,7 +127,13 @@ class BlockParser:
                 return concatenate_parsed(
                     head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name))
                 )
-        return self._parse_exactly(block)
+        # What may be corrected comes first: a value of several words looks like several undeclared ones.
+        unseen = self.unseen and not self.lenient
+        try:
+            rows, notes = self._parse_rows_strictly(text.decode("utf-8", "surrogateescape"), line, unseen)
+        except ArffError:
+            return self._parse_line_by_line(block)
+        return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes))
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
         """Parse dense rows by the fast path, with ``?`` in empty fields; return None if a line needs other corrections.
@@ -147,16 +149,6 @@ class BlockParser:
         parsed = fast.parse_block(filled, self.layout)
         note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
         return None if parsed is None else parsed._replace(notes=(note,))
-
-    def _parse_exactly(self, block: Block) -> Parsed:
-        """Parse a block by the exact path: all rows at once, or line by line if one cannot be read."""
-        # What may be corrected comes first: a value of several words looks like several undeclared ones.
-        unseen = self.unseen and not self.lenient
-        try:
-            rows, notes = self._parse_rows_strictly(block.text.decode("utf-8", "surrogateescape"), block.line, unseen)
-        except ArffError:
-            return self._parse_line_by_line(block)
-        return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes))
 
 
 def _fast_is_loaded() -> bool:

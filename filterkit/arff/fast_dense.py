@@ -60,14 +60,8 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
             y = convert_to_codes(values, schema.target_dtype)
         else:
             X[:, np.searchsorted(schema.feature_indices, i)] = values
-    batch = Batch(
-        schema,
-        X,
-        y,
-        weights,
-        pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None,
-    )
-    return Parsed(batch)
+    table = pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None
+    return Parsed(Batch(schema, X, y, weights, table))
 
 
 def _make_csv_of_rows(text: bytes) -> tuple[bytes, np.ndarray | None]:
@@ -164,7 +158,5 @@ def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout,
             return column
         column = arrow.dictionary_encode(column)
     values = [read_plain_value(word, position, layout, marked) for word in column.dictionary.to_pylist()]
-    return arrow.take(
-        arrow.make_timestamp_array(values) if position in layout.dates else arrow.make_text_array(values),
-        column.indices,
-    )
+    make_array = arrow.make_timestamp_array if position in layout.dates else arrow.make_text_array
+    return arrow.take(make_array(values), column.indices)

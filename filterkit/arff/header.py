@@ -66,7 +66,7 @@ class Header(NamedTuple):
     is_own: bool | None = False
 
 
-class HeaderPieces:
+class HeaderPieces(Iterator[bytes]):
     """Iterates over the pieces of a header, and holds them, so that they can be read again.
 
     Parameters
@@ -84,9 +84,6 @@ class HeaderPieces:
         self._pieces, self._all, self._size = pieces, all_of_them, 0
         self.recent: list[bytes] = []
         self.first = 1
-
-    def __iter__(self) -> HeaderPieces:
-        return self
 
     def __next__(self) -> bytes:
         piece = next(self._pieces)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.row_format import quote
 from filterkit.arff.tokens import unescape
-from filterkit.errors import quoted
 from filterkit.formats.notes import BLANKS, EMPTY, KEEL_MISSING, NULL, QUOTES
 
 NULLS = frozenset({KEEL_MISSING, "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
@@ -21,6 +20,7 @@ NULLS = frozenset({KEEL_MISSING, "na", "n/a", "nan", "none", "null", "?", ""})  
 BLANK_CHARACTERS = "".join(map(chr, range(0x21)))
 _BLANK = r"[\x00-\x20]*+"
 QUOTED_TEXT = r"""'[^'\\\r\n]*+(?:\\[^\r\n][^'\\\r\n]*+)*+'|"[^"\\\r\n]*+(?:\\[^\r\n][^"\\\r\n]*+)*+\""""
+_QUOTED = re.compile(QUOTED_TEXT)  # one value in quotes, as Weka reads it
 _END = rf"(?:(?P<weight>\{{[^{{}}\r\n]*+\}})?{_BLANK}(?P<comment>%[^\r\n]*+)?\Z)"
 _FIELD = re.compile(
     rf"{_BLANK}(?:(?P<quoted>{QUOTED_TEXT})(?={_BLANK}(?:[,{{%]|\Z))|(?P<bare>[^,%{{}}\r\n]*+)){_BLANK}(?:(?P<comma>,)|{_END})"
@@ -49,12 +49,6 @@ class MendedRow(NamedTuple):
     text: str
     repairs: list[tuple[str, str]]
 
-    @property
-    def hint(self) -> str:
-        """How the lenient reader reads the first mistake, such as "it as missing", for the message of an error."""
-        kind, value = self.repairs[0]
-        return "it as missing" if kind in (EMPTY, NULL) else f"{quoted(value, 30)} as one value"
-
 
 def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
     """Rewrite a row that the strict reader refuses; return None if its meaning is in doubt.
@@ -72,7 +66,7 @@ def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
 
 
 def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a row as proper ARFF, or None if its meaning is in doubt; adds to `repairs`."""
+    """Return a row as proper ARFF, None if its meaning is in doubt; add to `repairs`."""
     found: list[str] = []
     at, last = 0, None
     while last is None or last["comma"]:
@@ -82,7 +76,7 @@ def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str
         found.append(last["quoted"] or last["bare"].strip(BLANK_CHARACTERS))
         at = last.end()
     is_last_empty = "" in found and found.index("") == layout.count - 1
-    if is_last_empty and any(set(BLANK_CHARACTERS).intersection(field) and not _is_quoted(field) for field in found):
+    if is_last_empty and any(set(BLANK_CHARACTERS) & set(field) and not _QUOTED.fullmatch(field) for field in found):
         return None  # Weka would take the words of a value for several, and the last comma for a mere end
     if last["weight"] or len(found) == layout.count + 1:  # one comma may come last, or before a weight
         found = found[:-1] if found[-1] == "" else found
@@ -97,7 +91,7 @@ def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str
 
 
 def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a row as proper ARFF, or None if its meaning is in doubt; adds to `repairs`."""
+    """Return a row as proper ARFF, None if its meaning is in doubt; add to `repairs`."""
     row = _SPARSE.fullmatch(line)
     if row is None:
         return None
@@ -123,23 +117,19 @@ def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tu
     """Return a value, which has no blanks around it, as one token; None if its meaning is in doubt."""
     kind = layout.schema.attributes[position].kind
     labels = layout.codes.get(position)
-    bare = unescape(field[1:-1]) if _is_quoted(field) else field
+    is_quoted = _QUOTED.fullmatch(field) is not None
+    bare = unescape(field[1:-1]) if is_quoted else field
     nulls = {KEEL_MISSING} if labels is not None else NULLS if kind in ("numeric", "date") else ()
     if field == "" or (field != "?" and bare.lower() in nulls and bare not in (labels or ())):
         repairs.append((NULL if field else EMPTY, field))
         return "?"
-    if BARE_TEXT.fullmatch(field) or _is_quoted(field):
+    if BARE_TEXT.fullmatch(field) or is_quoted:
         return field
     value = guess_value(field, labels)
     if value is None:
         return None
     repairs.append((QUOTES if "'" in field or '"' in field else BLANKS, value))
     return quote(value)
-
-
-def _is_quoted(field: str) -> bool:
-    """Return whether a field is one value in quotes, as Weka reads it."""
-    return re.fullmatch(QUOTED_TEXT, field) is not None
 
 
 def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:

@@ -68,17 +68,12 @@ class ArffRowParser:
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
         except RowError as error:
-            error.line = _find_input_line(part, error.line)
+            error.line = error.line and int(part.numbers[error.line - 1])
             raise
         for note in parsed.notes:
             what = f"{quoted(note.text)} {TOO_LARGE}"
             if note.kind == ROUNDED:
                 what = f"{Inexact(note.text)}; write {note.text}.0 to have it rounded"
-            raise RowError(what, source=part.name, line=_find_input_line(part, note.line))
-        rejected = tuple(each._replace(line=_find_input_line(part, each.line) or 0) for each in parsed.rejected)
+            raise RowError(what, source=part.name, line=int(part.numbers[note.line - 1]))
+        rejected = tuple(each._replace(line=int(part.numbers[each.line - 1])) for each in parsed.rejected)
         return Parsed(parsed.batch, rejected, (), parsed.omitted)
-
-
-def _find_input_line(part: ArffLines, number: int | None) -> int | None:
-    """Return the line number in the input of line `number`, from 1, of the ARFF text of a part; None for None."""
-    return None if number is None else int(part.numbers[number - 1])

@@ -82,11 +82,10 @@ class LocalFolder:
         with self._name_errors():
             return os.path.getsize(self._path_of(name))
 
-    def begin_journal(self, journal: str, content: bytes, unfinished: str) -> str:
+    def begin_journal(self, journal: str, content: bytes) -> str:
         """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
 
-        Where files can be locked, the journal is locked until `close`. `unfinished` may become the name of the folder.
-        Folders that killed runs left are removed.
+        Where files can be locked, the journal is locked until `close`. Folders that killed runs left are removed.
         """
         self.check_not_in_use(journal)
         self.write(journal, content)

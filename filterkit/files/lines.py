@@ -56,7 +56,7 @@ def find_first_line_end(text: bytes, start: int = 0) -> int:
     return end.end() if end else len(text)
 
 
-class Lines:
+class Lines(Iterator[bytes]):
     """Iterates over the text of a source in pieces of whole lines or records; the last one may have no end.
 
     What a live source has sent is yielded before more is waited for.
@@ -81,9 +81,6 @@ class Lines:
         self, source: Source, rest: bytes, size: int, end_of: Callable[[bytes], int] = find_last_line_end
     ) -> None:
         self._source, self.rest, self._size, self._end_of = source, rest, size, end_of
-
-    def __iter__(self) -> Lines:
-        return self
 
     def __next__(self) -> bytes:
         text, size, end = self.rest, self._size, 0

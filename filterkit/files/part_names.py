@@ -35,11 +35,6 @@ class PartNames(NamedTuple):
         """The name of the journal, which lists the complete parts until all are."""
         return f".{self.before}list{self.after}.journal"
 
-    @property
-    def unfinished(self) -> str:
-        """The name of the folder for parts that are not complete, on file systems without locks."""
-        return f".{self.before}list{self.after}.parts"
-
     def part(self, number: int) -> str:
         """Return the name of the part with this number, from 0."""
         return f"{self.before}{number:05d}{self.after}"

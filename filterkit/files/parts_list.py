@@ -119,8 +119,8 @@ class Parts:
         Raise FilterkitError if another run is writing these parts, or the folder cannot be written to.
         """
         self._head = {"format": _FORMAT, **work}
-        lines = [json.dumps(self._head).encode() + b"\n", *map(self._format_entry, sorted(self.entries))]
-        unfinished = self._folder.begin_journal(self.names.journal, b"".join(lines), self.names.unfinished)
+        lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
+        unfinished = self._folder.begin_journal(self.names.journal, "".join(lines).encode())
         self._has_begun = True
         self._folder.remove(self.names.list)
         self.is_listed = False
@@ -138,9 +138,8 @@ class Parts:
                 f"remove {self.names.path} and {self.names.path_of(self.names.journal)}, and run the command again"
             )
         self.entries[number] = entry
-        self._folder.add_to_journal(
-            self._format_entry(number)
-        )  # first, because a part that is missing is written again
+        # First, because a part that is missing is written again.
+        self._folder.add_to_journal(f"{self._format_entry(number)}\n".encode())
         self._folder.move_into_folder(path, self.names.part(number))
         self.done[number] = entry.rows
 
@@ -149,8 +148,7 @@ class Parts:
 
         Raise FilterkitError if it cannot be written.
         """
-        parts = [self._describe_entry(number) for number in sorted(self.entries)]
-        lines = ",\n".join(f"  {json.dumps(part)}" for part in parts)
+        lines = ",\n".join(f"  {self._format_entry(number)}" for number in sorted(self.entries))
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "rows": {self.rows},\n "parts": [\n{lines}\n ]\n}}\n'
         self._folder.write(self.names.list, text.encode())
@@ -168,10 +166,7 @@ class Parts:
         for name in [*map(self.names.part, self.entries), self.names.journal]:
             self._folder.remove(name)
 
-    def _describe_entry(self, number: int) -> dict[str, Any]:
-        entry = self.entries[number]
-        about = {"name": self.names.part(number), **entry._asdict()}
-        return {name: value for name, value in about.items() if value != ()}
-
-    def _format_entry(self, number: int) -> bytes:
-        return json.dumps(self._describe_entry(number)).encode() + b"\n"
+    def _format_entry(self, number: int) -> str:
+        """Return the JSON of the name of a part and of its entry."""
+        about = {"name": self.names.part(number), **self.entries[number]._asdict()}
+        return json.dumps({name: value for name, value in about.items() if value != ()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import IO, NamedTuple
 
 from filterkit.errors import FilterkitError, RowError
@@ -16,23 +17,20 @@ class Rejected(NamedTuple):
     error: RowError
 
 
+@dataclass
 class RejectWriter:
     """Writes rejected rows in order, each after a comment with its file and line and the reason.
 
-    Parameters
+    Attributes
     ----------
     out : the stream to write to.
     most : how many rows may be rejected; None for any number.
-
-    Attributes
-    ----------
     count : how many rows have been rejected.
     """
 
-    def __init__(self, out: IO[bytes], most: int | None) -> None:
-        self._out = out
-        self._most = most
-        self.count = 0
+    out: IO[bytes]
+    most: int | None
+    count: int = 0
 
     def add(self, rejected: Rejected, encoding: str) -> None:
         """Write a rejected row in the `encoding` of its input.
@@ -43,10 +41,10 @@ class RejectWriter:
         error = RowError(
             rejected.error.message, source=rejected.name, line=rejected.line, attribute=rejected.error.attribute
         )
-        if self._most is not None and self.count > self._most:
-            raise FilterkitError(f"{error} (more than the {self._most} rows that --max-rejects allows)")
+        if self.most is not None and self.count > self.most:
+            raise FilterkitError(f"{error} (more than the {self.most} rows that --max-rejects allows)")
         text = rejected.text.decode("utf-8", "surrogateescape").rstrip("\r\n")
-        self._out.write(f"% {error}\n".encode())
+        self.out.write(f"% {error}\n".encode())
         if encoding.lower().startswith("utf"):
             encoding = "utf-8"  # UTF-16 and UTF-32 would begin every row with a byte order mark
-        self._out.write(text.encode(encoding, "surrogateescape") + b"\n")
+        self.out.write(text.encode(encoding, "surrogateescape") + b"\n")

@@ -83,10 +83,10 @@ class RemoteFolder:
             self._system.invalidate_cache()
             return int(self._system.info(self._path_of(name))["size"])
 
-    def begin_journal(self, journal: str, content: bytes, unfinished: str) -> str:
+    def begin_journal(self, journal: str, content: bytes) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
-        self._unfinished = self._path_of(unfinished)
+        self._unfinished = self._path_of(journal.removesuffix("journal") + "parts")
         self._remove_unfinished()
         with self._name_errors():
             if self._system.isdir(self._path):  # otherwise, it is an object store, which has no folders

@@ -25,22 +25,15 @@ from filterkit.formats.part_reader import PartResult, WorkItem, fill_omitted
 class HeldResults:
     """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
-    Parameters
-    ----------
-    first_texts : the first text of each column, by its number, as far as they are known.
-
     Attributes
     ----------
-    first_texts : the same, with those found meanwhile. Workers get it, so it is replaced and never changed.
+    first_texts : the first text of each column, by its number, as far as they are known. Workers get it, so it is
+        replaced and never changed.
     """
 
     def __init__(self, first_texts: dict[int, str]) -> None:
         self.first_texts = first_texts
         self._held: deque[tuple[int, PartResult]] = deque()
-
-    def note_texts(self, found: dict[int, str]) -> None:
-        """Add the first texts that later rows have, by column; a text that is known already stays."""
-        self.first_texts = found | self.first_texts
 
     def _lacks_text(self) -> bool:
         """Return whether the first result that is held back waits for a text that is not known yet."""
@@ -77,7 +70,7 @@ class HeldResults:
                 raise
             if read.stretch is not None:
                 n_lines[read.stretch.name] += read.n_lines or 0
-            self.note_texts(read.first_texts)
+            self.first_texts = read.first_texts | self.first_texts
             stored += scratch.store([np.frombuffer(pickle.dumps(part), np.uint8)])
             if not self._lacks_text():
                 return chain((pickle.loads(scratch.read(each).tobytes()) for each in stored), parts)

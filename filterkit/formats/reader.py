@@ -140,12 +140,12 @@ class Reader:
         self._starts = [0]
         self._files.rewind()
         self._notes, self._row_counts = Notes(), RowCounts()
-        self._record_file(self._first)
+        self._note_file(self._first)
         opening, restart = self._opening, None
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self._files.parts(engine, restart, self._record_file)
+            parts = self._files.parts(engine, restart, self._note_file)
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
@@ -158,8 +158,8 @@ class Reader:
                 self.may_be_cut = self._row_counts.check([self.name, *self._files.paths[1:]], self._complete)
         self.count = self.rows
 
-    def _record_file(self, table: Table) -> None:
-        """Keep the corrections in the header of a file, and the number of rows that its beginning states."""
+    def _note_file(self, table: Table) -> None:
+        """Note the corrections in the header of a file, and the number of rows that its beginning states."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])
 
@@ -169,25 +169,17 @@ class Reader:
         """Have an engine read parts, and yield ``function(batch)`` for each, in order; None for those `done`."""
         table = self._files.table
         last = table.last if isinstance(table, TextTable) and not table.records_are_lines else None
+        unseen, omits_texts = self._opening.unseen, self._omits_texts
         read_part = PartReader(
-            self._kind,
-            self._parser,
-            function,
-            self._flat,
-            self.schema,
-            self.name,
-            self._opening.unseen,
-            notes,
-            self._omits_texts,
-            last,
+            self._kind, self._parser, function, self._flat, self.schema, self.name, unseen, notes, omits_texts, last
         )
         self._held = held = HeldResults(self._held.first_texts)
-        if self._omits_texts:
+        if omits_texts:
             parts = held.read_ahead(parts, read_part)
         with closing(map_checked(engine, read_part, self._make_work_items(parts, done, notes))) as found:
             for read in self._locate_errors(found):
                 start = self.rows
-                self._record_part(read)
+                self._note_part(read)
                 yield from held.release(start, read, partial(engine.map, function))
         held.refuse_missing_texts(self.name, self.schema)
 
@@ -220,7 +212,7 @@ class Reader:
                 error.row += self.rows
             raise
 
-    def _record_part(self, read: PartResult) -> None:
+    def _note_part(self, read: PartResult) -> None:
         """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the reader."""
         rows_before, lines_before = self.rows, dict(self._files.lines.counted)
         self._starts.append(rows_before + read.rows)
@@ -237,7 +229,7 @@ class Reader:
             before, name = (rows_before, self.name) if note.attribute else (lines_before.get(note.name, 0), note.name)
             self._notes.add([note._replace(line=note.line + before, name=name)])
         self._row_counts.add(read.parsed.files)
-        self._held.note_texts(read.first_texts)
+        self._held.first_texts = read.first_texts | self._held.first_texts
 
 
 def _find_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:

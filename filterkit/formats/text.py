@@ -110,7 +110,6 @@ class TextTable(Table):
         self.live, self.size = source.live, source.size
 
     def parts(self) -> Iterator[Block]:
-        """Yield the text in blocks of whole records."""
         rest, self._rest = self._rest, b""
         return read_blocks(self._source, rest, self.line, self._size, self.last)
 
@@ -133,11 +132,9 @@ class TextTable(Table):
         return read_blocks(self._source, b"", line, self._size, self.last)
 
     def position(self) -> int:
-        """Implement `Table.position`."""
         return self._source.position()
 
     def close(self) -> None:
-        """Implement `Table.close`."""
         self._source.close()
 
 
