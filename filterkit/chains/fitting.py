@@ -167,6 +167,8 @@ class Fitting:
         check_fitted(stage, fitted)
         before = self.rows
         self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
+        if learns_from_statistic(stage) and stage.cross_fits():  # each fold's values are searched in a state of its own
+            self.rows = self.rows.transform_once()
         if self._has_trials:
             # Trials number their rows anew.
             does_same = learns_nothing(stage) and not stage.numbers_rows and before.source.in_memory

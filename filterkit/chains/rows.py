@@ -199,6 +199,20 @@ class Rows:
         source.scratch = self.source.scratch
         return Rows(source)
 
+    def transform_once(self) -> Rows:
+        """Return rows that their stages transform in the first pass; later passes read the result from the spool.
+
+        Rows of a source in memory, which has no spool, are returned as they are.
+        """
+        before = self.source
+        if before.in_memory:
+            return self
+
+        def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
+            return before.map(partial(_call_on_transformed, self.stages, self.training, function), done=done)
+
+        return Rows(replace(before, schema=self.schema, read=read, rereads=False))
+
     def arrange_by(self, stage: TrainingStage) -> Rows:
         """Return the rows that a training stage chooses or orders of these; it works when they are first mapped over.
 

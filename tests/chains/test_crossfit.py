@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import filterkit
 from filterkit import Chain, StageError, testing
 from filterkit.chains.chain import open_training_rows
-from filterkit.chains.crossfit import draw_folds
+from filterkit.chains.crossfit import CrossFitted, draw_folds
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 
@@ -95,6 +96,19 @@ def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
         for each in fitted.stages[0]._by_fold:
             assert not each.state["knots"].values.flags.writeable  # it is mapped
         assert testing.same(concatenate(out.map(itself), out.schema), expected)
+
+
+def test_later_passes_read_cross_fitted_rows_from_the_spool(monkeypatch):
+    plain, numbers = CrossFitted.transform_training, []
+    monkeypatch.setattr(
+        CrossFitted, "transform_training", lambda self, batch: (numbers.append(batch.start), plain(self, batch))[1]
+    )
+    batch, engine = sample("breast-cancer"), LocalEngine(1)
+    parts = [batch.rows(0, 100), batch.rows(100, len(batch)).replace(start=100)]
+    source = BatchSource(batch.schema, lambda function, done=(): engine.map(function, parts), engine, 1 << 20)
+    _, out = filterkit.chain("shape --cross-fit 4 bns standardize l2").fit_rows(Rows(source), 20_000)  # in strips
+    assert sum(out.map(len, last=True)) == len(batch)
+    assert numbers == [0, 100]
 
 
 def test_what_a_cross_fitted_stage_has_learned_from_all_rows_is_described():
