@@ -94,9 +94,7 @@ class Nominal(ChoosingStage):
     def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> Any:
         """Return the index of each value of an attribute among `known`, float64 (rows,); NaN if it is not among them.
 
-        Raises
-        ------
-        StageError : a value is not known, and ``--unseen`` is ``error``.
+        Raise a StageError for a value that is not known if ``--unseen`` is ``error``.
         """
         code = {value: number for number, value in enumerate(known)}
         distinct, at = encode_attribute(batch, position)
@@ -123,10 +121,8 @@ def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
 class TypeChangingStage(ChoosingStage):
     """Changes the type of attributes, each value by itself; the name of the stage is the new type.
 
-    Attributes
-    ----------
-    kinds, default_kinds : the types of attributes to change, with ``--only`` and without it.
-    changes_targets : whether ``--only`` may choose the class and labels.
+    `kinds` and `default_kinds` are the types of attributes to change, with ``--only`` and without it, and
+    `changes_targets` says whether ``--only`` may choose the class and labels.
     """
 
     group = "Change types"
@@ -148,17 +144,12 @@ class TypeChangingStage(ChoosingStage):
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         """Return the values of the attribute at `position` in the new type, in the form of `get_attribute_values`.
 
-        Raises
-        ------
-        StageError : a label of the attribute, or a value of a row, cannot be converted.
+        Raise a StageError if a label of the attribute, or the value of a row, cannot be converted.
         """
         raise NotImplementedError
 
     def refuse_first_invalid_value(self, batch: Batch, position: int, invalid: np.ndarray, what: str) -> None:
-        """Raise a `StageError` for the first row whose value at `position` is not a `what`, such as a number.
-
-        `invalid`, bool (rows,), says which are not.
-        """
+        """Raise a StageError for the first of the rows that are `invalid`, bool (rows,): its value is not a `what`."""
         for row in np.flatnonzero(invalid)[:1].tolist():
             attribute = batch.schema.attributes[position]
             distinct, codes = encode_attribute(batch, position)

@@ -67,9 +67,7 @@ class Remove(Stage):
     def _find_positions_by_option(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
         """Yield for each option that is set its flag, its value, and the positions of the attributes that it selects.
 
-        Raises
-        ------
-        FilterkitError : an option selects no attribute.
+        Raise a FilterkitError if an option selects none.
         """
         names = list(schema.names)
         for name in self.attribute:

@@ -144,9 +144,9 @@ class _LabelBlock:
         return np.asarray(plus)
 
     def sum_pair_weights(self, taken: np.ndarray) -> Floats:
-        """Add up the weights of rows by their sign (+, −) and their value (0, 1) of one feature for each label.
+        """Add up the weights of rows by their sign (+, −) and their value (0, 1) of the feature `taken` for each label.
 
-        `taken`, int64 (labels,), has these features. The sums, W of `boost_stumps`, are float64 (2, 2, labels).
+        `taken` is int64 (labels,), and the sums, W of `boost_stumps`, are float64 (2, 2, labels).
         """
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
@@ -192,12 +192,7 @@ class Boosting(Learner):
 
 
 class BoostedStumps(LinearModel):
-    """Scores rows by the sum of decision stumps, each on the presence of a feature.
-
-    Parameters
-    ----------
-    coefficients, intercepts, pivots : what `boost_stumps` returns.
-    """
+    """Scores rows by the sum of decision stumps, each on the presence of a feature: what `boost_stumps` returns."""
 
     def __init__(self, coefficients: Floats, intercepts: Floats, pivots: np.ndarray) -> None:
         super().__init__(coefficients, intercepts)

@@ -25,9 +25,7 @@ _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by le
 class RescalingStage(ColumnStage):
     """Rescales each column by what `rescale` does.
 
-    Attributes
-    ----------
-    parts : what is subtracted, what a column is divided by, and the entry of the state that has the latter.
+    `parts` name what is subtracted, what a column is divided by, and the entry of the state that has the latter.
     """
 
     group = "Rescale and fill columns"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,7 @@ _ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 class _HypergeometricDraws(NamedTuple):
     """Holds draws of rows without replacement; how many of those drawn are positive has a hypergeometric distribution.
 
-    Attributes
-    ----------
-    words : float64 (n,), how many rows each draws.
-    pos, neg : how many of all rows are positive, and how many are not.
+    `words`, float64 (n,), are how many rows each draws of all rows, of which `pos` are positive and `neg` are not.
     """
 
     words: Floats
@@ -45,11 +42,10 @@ class _HypergeometricDraws(NamedTuple):
         """Compute ln of the probability that `tp` of the rows of each draw are positive: float64 (n,)."""
         from scipy.special import gammaln
 
-        def log_choose(n: Any, k: Floats) -> Any:
-            return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-
-        words, pos, neg = self
-        return np.asarray(log_choose(pos, tp) + log_choose(neg, words - tp) - log_choose(pos + neg, words))
+        n = np.array([[self.pos], [self.neg], [self.pos + self.neg]])
+        k = np.stack([tp, self.words - tp, self.words])
+        of_positive, of_negative, of_all = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)  # ln (n over k)
+        return np.asarray(of_positive + of_negative - of_all)
 
     def sum_tail_probabilities(self, start: Floats, step: Floats | float, smallest: float = 1e-17) -> Floats:
         """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
@@ -57,7 +53,7 @@ class _HypergeometricDraws(NamedTuple):
         It ends before a term that is below the share `smallest` of the sum so far.
         """
         words, pos, neg = self
-        least, most = (np.maximum(words - neg, 0.0) - self.rounding, np.minimum(words, pos) + self.rounding)
+        least, most = np.maximum(words - neg, 0.0) - self.rounding, np.minimum(words, pos) + self.rounding
         total, term, x, step = np.ones(len(start)), np.ones(len(start)), start.copy(), step + np.zeros(len(start))
         left = np.flatnonzero((x + step >= least) & (x + step <= most))
         while len(left):

@@ -140,9 +140,7 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floa
 def _read_equal_blocks(stage: Svd, rows: Batches, schema: Schema) -> Iterator[Batch]:
     """Read the rows of a weight above 0 in blocks of always the same size, without class and texts.
 
-    Raises
-    ------
-    StageError : a weight cannot be counted, or a value of these rows is missing or infinite.
+    Raise a StageError if a weight cannot be counted, or a value of these rows is missing or infinite.
     """
 
     def read_counted() -> Iterator[Batch]:
@@ -222,9 +220,7 @@ def _build_column_replacement(
 ) -> Built:
     """Build the transformation of a stage that replaces all columns by `count` ones, which `compute` makes of a batch.
 
-    Raises
-    ------
-    StageError : a column is nominal with more than two values.
+    Raise a StageError if a column is nominal with more than two values.
     """
     check_numeric(stage.name, schema)
     attributes = [Attribute(f"{stage.prefix}{number}") for number in range(1, count + 1)]

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Built, FilterkitError, Schema, StageError, UsageError, option
+from filterkit import Batch, Built, FilterkitError, Schema, StageError, UsageError, option
 from filterkit.plugin import Batches, ChoosingStage, Edit, State, encode_attribute, offer, quoted, suggestion
 
 
@@ -63,7 +63,12 @@ class Recode(ChoosingStage):
         known = {label for position in positions for label in schema.attributes[position].values}
         self._check_labels_exist("--missing", self.missing, known)
         self._check_labels_exist("--rename", self._renames, known)
-        names = [self._list_new_labels(schema.attributes[position]) for position in positions]
+        filled = None if self.fill is None else self._renames.get(self.fill, self.fill)
+        names = []  # of each attribute, the new name of each label, and last that of a missing value; None for missing
+        for position in positions:
+            labels = schema.attributes[position].values
+            new = [None if label in self.missing else self._renames.get(label, label) for label in labels]
+            names.append([filled if name is None else name for name in (*new, None)])
         renamed = {name for each in names for name in each if name is not None}
         self._check_labels_exist("--first", self.first, {self.rare_label, *renamed})
         counts = [np.zeros(len(each), np.int64) for each in names]
@@ -95,23 +100,11 @@ class Recode(ChoosingStage):
                 hint = suggestion(label, sorted(known))
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
-    def _list_new_labels(self, attribute: Attribute) -> list[str | None]:
-        """Apply ``--missing``, ``--fill`` and ``--rename`` to the labels of an attribute.
-
-        Returns the new name of each label, and last that of a missing value; None for missing.
-        """
-        names = [None if label in self.missing else self._renames.get(label, label) for label in attribute.values]
-        filled = None if self.fill is None else self._renames.get(self.fill, self.fill)
-        return [filled if name is None else name for name in (*names, None)]
-
     def _merge_and_order_labels(self, names: list[str | None], counts: np.ndarray) -> tuple[list[str], list[int]]:
         """Merge the rare labels of an attribute, and bring all into the order that the options ask for.
 
-        `names` are what `_list_new_labels` returned, and `counts`, int64 (names,), are the rows of each.
-
-        Returns
-        -------
-        The labels; and the code among them of each old label, and last that of a missing value; -1 for missing.
+        `names` are the new name of each old label, and last that of a missing value; None for missing. `counts`, int64
+        (names,), are the rows of each. Return the labels, and the code among them of each of `names`; -1 for missing.
         """
         rows = Counter[str | None]()
         for name, count in zip(names, counts.tolist()):

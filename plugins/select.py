@@ -48,6 +48,7 @@ class Select(ColumnStage):
     name = "select"
     group = "Select attributes"
     scores_columns = True
+    needs_class = numeric_class = False  # but as the metric of `by`
 
     top: int | None = option(None, "Keep the N best columns.", minimum=1)
     fraction: float | None = option(None, "Keep this share of all columns, rounded up.", minimum=0, maximum=1)
@@ -83,15 +84,9 @@ class Select(ColumnStage):
             why = "looks at all classes at once" if by.needs_class else "ignores classes"
             raise UsageError(f"select: --spread, --alpha and --combine do not apply to {by.name}, which {why}")
         self._by = by
+        if by is not None:
+            self.needs_class, self.numeric_class = by.needs_class, by.numeric_class
         self._ranked = any(limit is not None for limit in ranked)
-
-    @property
-    def needs_class(self) -> bool:
-        return self._by is not None and self._by.needs_class
-
-    @property
-    def numeric_class(self) -> bool:
-        return self._by is not None and self._by.numeric_class
 
     def working_bytes(self, statistic: Statistic) -> int:
         return super().working_bytes(statistic) if self._by is None else scoring_bytes(statistic, self._by)

@@ -76,10 +76,8 @@ class Function(NamedTuple):
 def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
     """Compute the value of an expression; `read` returns the values of the names in it.
 
-    Raises
-    ------
-    ExpressionError : there is no such attribute or function, or an operand has the wrong type.
-    FilterkitError : a text becomes too long.
+    Raise an ExpressionError if there is no such attribute or function, or an operand has the wrong type, and a
+    FilterkitError if a text becomes too long.
     """
     if tree.what == "number":
         return Value(NUMBER, np.array(tree.value))
@@ -116,9 +114,7 @@ def make_infinite_missing(values: Floats) -> Floats:
 def read_attribute(batch: Batch, tree: Tree) -> Value:
     """Return the values of an attribute, or of the words ``missing``, ``true`` and ``false``, in some rows.
 
-    Raises
-    ------
-    ExpressionError : there is no such attribute, or it is relational.
+    Raise an ExpressionError if there is no such attribute, or it is relational.
     """
     name, schema = tree.value, batch.schema
     position = find_attribute(schema.attributes, name)
@@ -324,9 +320,7 @@ def _compute_coalesce(name: str, *choices: Value) -> Value:
 def _unify_kinds(function: str, operands: Sequence[Value]) -> list[Value]:
     """Bring operands of a function to one kind and format and, of texts, the same labels.
 
-    Raises
-    ------
-    ExpressionError : they are of different kinds.
+    Raise an ExpressionError if they are of different kinds.
     """
     kind = next((each.kind for each in operands if each.kind), "")
     _check_kinds(function, operands, kind)

@@ -132,17 +132,12 @@ _WORDS = {"or", "and", "not", "in", "is"}
 
 
 def parse(text: str, start: int = 0) -> Tree:
-    """Parse the expression ``text[start:]`` into its tree.
-
-    Raises
-    ------
-    ExpressionError : it is not an expression.
-    """
+    """Parse the expression ``text[start:]`` into its tree; raise an ExpressionError if it is not one."""
     if len(text) > start + LONGEST:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters", start + LONGEST)
     parser = _Parser(_tokenize(text, start))
     tree = parser.parse_expression(0)
-    parser.expect_token("end", "the end of the expression or an operator")
+    parser.take_expected("end", "the end of the expression or an operator")
     return tree
 
 
@@ -150,30 +145,20 @@ class _Parser:
     """Parses tokens into trees; each method takes the tokens of what it returns, and leaves the rest for the next."""
 
     def __init__(self, tokens: list[Tree]) -> None:
-        self._tokens = tokens
-        self._next = 0
+        self._tokens = tokens[::-1]  # the next one is the last
         self._depth = 0
 
-    @property
-    def _token(self) -> Tree:
-        return self._tokens[self._next]
-
-    def _take_token(self) -> Tree:
-        token = self._token
-        self._next += token.what != "end"
-        return token
-
-    def expect_token(self, value: str, what: str) -> Tree:
-        """Take the next token if it is this sign or the ``end``; raise an `ExpressionError` if not."""
-        token = self._token
-        if token.what == value == "end" or (token.what == "sign" and token.value == value):
-            return self._take_token()
-        found = "the end" if token.what == "end" else repr(token.value)
-        raise ExpressionError(f"expected {what}, found {found}", token.at)
+    def take_expected(self, value: str, what: str) -> None:
+        """Take the next token if it is this sign or the ``end``; raise an ExpressionError, expected `what`, if not."""
+        token = self._tokens[-1]
+        if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
+            found = "the end" if token.what == "end" else repr(token.value)
+            raise ExpressionError(f"expected {what}, found {found}", token.at)
+        self._tokens.pop()
 
     def _peek_operator(self) -> str:
         """Return the next operator, bracket or comma in its canonical spelling, without consuming it; "" if none."""
-        token = self._token
+        token = self._tokens[-1]
         if token.what == "sign" or (token.what == "name" and token.value.lower() in _WORDS):
             word: str = token.value.lower()
             return _SAME.get(word, word)
@@ -183,7 +168,7 @@ class _Parser:
         """Parse an expression of operators that bind more tightly than `binding`."""
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", self._token.at)
+            raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", self._tokens[-1].at)
         tree = self._parse_operand()
         while _BINDING.get(self._peek_operator(), 0) > binding:
             tree = self._parse_operator(tree)
@@ -192,11 +177,11 @@ class _Parser:
 
     def _parse_operator(self, left: Tree) -> Tree:
         """Parse the operator that comes next and its right side; return the tree of both sides."""
-        operator, at = self._peek_operator(), self._take_token().at
+        operator, at = self._peek_operator(), self._tokens.pop().at
         if operator == "not":
             if self._peek_operator() != "in":
-                raise ExpressionError("expected 'in' after 'not'", self._token.at)
-            self._take_token()
+                raise ExpressionError("expected 'in' after 'not'", self._tokens[-1].at)
+            self._tokens.pop()
             return _make_call("not", at, _make_call("in", at, left, *self._parse_list()))
         if operator == "in":
             return _make_call("in", at, left, *self._parse_list())
@@ -204,24 +189,21 @@ class _Parser:
         right = self.parse_expression(binding - 1 if operator == "^" else binding)
         following = self._peek_operator()
         if _BINDING["="] == binding == _BINDING.get(following) and following != "not":
-            raise ExpressionError("comparisons do not chain; write a < b and b < c", self._token.at)
+            raise ExpressionError("comparisons do not chain; write a < b and b < c", self._tokens[-1].at)
         return _make_call(operator, at, left, right)
 
     def _parse_operand(self) -> Tree:
-        token = self._token
-        operator = self._peek_operator()
+        operator, token = self._peek_operator(), self._tokens[-1]
+        if operator not in ("not", "-", "+", "(") and (operator or token.what == "end"):
+            self.take_expected("value", "a value")
+        self._tokens.pop()
         if operator in ("not", "-", "+"):
-            self._take_token()
             name, binding = ("not", _NOT) if operator == "not" else (f"sign{operator}", _SIGN)
             return _make_call(name, token.at, self.parse_expression(binding - 1))
         if operator == "(":
-            self._take_token()
             tree = self.parse_expression(0)
-            self.expect_token(")", "')'")
+            self.take_expected(")", "')'")
             return tree
-        if operator or token.what == "end":
-            self.expect_token("value", "a value")
-        self._take_token()
         if token.what == "name" and self._peek_operator() == "(":
             return _make_call(token.value.lower(), token.at, *self._parse_list(empty=True))
         if token.what == "number":
@@ -233,12 +215,12 @@ class _Parser:
 
     def _parse_list(self, empty: bool = False) -> tuple[Tree, ...]:
         """Parse expressions in parentheses, separated by commas; at least one unless `empty`."""
-        self.expect_token("(", "'('")
+        self.take_expected("(", "'('")
         parts: list[Tree] = []
         while not (empty and not parts and self._peek_operator() == ")"):
             parts.append(self.parse_expression(0))
             if self._peek_operator() != ",":
                 break
-            self._take_token()
-        self.expect_token(")", "',' or ')'")
+            self._tokens.pop()
+        self.take_expected(")", "',' or ')'")
         return tuple(parts)

@@ -28,9 +28,7 @@ def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
 def _infer_type(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
     """Evaluate an expression, which has been parsed from `text`, on no rows, to know its type.
 
-    Raises
-    ------
-    StageError : the expression cannot be evaluated on rows of this schema.
+    Raise a StageError if it cannot be evaluated on rows of this schema.
     """
     try:
         return evaluate(tree, partial(read_attribute, empty(schema)))

@@ -40,6 +40,8 @@ _TRUSTED_OF_SKLEARN = re.compile(
     r"utils\.validation\.check_array$|.*\._?[A-Z]\w*$)"
 )
 _SHOWN = 300  # characters of a message from outside filterkit
+# The end of a message that a class lacks a parameter, whose name is to be filled in.
+NEEDS_PARAMETER = "needs the parameter {0}; write --set {0}=VALUE, which may be a class, such as LinearSVC"
 
 
 def declare_set_option() -> tuple[str, ...]:
@@ -123,17 +125,12 @@ def make_estimator(
     for name, each in parameters.items():
         value = own.get(name, each.default if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) else ())
         if value is each.empty or (value is None and name in has_nested):
-            raise UsageError(f"{stage}: {estimator_class.__name__} {explain_missing_parameter(name)}")
+            raise UsageError(f"{stage}: {estimator_class.__name__} {NEEDS_PARAMETER.format(name)}")
     try:
         estimator = estimator_class(**own)
         return estimator.set_params(**nested) if nested else estimator
     except (TypeError, ValueError) as error:
         raise UsageError(f"{stage}: {estimator_class.__name__}: {shorten_message(error)}") from None
-
-
-def explain_missing_parameter(name: str) -> str:
-    """Return the end of a message that a class needs a parameter, which says how to write it."""
-    return f"needs the parameter {name}; write --set {name}=VALUE, which may be a class, such as LinearSVC"
 
 
 def _import_estimator_class(stage: str, class_: str) -> type[Any]:
@@ -218,9 +215,7 @@ def convert_to_csr_matrix(X: Any) -> Any:
 def dump_estimator(estimator: Any) -> str:
     """Encode a fitted estimator, or a list with estimators, as text, which `load_estimator` decodes.
 
-    Raises
-    ------
-    NotImplementedError : skops is not installed, or cannot store it.
+    Raise a NotImplementedError if skops is not installed, or cannot store it.
     """
     try:
         skops_io = _import_skops()
@@ -249,12 +244,8 @@ def load_estimator(stage: str, text: str) -> Any:
     """Decode the estimators that `dump_estimator` encoded, without running code in them.
 
     skops makes objects of the classes of scipy and numpy that it trusts, of classes of scikit-learn, and of those
-    packages that the user trusts.
-
-    Raises
-    ------
-    UsageError : an object in it is of a class that is not trusted.
-    FilterkitError : it is damaged.
+    packages that the user trusts. Raise a UsageError for an object of another class, and a FilterkitError if the text
+    is damaged.
     """
     skops_io = _import_skops()
     data = base64.b64decode(text, validate=True)
@@ -292,12 +283,7 @@ def _check_unpacked_size(data: bytes) -> None:
 
 
 def _import_skops() -> Any:
-    """Import `skops.io`, which reads estimators without running code that is in them.
-
-    Raises
-    ------
-    UsageError : it is not installed.
-    """
+    """Import `skops.io`, which reads estimators without running code in them; raise a UsageError if it is missing."""
     try:
         import skops.io
     except ImportError:

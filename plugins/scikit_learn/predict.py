@@ -30,12 +30,12 @@ from filterkit.plugin import (
 )
 
 from .estimators import (
+    NEEDS_PARAMETER,
     call_estimator,
     check_class_and_parameters,
     convert_to_csr_matrix,
     declare_set_option,
     dump_estimator,
-    explain_missing_parameter,
     load_estimator,
     make_estimator,
     parse_parameter_value,
@@ -45,6 +45,7 @@ from .names import find_similar_estimator, list_sklearn_classes
 _BLOCK = 256  # rows that a model scores together
 
 _CRITERIA = ("accuracy", "f1", "auc", "mae", "rmse", "r2")
+_NO_INTERFACE = "predict: {} is not a classifier or regressor with scikit-learn's interface"
 
 
 class Predict(Learner):
@@ -121,7 +122,7 @@ class Predict(Learner):
         estimator = make_estimator(self.name, self.estimator, self.set, chosen)
         # A method may be there only once the estimator is fitted, as that of StackingClassifier.
         if not hasattr(type(estimator), "predict") or not hasattr(estimator, "__sklearn_tags__"):
-            raise self._make_interface_error()
+            raise UsageError(_NO_INTERFACE.format(self.estimator))
         if estimator.get_params().get("decision_function_shape") == "ovo":
             raise UsageError("predict: decision_function_shape=ovo has scores of pairs of classes; leave it out")
         unset = [name for name, value in estimator.get_params().items() if value is None]
@@ -139,13 +140,10 @@ class Predict(Learner):
         except AttributeError:  # those of SelfTrainingClassifier are its estimator's, which is None
             if getattr(estimator, "estimator", self) is not None:
                 raise
-            raise UsageError(f"predict: {self.class_name} {explain_missing_parameter('estimator')}") from None
+            raise UsageError(f"predict: {self.class_name} {NEEDS_PARAMETER.format('estimator')}") from None
         if tags.classifier_tags is None and tags.regressor_tags is None:
-            raise self._make_interface_error()
+            raise UsageError(_NO_INTERFACE.format(self.estimator))
         return tags
-
-    def _make_interface_error(self) -> UsageError:
-        return UsageError(f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface")
 
     def expect_threshold(self) -> float | None:
         return _THRESHOLDS.get(_find_score_method([self.make_unfitted()]))
@@ -162,10 +160,8 @@ class Predict(Learner):
                 )
             raise StageError(self.name, f"{self.class_name} predicts {what}, but {name} is {kind}; {hint}")
         if self.grid:
-            check_measure("predict: --criterion", self._choose_criterion(is_numeric), is_numeric, _CRITERIA)
-
-    def _choose_criterion(self, is_numeric: bool) -> str:
-        return self.criterion or ("rmse" if is_numeric else "accuracy")
+            criterion = self.criterion or ("rmse" if is_numeric else "accuracy")
+            check_measure("predict: --criterion", criterion, is_numeric, _CRITERIA)
 
     def check_columns(self, schema: Schema) -> None:
         if schema.sparse and not self._estimator_tags.input_tags.sparse:
@@ -187,16 +183,13 @@ class Predict(Learner):
     def inner_folds(self) -> int:
         return self.folds if self.grid else 0
 
-    def inner_seed(self) -> int:
-        return self.seed
-
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         pairs = (pair.partition("=")[::2] for pair in self.grid)
         grid = {
             name: [parse_parameter_value(self.name, name, each) for each in text.split(",")] for name, text in pairs
         }
         combinations = [dict(zip(grid, chosen)) for chosen in product(*grid.values())]
-        criterion = self._choose_criterion(training.tasks.is_numeric)
+        criterion = self.criterion or ("rmse" if training.tasks.is_numeric else "accuracy")
         values: list[list[float]] = []  # of the criterion, for each fold and combination
         for inner, held_out in inner_splits:
             values.append([])

@@ -7,12 +7,9 @@ from typing import NamedTuple
 
 
 class Counterpart(NamedTuple):
-    """A chain that does what a learner of Weka does, as far as there is one.
+    """Holds the chain that does what a learner of Weka does, and in what it differs from that.
 
-    Attributes
-    ----------
-    chain : the chain to write; "" if there is none.
-    remark : in what it differs, or why there is none; "" if it predicts the same.
+    `chain` is "" if there is none; `remark` then says why, and is "" if the chain predicts the same.
     """
 
     chain: str

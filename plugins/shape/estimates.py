@@ -28,14 +28,8 @@ _LEAST, _LARGEST = math.nextafter(0, 1), math.nextafter(1, 0)  # estimates that 
 def parse_neighbors(neighbors: int | str, rows: float) -> Fraction:
     """Parse ``--neighbors``, and return how many rows a window has on each side of a value, exactly.
 
-    Parameters
-    ----------
-    neighbors : a number of rows such as 15, or a share of all rows such as ``5%``, which is at least one row.
-    rows : the weight of all rows.
-
-    Raises
-    ------
-    UsageError : `neighbors` is neither.
+    It is a number of rows such as 15, or a share of all `rows`, by weight, such as ``5%``, which is at least one row.
+    Raise a UsageError if it is neither.
     """
     from fractions import Fraction  # imported where it is used, because it takes as long as a small stage
 
@@ -75,15 +69,10 @@ class Smoothing(NamedTuple):
 def make_smoothing(
     table: ContingencyTable, tasks: list[int], neighbors: int | str, prior: str, strength: float
 ) -> Smoothing:
-    """Make the window and the prior for the rows of a table.
+    """Make the window and the prior for the rows of a table; the other parameters are options of the stage `shape`.
 
-    Parameters
-    ----------
-    tasks : the classes that count as positive.
-    neighbors : as for `parse_neighbors`.
-    prior : ``laplace`` shrinks estimates to 1/2; ``class`` to the share of the class among all rows, or 1/2 if that is
-        0 or 1.
-    strength : how many rows the prior counts as.
+    The prior ``laplace`` shrinks estimates to 1/2; ``class`` to the share of the class among all rows, or 1/2 if that
+    is 0 or 1.
     """
     from fractions import Fraction
 
@@ -173,10 +162,8 @@ def estimate_zero_probabilities(
 ) -> Floats:
     """Estimate p(0) of each column where zero is special (section 3.5): float64 (k, tasks).
 
-    Parameters
-    ----------
-    estimates : float64 (cells, tasks), of the other training values.
-    share : float64 (tasks,), the estimate from all rows, for nominal columns without zeros.
+    `estimates`, float64 (cells, tasks), are those of the other training values. Nominal columns without zeros get
+    `share`, float64 (tasks,), the estimate from all rows.
     """
     zero = estimate_shares(cells.zeros, tasks, smoothing)
     absent = sum_over_classes(cells.zeros) == 0
@@ -223,12 +210,8 @@ def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
 def find_knots(images: Floats, indptr: np.ndarray) -> np.ndarray:
     """Find the values that a curve needs as knots, so that interpolation gives all images exactly: bool (cells,).
 
-    It does not need a value whose neighbors on both sides have the same images.
-
-    Parameters
-    ----------
-    images : float64 (cells, tasks), of the values of each column, one column after the other.
-    indptr : int64 (columns + 1,); the cells of column i are ``indptr[i]:indptr[i + 1]``.
+    It does not need a value whose neighbors on both sides have the same images. `images`, float64 (cells, tasks), are
+    those of the values of each column, one column after the other; column i has the cells ``indptr[i]:indptr[i + 1]``.
     """
     changes = np.ones(len(images) + 1, bool)  # whether the curve changes before each cell, and after the last
     changes[1:-1] = (images[1:] != images[:-1]).any(axis=1)

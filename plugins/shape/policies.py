@@ -18,12 +18,7 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
     """Find the columns whose shaped values predict the class of held-out rows better: bool (columns,).
 
     They must do better than the column's own values and, by more than chance and a margin, than the shares of the
-    classes.
-
-    Parameters
-    ----------
-    folds : all folds of the training rows.
-    log_odds : as of `shape_values`.
+    classes. `folds` are all folds of the training rows, and `log_odds` is as of `shape_values`.
     """
     table = folds[0].training
     width, tasks = len(table), table.tasks()

@@ -149,9 +149,6 @@ class Shape(ColumnStage):
     def folds(self) -> int:
         return self.cross_fit or (5 if self.auto else 0)
 
-    def fold_seed(self) -> int:
-        return self.seed
-
     def cross_fits(self) -> bool:
         return self.cross_fit is not None
 

@@ -101,18 +101,12 @@ class SvmSolver:
         return coefficients, intercepts
 
     def fit_model(self, truth: np.ndarray, cost: float) -> LinearModel:
-        """Separate the positive rows of each task from the others, with one value of C, `cost`.
-
-        `truth`, bool (rows, tasks), says which rows are positive.
-        """
+        """Separate the positive rows of each task, as `truth` says, bool (rows, tasks), from the others, with one C."""
         coefficients, intercepts = zip(*(self.solve(positive, [cost]) for positive in truth.T))
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
     def compute_normal_vector(self, positive: np.ndarray, cost: float) -> Floats:
-        """Separate the positive rows from the others with one value of C; return coefficients, float64 (features,).
-
-        Errors are those of `solve`.
-        """
+        """Separate the positive rows from the others, as `solve` does, with one C: weights, float64 (features,)."""
         model = self._fit_svc("linear", positive, cost)
         if model is None:
             return self._solve_by_newton(positive, cost)[0]
@@ -133,15 +127,11 @@ class SvmSolver:
             ) from None
 
     def _fit_svc(self, kernel: str, positive: np.ndarray, cost: float) -> Any | None:
-        """Fit a `sklearn.svm.SVC`; None if there are too many rows, or too many steps would be needed.
+        """Fit a `sklearn.svm.SVC`; return None if there are too many rows, or too many steps would be needed.
 
         Its steps take longer the more rows there are. Values that are not scaled need many steps, and with a very large
-        C the multipliers grow until their rounding hides the margin, and most steps lead nowhere.
-
-        Parameters
-        ----------
-        kernel : ``linear``, or ``precomputed`` to use the products of all pairs of rows.
-        positive, cost : as of `solve`.
+        C the multipliers grow until their rounding hides the margin, and most steps lead nowhere. `kernel` is
+        ``linear``, or ``precomputed`` to use the products of all pairs of rows.
         """
         if len(positive) > _LIBSVM_ROWS:
             return None

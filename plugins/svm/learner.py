@@ -73,9 +73,6 @@ class Svm(Learner):
         has_trials = self.calibrate or self.threshold is not None or len(self._costs) > 1
         return (self.folds or 5) if has_trials else 0
 
-    def inner_seed(self) -> int:
-        return self.seed
-
     def expect_threshold(self) -> float:
         return 0.5 if self.calibrate else 0.0
 
@@ -85,11 +82,8 @@ class Svm(Learner):
     def _make_solver(self, training: Training) -> SvmSolver:
         """Make the solver for training rows, whose weights are multiplied by ``--class-weights`` first.
 
-        With ``balanced``, all classes get the same sum of weights.
-
-        Raises
-        ------
-        StageError : there is no class, or none of a name that the option gives.
+        With ``balanced``, all classes get the same sum of weights. Raise a StageError if there is no class, or none of
+        a name that the option gives.
         """
         if self.class_weights is None:
             return SvmSolver(self.name, training.X, training.weights)
@@ -174,9 +168,7 @@ class Svm(Learner):
 def _parse_class_weights(text: str | None) -> dict[str, float] | None:
     """Return the weight of each class that ``--class-weights`` names; None if it names none.
 
-    Raises
-    ------
-    UsageError : a weight is not a number above 0.
+    Raise a UsageError if a weight is not a number above 0.
     """
     if text in (None, "balanced"):
         return None

@@ -111,9 +111,7 @@ class Normal(Scaling):
     def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> Floats:
         """Fit the classifier of ``--model``, which separates the positive rows from the others: w, float64 (columns,).
 
-        Raises
-        ------
-        StageError : only one class has rows, or the classifier finds no solution.
+        Raise a StageError if only one class has rows, or the classifier finds no solution.
         """
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")

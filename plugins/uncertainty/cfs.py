@@ -164,7 +164,7 @@ class UncertaintyCache(dict[int, "Floats"]):
         return self[column]
 
     def _compute_uncertainties_with_range(self, number: int, low: int, high: int) -> Floats:
-        """Compute the uncertainties of the column `number` with the columns from `low` up to `high`: float64 (n,).
+        """Compute the uncertainties of the column `number` with those from `low` up to `high`: float64 (n,).
 
         These are numbers among the columns with two values at least. It takes one pass over the rows.
         """
@@ -204,10 +204,8 @@ class UncertaintyCache(dict[int, "Floats"]):
 def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
     """Compute the correlations of columns with each other and with a numeric class, as Weka's CfsSubsetEval does.
 
-    Returns
-    -------
-    The correlation of each column, and last of the class, with each column: float64 (columns + 1, columns).
-    The standard deviation of each column, 1 for a constant one: float64 (columns,).
+    Return the correlation of each column, and last of the class, with each column, float64 (columns + 1, columns), and
+    the standard deviation of each column, 1 for a constant one, float64 (columns,).
     """
     target = schema.class_attribute
     assert target is not None
@@ -262,7 +260,7 @@ Between = Union["Floats", UncertaintyCache]
 
 
 def compute_uncertainties(counts: Floats, starts: np.ndarray) -> Floats:
-    """Compute the symmetrical uncertainties of one column with several others.
+    """Compute the symmetrical uncertainties of one column with several others: float64 (k,), 0 for one without values.
 
     A missing value counts for each value by its share, and a row where both are missing for each pair by its share.
 
@@ -271,10 +269,6 @@ def compute_uncertainties(counts: Floats, starts: np.ndarray) -> Floats:
     counts : float64 (values, width): the weight of the rows with each value of the column, the last of which stands for
         a missing one, and each value of the other columns, one column after the other, likewise.
     starts : int64 (k,), the first value of each other column.
-
-    Returns
-    -------
-    float64 (k,), 0 for a column without values.
     """
     ends = np.append(starts[1:], counts.shape[1]) - 1  # the missing values
     column = np.repeat(np.arange(len(starts)), ends - starts + 1)
@@ -337,9 +331,7 @@ def search_best_column_set(with_class: Floats, spread: Floats, between: Between,
 def add_locally_predictive_columns(chosen: list[int], with_class: Floats, between: Between) -> list[int]:
     """Add the columns that tell more about the class than about each column chosen so far, the best one at a time.
 
-    Returns
-    -------
-    All chosen columns, ascending.
+    Return all chosen columns, ascending.
     """
     chosen, most = list(chosen), np.zeros(len(with_class))
     for column in chosen:

@@ -24,10 +24,7 @@ _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a si
 class Sequences(NamedTuple):
     """Holds the words and sequences of words of some texts that have the same number of pieces.
 
-    Attributes
-    ----------
-    row : int64 (n,), the text that each is in.
-    pieces : int64 (n, length), their numbers.
+    `row`, int64 (n,), is the text that each is in, and `pieces`, int64 (n, length), are their numbers.
     """
 
     row: np.ndarray
@@ -37,10 +34,7 @@ class Sequences(NamedTuple):
 class Analyzer:
     """Splits texts into words, alike for training rows and later rows.
 
-    Parameters
-    ----------
-    options : the stage, whose options say what a word is.
-    stop : the words to leave out.
+    `options` is the stage, whose options say what a word is, and `stop` has the words to leave out.
     """
 
     def __init__(self, options: Words, stop: Iterable[str]) -> None:
@@ -53,14 +47,10 @@ class Analyzer:
             self._stemmer = Stemmer.Stemmer(options.stem)
 
     def find_sequences(self, texts: Any, number: Callable[[str], int]) -> Iterator[Sequences]:
-        """Find the words of an Arrow array of strings, and the sequences of up to `ngrams` words.
+        """Find the words of an Arrow array of strings, and the sequences of up to `ngrams` words; nulls have no words.
 
-        All sequences of a text that have the same number of pieces are in one `Sequences`.
-
-        Parameters
-        ----------
-        texts : may have nulls, which have no words.
-        number : a function that returns the number of a piece, a word or a part of one between blanks.
+        All sequences of a text that have the same number of pieces are in one `Sequences`. `number` returns the number
+        of a piece, a word or a part of one between blanks.
         """
         row, code, raw = self._split_texts(texts)
         least = 2 if self._options.pattern == WORD_PATTERN else 0  # letters
@@ -110,11 +100,9 @@ class Analyzer:
         yield from map(_concatenate_sequences, waiting.values())
 
     def _split_texts(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Split an Arrow array of strings into tokens.
+        """Split an Arrow array of strings into tokens, which by the default pattern may be shorter than words.
 
-        Returns the row of each token and its index among the distinct ones, int64 (n,) each, and the distinct tokens.
-
-        Tokens of the default pattern may be shorter than words.
+        Return the row of each token and its index among the distinct ones, int64 (n,) each, and the distinct tokens.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -124,13 +112,10 @@ class Analyzer:
         if texts.null_count:
             texts = texts.fill_null("")
         if self._options.lower:
-            # For other text Arrow knows less of Unicode than Python does.
-            ascii_only = pc.all(pc.string_is_ascii(texts)).as_py()
-            texts = (
-                pc.ascii_lower(texts)
-                if ascii_only
-                else pa.array([text.lower() for text in texts.to_pylist()], pa.string())
-            )
+            if pc.all(pc.string_is_ascii(texts)).as_py():
+                texts = pc.ascii_lower(texts)
+            else:  # of which Arrow knows less than Python does
+                texts = pa.array([text.lower() for text in texts.to_pylist()], pa.string())
         if self._options.pattern == WORD_PATTERN:
             lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")
         else:

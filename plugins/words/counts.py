@@ -99,9 +99,7 @@ def _merge_counts(parts: list[Counts]) -> Counts:
 class SequenceCounter:
     """Adds up counts within a bounded amount of memory; what is beyond it is in a temporary file.
 
-    Parameters
-    ----------
-    budget : about how many bytes of counts to hold in memory; some copies come on top of them.
+    `budget` is about how many bytes of counts to hold in memory; some copies come on top of them.
     """
 
     def __init__(self, budget: int) -> None:

@@ -92,7 +92,7 @@ class Words(Stage):
         analyzer = Analyzer(self, stop)
         finders: list[Vocabulary | HashedColumns] = [Vocabulary(Texts.of(each)) for each in vocabularies]
         if self.hash is not None:
-            finders = [HashedColumns(self.hash)] * len(chosen)
+            finders = [HashedColumns(Texts.of([f"hash{number + 1}" for number in range(self.hash)]))] * len(chosen)
         # How many attributes each becomes, how many columns of X that are, and where these begin.
         sizes, columns = np.ones(len(schema.attributes), np.int64), np.zeros(len(schema.attributes), np.int64)
         columns[schema.feature_indices] = 1
@@ -126,9 +126,7 @@ class Words(Stage):
     def _find_string_attributes(self, schema: Schema) -> list[int]:
         """Return the positions of the string attributes to use, ascending.
 
-        Raises
-        ------
-        StageError : there is none, or none of a name that ``--attribute`` gives.
+        Raise a StageError if there is none, or none of a name that ``--attribute`` gives.
         """
         names = {a.name: i for i, a in enumerate(schema.attributes) if a.kind == "string"}
         for name in self.attribute:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import zlib
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,12 +61,7 @@ def _find_least_counts(counter: SequenceCounter, keep: int) -> np.ndarray:
 
 
 class Vocabulary:
-    """Finds the columns of the words and sequences of a vocabulary.
-
-    Parameters
-    ----------
-    names : the words and sequences, in the order of their columns.
-    """
+    """Finds the columns of the words and sequences of a vocabulary; `names` are these, in the order of the columns."""
 
     def __init__(self, names: Texts) -> None:
         import pyarrow.compute as pc
@@ -102,16 +98,10 @@ class Vocabulary:
         return sequences.row[known][found], columns[at[found]].astype(np.int64)
 
 
-class HashedColumns:
-    """Finds a column for any word or sequence by a hash of it; the columns have the names ``hash1``, ``hash2``, ...
+class HashedColumns(NamedTuple):
+    """Finds a column for any word or sequence by a hash of it; `names` are those of the columns."""
 
-    Parameters
-    ----------
-    width : the number of columns.
-    """
-
-    def __init__(self, width: int) -> None:
-        self.names = Texts.of([f"hash{number}" for number in range(1, width + 1)])
+    names: Texts
 
     def get_piece_number(self, piece: str) -> int:
         """Return a number for a piece: the same one in every run."""
