@@ -132,10 +132,10 @@ class ReadingProgress:
         began = self._start_pass()
         for item in items:
             yield item
-            size = reader.size
+            size = reader.files.size
             passed = time.monotonic() - began
             if self._enabled and size and passed > _PATIENCE:
-                position = min(reader.position(), size)
+                position = min(reader.files.position(), size)
                 self._show(position, size, passed, {"MB": position / 1e6, "rows": reader.rows})
         self.close()
 

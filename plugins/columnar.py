@@ -104,10 +104,7 @@ class ArrowGroups:
                 yield batch.select(columns).slice(first, n_rows)
 
     def measure_groups(self) -> list[int]:
-        """Return how many bytes the groups take on average, once for each; the exact sizes would take reading the file.
-
-        The list is empty for a stream, as no group of it can be read by itself.
-        """
+        """Return the average bytes of groups, once for each, as exact ones would take reading; empty for a stream."""
         nbytes = os.fstat(self._file.fileno()).st_size
         return [nbytes // max(self._count, 1)] * self._count
 
@@ -312,10 +309,7 @@ class ColumnarTable(Table):
         return list(found.values())
 
     def _infer_attributes(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
-        """Infer the attributes of columns of texts or whole numbers from their first rows.
-
-        Also return whether these are all rows, so that all labels are known.
-        """
+        """Infer attributes from the first rows of columns; also return whether these are all, with all labels."""
         import pyarrow as pa
 
         from filterkit.plugin import Inexact, convert_to_exact_floats
@@ -385,10 +379,7 @@ class ColumnarTable(Table):
 
 
 def _read_notes_of_pandas(schema: pa.Schema) -> tuple[set[str], set[str]]:
-    """Return two sets of columns that pandas noted: categorical ones, and row labels without a name.
-
-    Parquet keeps the dictionaries of texts alone. Row labels without a name are no columns to pandas.
-    """
+    """Return the names of two sets of columns that pandas noted: categorical ones, and row labels without a name."""
     categorical: set[str] = set()
     unnamed: set[str] = set()
     with suppress(KeyError, TypeError, ValueError):  # it is not of pandas

@@ -92,9 +92,9 @@ class Libsvm(FileFormat):
             raise
 
     def _find_attributes(self, opening: Opening, file: IO[bytes]) -> tuple[int, tuple[str, ...] | None]:
-        """Find out the number of attributes, and the labels of the class in the order of their numbers.
+        """Return the number of attributes, and the labels of a nominal class in the order of their numbers; else None.
 
-        The labels are None if the class is numeric. The whole `file` is read unless the number of attributes is known.
+        The whole `file` is read unless the number of attributes is known.
         """
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
@@ -354,10 +354,6 @@ class LibsvmWriter(Writer):
         return self._format_batch
 
     def _format_batch(self, batch: Batch) -> Any:
-        """Return the libsvm text of a batch, in pieces.
-
-        Raise FilterkitError if rows have weights, or a class is missing.
-        """
         from filterkit.plugin import pair_rows  # imports pyarrow
 
         if batch.weights is not None:

@@ -107,17 +107,7 @@ def _list_visible_names(folder: str, is_wanted: Callable[[str], bool]) -> list[s
 def _parse_text_files(
     schema: Schema, folder: str, with_names: bool, encoding: str, rejects: bool, paths: list[str]
 ) -> Parsed:
-    """Read text files to a batch with a row for each.
-
-    Parameters
-    ----------
-    schema : of the batch.
-    folder : the folder that has one for each class.
-    with_names : whether there is an attribute of file names.
-    encoding : of the texts.
-    rejects : whether texts that are not in it are rejected.
-    paths : of the files, each in the folder of its class.
-    """
+    """Read text files, each in the folder of its class in `folder`, to a batch with a row for each."""
     import pyarrow as pa
 
     from filterkit.plugin import Rejected, from_table

@@ -193,10 +193,7 @@ class XrffDocument:
         self._declared: list[Attribute] = []
 
     def parse(self, text: bytes) -> bool:
-        """Parse the next piece of the text, empty at its end; return whether more may come.
-
-        Raise RowError if the document is not well-formed, declares an entity, or is no XRFF.
-        """
+        """Parse a piece of the text, empty at its end; return whether more may come; raise RowError for faults."""
         if self._is_over:
             return False
         self._is_over = not text
@@ -214,10 +211,9 @@ class XrffDocument:
         return bool(text)
 
     def next_size(self, least: int) -> int:
-        """Return how many bytes to pass to `parse`, at least `least`.
+        """Return how many bytes to pass to `parse`: as many as an unfinished tag or comment has, but at least `least`.
 
-        The parser reads a tag or comment that has begun anew with each further piece, which should therefore be as long
-        as what there is of it.
+        The parser reads that from its beginning with each further piece.
         """
         return max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished))
 
@@ -313,7 +309,6 @@ class XrffDocument:
         )
 
     def _read_row(self, element: Element, attributes: tuple[Attribute, ...]) -> str:
-        """Return the row in an element ``instance`` as a line of ARFF."""
         is_sparse, width = element.get("type") == "sparse", len(attributes)
         texts: list[str | None] = []
         positions: list[int] = []
@@ -375,10 +370,7 @@ _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing on
 
 
 def escape_xml(text: str) -> str:
-    """Return a text with the characters that mean something in XML replaced.
-
-    Raise FilterkitError if XML cannot hold it.
-    """
+    """Return a text with the characters escaped that mean something in XML; raise FilterkitError for others."""
     if _SPECIAL.search(text) is None:
         return text
     impossible = _IMPOSSIBLE.search(text)
@@ -425,7 +417,6 @@ class XrffWriter(Writer):
         out.write(b"</instances>\n</body>\n</dataset>\n")
 
     def _format_batch(self, batch: Batch) -> list[bytes | memoryview]:
-        """Return the XML of a batch, in pieces."""
         if self.schema.sparse:
             return [self._format_sparse(batch.in_form(True))] if len(batch) else []
         return [self._format_dense(part) for part in split_rows(batch, _CELLS)]
@@ -517,10 +508,7 @@ _get_date_format = lru_cache(DateFormat)
 
 
 def make_value(value: Any, attribute: Attribute, begin: str = "") -> str:
-    """Return the XML element of a value of an attribute; None and NaN are missing.
-
-    `begin` is the text of the element's own XML attributes.
-    """
+    """Return the XML element of a value, missing if None or NaN; `begin` is the text of its own XML attributes."""
     if value is None or value != value:
         return f'<value{begin} missing="yes"/>'
     if attribute.kind == "numeric":

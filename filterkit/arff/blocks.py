@@ -102,18 +102,12 @@ class BlockParser:
             raise
 
     def _parse_rows_strictly(self, text: str, line: int, unseen: bool) -> tuple[list[exact.Row], list[Note]]:
-        """Return the rows in `text`, and notes about them; raise ArffError for a row that Weka refuses.
-
-        `unseen` says whether values that the header does not declare are missing; otherwise, they are errors.
-        """
+        """Return the rows in `text`, and notes about them; undeclared values are missing if `unseen`, else errors."""
         noted = exact.Noted([], unseen)
         return list(exact.parse_rows(text, line, self.layout, noted)), noted.notes
 
     def _parse(self, block: Block) -> Parsed:
-        """Parse a block by the fast path. Halve it where that fails, and parse small halves by the exact path.
-
-        The exact path parses all rows at once, or line by line if one cannot be read.
-        """
+        """Parse a block by the fast path; halve it where that fails, and parse small halves by the exact path."""
         text, line, name = block
         is_loaded = _fast_is_loaded()
         if len(text) >= (_SMALLEST_FAST if is_loaded else SMALLEST_HALF) and (is_loaded or self._bytes >= SMALL):

@@ -191,10 +191,7 @@ def _read_number(token: Token, position: int, layout: BatchLayout, noted: Noted)
 
 
 def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: BatchLayout) -> float:
-    """Return the instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none.
-
-    `first` is the first token of the row.
-    """
+    """Return the weight ``{w}`` after the values of the row that begins with the token `first`; 1 if there is none."""
     token = next(tokens)
     weight = 1.0
     if token.kind == OPEN:

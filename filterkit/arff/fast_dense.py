@@ -94,17 +94,10 @@ def _has_comma_at_line_end(text: bytes) -> bool:
 def _read_fields(
     text: bytes, layout: BatchLayout, positions: Sequence[int], apart: np.ndarray
 ) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read the fields of dense rows: columns of numbers as one matrix, and others as Arrow arrays.
+    """Read a CSV with a column for each of the `positions` of attributes.
 
-    Parameters
-    ----------
-    text : a CSV with a column for each of the `positions` of attributes.
-    apart : bool (all attributes,): which do not belong to the matrix.
-
-    Returns
-    -------
-    numbers : float64 (rows, attributes that are not `apart`), NaN for missing.
-    others : an Arrow array for each other attribute, by its position.
+    Return those that are not `apart`, bool (all attributes,), as float64 (rows, columns) with NaN for missing, and an
+    Arrow array for each other one, by its position.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())

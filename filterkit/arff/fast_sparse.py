@@ -75,10 +75,7 @@ def parse_sparse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Pa
 
 
 def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
-    """Return the pairs of `text`, which has one row in braces in each line.
-
-    Raise NotPlain if a line is something else, or the indices of a row do not ascend.
-    """
+    """Return the pairs of rows in braces, one a line; raise NotPlain if a line is not one, or its indices fall."""
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == 0x0A)
     starts = np.concatenate([[0], ends[:-1] + 1])

@@ -48,10 +48,7 @@ class FastFormatter(RowFormat):
 
     @cached_property
     def _columns_formatted_together(self) -> list[tuple[int, int, int]]:
-        """Attributes that are formatted together: the first position, its column of X or -1, and how many they are.
-
-        These are adjacent numeric columns, or any other attribute alone.
-        """
+        """Runs of adjacent numeric columns, and other attributes alone: first position, column of X or -1, length."""
         schema = self.schema
         column = np.full(len(schema.attributes), -1)
         column[schema.feature_indices] = np.arange(schema.width)

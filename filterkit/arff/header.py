@@ -118,10 +118,7 @@ class _HeaderTokens:
         self._stream = self._read(lines)
 
     def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
-        """Yield the tokens in `lines`.
-
-        Consecutive lines that declare numeric attributes with plain names are one token.
-        """
+        """Yield the tokens in `lines`; several lines that declare numeric attributes with plain names are one."""
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
             position = 0
@@ -289,7 +286,6 @@ def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
 
 
 def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
-    """Raise an `ArffError` if two attributes have the same name."""
     if (twins := find_duplicate_name(attributes)) is not None:
         before, again = twins
         raise ArffError(

@@ -41,10 +41,7 @@ class RowFormat:
         self.labels = map_label_sets(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
     def format_passthrough_columns(self, batch: Batch) -> list[list[str]]:
-        """Return the ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
-
-        Raise FilterkitError if the format of a date would lose its milliseconds.
-        """
+        """Return the ARFF texts of each column of `Batch.passthrough`; raise FilterkitError if a date loses a part."""
         columns = []
         if batch.passthrough is not None:
             for column, attribute in zip(batch.passthrough.columns, self.schema.passthrough, strict=True):

@@ -61,10 +61,7 @@ class ArffRowParser:
         self._parser = BlockParser(BatchLayout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
-        """Turn the rows of `part` into a batch.
-
-        Raise RowError if a row cannot be read, a number is too large, or float64 does not have a whole number.
-        """
+        """Turn the rows of `part` into a batch; raise RowError for a row, or a number, that cannot be read exactly."""
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
         except RowError as error:

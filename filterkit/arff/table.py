@@ -31,10 +31,7 @@ from filterkit.formats.text import TextTable
 
 
 def open_table(opening: Opening) -> ArffTable:
-    """Open an ARFF file; a further file of an input must have the attributes of the first.
-
-    Raise FilterkitError if the file cannot be read, or has other attributes than the first.
-    """
+    """Open an ARFF file; raise FilterkitError if it is unreadable, or its attributes are not those of the first."""
     source = Source(opening.path, opening.encoding)
     if opening.first is not None:
         assert isinstance(opening.first, ArffTable)
@@ -150,10 +147,7 @@ class FurtherFiles(NamedTuple):
     opening: Opening
 
     def open(self, source: Source) -> ArffTable:
-        """Return the table of a file that has just been opened; it is closed if that cannot be read.
-
-        Raise FilterkitError if it cannot be read, or its attributes are others.
-        """
+        """Return the table of an opened file; close the file and raise FilterkitError if its attributes are others."""
         header, line, rest = Header("", self.attributes, is_own=None), 1, b""
         try:
             source.mark()
@@ -194,10 +188,7 @@ class FurtherFiles(NamedTuple):
 
 
 def _parse_part(parser: BlockParser, further: FurtherFiles, part: Block | Files) -> Parsed:
-    """Parse a block, or all rows of several small files, as one part.
-
-    Raise FilterkitError if a file or a row cannot be read.
-    """
+    """Parse a block, or all rows of several small files, as one part."""
     if not isinstance(part, Files):
         return parser(part)
     # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
@@ -220,11 +211,7 @@ def _parse_part(parser: BlockParser, further: FurtherFiles, part: Block | Files)
 def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:
     """Return the rows of each file, whose texts have been parsed as one; () if it is not certain how many each has.
 
-    Parameters
-    ----------
-    texts : of the rows of each file.
-    files : what the header of each says about its rows.
-    whole : the rows of all of them.
+    `files` is what the header of each says about its rows, and `whole` the rows of all of them.
     """
     if any(rows.is_own != files[0].is_own or rows.stated is not None for rows in files):
         return ()

@@ -68,7 +68,6 @@ def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[st
 
 
 def _format_declaration(attribute: Attribute) -> list[str]:
-    """Return the lines that declare an attribute; several if it is relational."""
     kind = attribute.kind
     if kind == "nominal":
         kind = "{" + ",".join(map(quote, attribute.values)) + "}"

@@ -93,7 +93,7 @@ def open_rows_to_fit(
             lambda function, done=NOTHING_DONE: shown.watch(mapping(function, engine, done), reader),
             engine,
             spool_share(options.memory),
-            rereads=reader.rereads(engine),
+            rereads=reader.files.can_reread(engine),
             live=reader.live,
             part_size=part_size,
             watch=shown.watch_again,

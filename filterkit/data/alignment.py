@@ -82,11 +82,7 @@ class Alignment:
         return source
 
     def _check_type(self, attribute: Attribute, wanted: Attribute) -> None:
-        """Check that an attribute is of the wanted type, and that its values are among the wanted ones.
-
-        Other values are added to `unseen`. Raise FilterkitError if the type differs, or there are other values and
-        `unseen` is None.
-        """
+        """Check the type and the declared values of an attribute; unknown values are added to `unseen`, or errors."""
         if {attribute.kind, wanted.kind} == {"string", "nominal"}:
             return  # each can be converted to the other
         if attribute.kind != wanted.kind:
@@ -115,9 +111,8 @@ class Alignment:
     def _convert_values(self, batch: Batch, origin: int, target: int) -> Any:
         """Convert the values of the incoming attribute at `origin` to the wanted one at `target`.
 
-        Labels become an Arrow array of texts for a string attribute; labels and texts become the codes of a nominal
-        one, float64 with NaN for missing. Raise FilterkitError if a text is not a label, and such texts are not to be
-        missing.
+        They become an Arrow array of texts for a string attribute, and codes, float64 with NaN for missing, for a
+        nominal one.
         """
         attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
         values, codes = encode_attribute(batch, origin)
@@ -146,13 +141,8 @@ def _raise_if_unknown(name: str, unknown: list[str], source: str = "") -> None:
 def _raise_if_any(found: list[str], noun: str, fault: str, hint: str, source: str = "", of: str = "") -> None:
     """Raise a `FilterkitError` that counts and names what was found, unless there is nothing.
 
-    Parameters
-    ----------
-    found : names, or values.
-    noun, of : what they are, such as ``value`` and `` of attribute 'a'``.
-    fault : what is wrong with them.
-    hint : the end of the message.
-    source : its beginning: the name of an input and a colon, or "".
+    `noun` and `of` say what is found, such as ``value`` and `` of attribute 'a'``, and `fault` what is wrong with it.
+    The message begins with `source`, and ends with `hint`.
     """
     if found:
         names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")

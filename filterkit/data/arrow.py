@@ -101,10 +101,7 @@ def make_text_array(words: Sequence[str | None]) -> Any:
 
 
 def wrap_texts(offsets: np.ndarray, text: Any) -> Any:
-    """Make an Arrow array of the strings between consecutive `offsets` in a buffer of UTF-8 text, without a copy.
-
-    They are of type ``large_string`` if the offsets are int64 instead of int32.
-    """
+    """Make an Arrow array of the strings between int32 or int64 `offsets` in a buffer of UTF-8, without a copy."""
     kind = pa.string() if offsets.dtype == np.int32 else pa.large_string()
     return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
@@ -117,7 +114,6 @@ def join_texts(*parts: Any, separator: str = "") -> Any:
 
 @lru_cache(maxsize=64)
 def _make_scalar(text: str) -> Any:
-    """Make a scalar of Arrow from a text."""
     return make_text_array([text])[0]
 
 
@@ -133,10 +129,7 @@ def dictionary_encode(array: Any) -> Any:
 
 
 def map_codes(encoded: Any, image: np.ndarray) -> np.ndarray:
-    """Replace each value of a `DictionaryArray` with int32 indices by the element of `image` at its index.
-
-    `image` has an element for each value of the dictionary, and a last one for null.
-    """
+    """Replace each code of an int32 `DictionaryArray` by the element of `image` there, and null by the last one."""
     codes = view_values(encoded.indices)
     if encoded.null_count:
         codes = np.where(find_nulls(encoded.indices), len(image) - 1, codes)
@@ -175,10 +168,7 @@ def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Read an array of ``timestamp[ms]``: int64 (n,) in milliseconds since 1970 UTC, and bool (n,), which are null.
-
-    Where it is null, the number is arbitrary.
-    """
+    """Read an array of ``timestamp[ms]``: int64 (n,) milliseconds since 1970 UTC, and bool (n,), which are null."""
     return view_values(array.view(pa.int64())), find_nulls(array)
 
 
@@ -199,10 +189,7 @@ def get_text_bytes(array: Any) -> memoryview:
 
 
 def string_offsets(array: Any) -> np.ndarray:
-    """Return the offsets in the buffer at which each string begins, and the last one ends: int (n + 1,).
-
-    They are int64 for large strings, and int32 for others.
-    """
+    """Return where each string begins in the buffer, and the last ends: int32 (n + 1,), int64 of large strings."""
     return _view_buffer(array, np.int64 if array.type == pa.large_string() else np.int32)[: len(array) + 1]
 
 

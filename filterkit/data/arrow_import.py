@@ -78,10 +78,7 @@ def from_arrow(
 
 
 def to_arrow_table(rows: Any) -> pa.Table:
-    """Convert anything with Arrow's C stream or C array interface to an Arrow table.
-
-    Raise FilterkitError, which says what to do, if `rows` is something else.
-    """
+    """Convert anything with Arrow's C stream or array interface to an Arrow table; raise FilterkitError for others."""
     if isinstance(rows, pa.Table):
         return rows
     if type(rows).__module__.partition(".")[0] == "pandas":
@@ -187,10 +184,7 @@ def has_inexact_integer(column: Any) -> bool:
 
 
 def check_column_names(names: Sequence[str]) -> None:
-    """Check that there are columns, and that their names differ.
-
-    Raise FilterkitError if there are none, or two have one name.
-    """
+    """Raise a `FilterkitError` if there are no columns, or two have one name."""
     if not names:
         raise FilterkitError("the table has no columns; rows need at least one attribute")
     if (twins := Texts.of(names).first_duplicate) is not None:
@@ -238,10 +232,7 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
 
 
 def _read_weights(name: str, column: Any) -> np.ndarray | None:
-    """Read the weights of rows from a column of numbers: float64 (rows,), None if all are 1.
-
-    Raise FilterkitError if a weight is missing, or the column is not of numbers.
-    """
+    """Read the weights of rows from a column of numbers without null: float64 (rows,), None if all are 1."""
     is_number = make_attribute_of_type(name, column.type).kind == "numeric"
     values = convert_to_numbers(column) if is_number else np.empty(0)
     if not is_number or np.isnan(values).any():
@@ -309,10 +300,7 @@ def build_batch_of_columns(
 
 
 def _merge_noted_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
-    """Complete the attribute inferred for a column by what the noted one adds: weight, scores, date format, bags.
-
-    It is `found` itself if `noted` is None, or of another kind.
-    """
+    """Return the attribute found for a column, with what a noted one of its kind adds: weight, scores, format, bags."""
     if noted is None:
         return found
     if noted.kind == "relational" and found.kind == "string":
@@ -326,11 +314,7 @@ def _merge_noted_attribute(found: Attribute, noted: Attribute | None) -> Attribu
 
 
 def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
-    """Make a batch of Arrow columns and `Entries`, one for each attribute of a schema without labels.
-
-    It is sparse if some are `Entries`, which are columns that are mostly zero. Raise FilterkitError if an attribute
-    cannot hold a value of its column.
-    """
+    """Make a batch, sparse if there are `Entries`, of a column of Arrow or `Entries` for each attribute."""
     entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries)}
     plain = [i for i in range(len(columns)) if i not in entries]
     dense = Schema("", [schema.attributes[i] for i in plain])

@@ -116,15 +116,10 @@ class Attributes(Sequence[Attribute]):
         return bare._change_forms(lambda form: form._replace(scores=(*form.scores, key)))
 
     def drop_scores(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
-        """Return these attributes without their scores of a metric, or without any if `metric` is None.
-
-        Only attributes where bool `chosen` is true lose them; None means all.
-        """
-
-        def drop(form: Attribute) -> Attribute:
-            return form._replace(scores=tuple(key for key in form.scores if metric not in (None, key[0])))
-
-        return self._change_forms(drop, chosen)
+        """Return a copy without scores of a metric, or any if None, where bool `chosen` is true, or None for all."""
+        return self._change_forms(
+            lambda form: form._replace(scores=tuple(key for key in form.scores if metric not in (None, key[0]))), chosen
+        )
 
     def _change_forms(self, function: Callable[[Attribute], Attribute], chosen: np.ndarray | None = None) -> Attributes:
         """Apply a function to the forms of the attributes where bool `chosen` is true, or of all if it is None."""
@@ -151,10 +146,7 @@ class Attributes(Sequence[Attribute]):
 
     @property
     def numeric_scores(self) -> list[tuple[str, np.ndarray]] | None:
-        """The metrics that all attributes have scores of, each with these scores, float64 (n,).
-
-        None if they have scores of different metrics, or are not all numeric without weights.
-        """
+        """Metrics and scores, float64 (n,), of numeric attributes without weights that all have the same; else None."""
         present = [self.forms[code] for code in np.unique(self.codes).tolist()]
         if len(present) != 1 or present[0]._replace(scores=()) != _PLAIN:
             return None
@@ -286,10 +278,7 @@ def match_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
 
 
 def map_label_sets(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
-    """Apply a function to the labels of each nominal attribute; return the results by position.
-
-    It is called once for equal labels, whose result is one object.
-    """
+    """Apply a function to the labels of nominal attributes, once to equal ones; return the results by position."""
     positions = np.flatnonzero(match_kinds(attributes, "nominal"))
     nominal = Attributes.of(take_attributes(attributes, positions))
     images = {code: function(nominal.forms[code].values) for code in set(nominal.codes.tolist())}
@@ -318,10 +307,7 @@ def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
 
 
 def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
-    """Find the first attribute with the name of an earlier one; return the positions of both, the earlier one first.
-
-    None if all names differ.
-    """
+    """Return the position of the first attribute named as an earlier one, after that of this one; None without any."""
     names = list_names(attributes)
     if isinstance(names, list) and len(set(names)) == len(names):
         return None
@@ -348,7 +334,6 @@ def describe_difference(found: Sequence[Attribute], expected: Sequence[Attribute
 
 
 def _describe_change(found: Attribute, expected: Attribute) -> str:
-    """Describe how an attribute differs from another of its name."""
     if found.kind != expected.kind:
         return f"is {found.kind}; expected {expected.kind}"
     if found.values != expected.values:

@@ -68,7 +68,6 @@ class Batch:
         return f"<Batch of {size} of {quoted(self.schema.relation)}>"
 
     def _repr_html_(self) -> str:
-        """Show the first rows in a notebook."""
         from filterkit.data.html import render_html_preview
 
         return render_html_preview(self)
@@ -152,10 +151,7 @@ class Batch:
         return self.replace(y=y, weights=weights, **changes)
 
     def get_class_labels(self) -> np.ndarray:
-        """Return object (rows,): the label of the class, None where it is missing.
-
-        Raise ValueError if there is no nominal class.
-        """
+        """Return object (rows,): the label of the class, None for missing; raise ValueError if it is not nominal."""
         target = self.schema.class_attribute
         if target is None or target.kind != "nominal" or self.y is None:
             raise ValueError("this batch has no nominal class, so its rows have no labels; see y for a numeric class")

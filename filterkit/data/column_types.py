@@ -33,10 +33,7 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 
 def make_attribute_of_type(name: str, kind: Any) -> Attribute:
-    """Make the attribute of a column by its Arrow type alone; that of a dictionary has no labels yet.
-
-    Raise FilterkitError if no attribute can hold the column.
-    """
+    """Make the attribute of a column by its Arrow type, without labels; raise FilterkitError if none can hold it."""
     import pyarrow as pa
 
     types = pa.types
@@ -114,8 +111,7 @@ def are_truth_values(words: Sequence[str]) -> bool:
 def are_quantities(words: Sequence[str], point: str = ".") -> bool:
     """Return whether all texts are numbers as people write quantities; False without texts.
 
-    ``inf`` and ``nan`` only count as numbers beside other numbers, but ``Infinity``, as filterkit writes it, always
-    does. `point` is the character before decimals.
+    ``inf`` and ``nan`` count only beside other numbers, but ``Infinity`` always does. `point` comes before decimals.
     """
     is_sure = any(word.endswith("Infinity") or any(map(str.isdigit, word)) for word in words)
     return is_sure and all(is_number(word, point) and not explain_code(word) for word in words)

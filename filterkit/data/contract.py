@@ -133,8 +133,7 @@ def describe_wrong_rows(rows: Any) -> str:
 def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
     """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form.
 
-    Raise PluginError if it does not fit `schema`, that of the fitted stage, or has another number of rows than
-    `incoming`.
+    Raise PluginError if it does not fit `schema`, that of the fitted stage, or has another number of rows.
     """
     _raise_fault(stage, find_misfit(out, schema))
     if len(out) != len(incoming):
@@ -165,15 +164,11 @@ def normalize_matrix(batch: Batch) -> Batch:
 
 
 def _is_any_invalid(weights: np.ndarray | None) -> bool:
-    """Return whether a weight is negative or not finite."""
     return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
 def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
-    """Check the batches that a training stage returns from `arrange`, and yield them with an X in its normal form.
-
-    Raise PluginError if one does not fit `schema`, that of the rows to be arranged.
-    """
+    """Check the batches that a training stage returns from `arrange`; yield them, or raise PluginError."""
     with blame_errors(stage):
         batches = arrange()
         if not hasattr(batches, "__iter__"):
@@ -184,10 +179,7 @@ def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Sch
 
 
 def check_batch(batch: Any) -> Batch:
-    """Check a batch that a user passes in, and return it with an X in its normal form.
-
-    Raise FilterkitError if it does not fit its own schema.
-    """
+    """Check a batch of a user, and return it with an X in its normal form; raise FilterkitError if it is wrong."""
     fault = find_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
@@ -195,10 +187,7 @@ def check_batch(batch: Any) -> Batch:
 
 
 def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
-    """Check the batches that a format's `read` returns, and yield them with an X in its normal form.
-
-    Raise PluginError if one does not fit the schema of the first.
-    """
+    """Check the batches that a format's `read` returns; yield them, or raise PluginError if one is not as the first."""
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
         _raise_fault(form, f"read returns {describe_type(batches)}; yield batches")
     schema = None
@@ -209,10 +198,7 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
 
 
 def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
-    """Check what a column stage has learned of some `columns` by a method, and return it.
-
-    Raise PluginError unless it is a dict of arrays with an entry for each column.
-    """
+    """Check that the result of a method is a dict of arrays or Ragged, with an entry for each column, and return it."""
     if not isinstance(state, dict):
         _raise_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
     for key, value in state.items():
@@ -225,10 +211,7 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
 
 
 def check_columns(stage: Named, columns: Any, width: int) -> None:
-    """Check the numbers of the incoming columns that a column stage makes its columns from.
-
-    Raise PluginError unless they ascend and all are from 0 to `width` - 1.
-    """
+    """Check that column numbers are an array of integers that ascend from 0 to `width` - 1 at most."""
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
         _raise_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
     if len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
@@ -236,10 +219,7 @@ def check_columns(stage: Named, columns: Any, width: int) -> None:
 
 
 def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
-    """Check the attributes that a column stage makes, and return them.
-
-    Raise PluginError unless they are as many as there are `columns`.
-    """
+    """Check that the attributes that a column stage makes are as many as there are `columns`, and return them."""
     if not isinstance(attributes, (list, tuple, Attributes)):
         _raise_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
     elif len(attributes) != columns:
@@ -276,10 +256,7 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
 
 
 def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
-    """Check which columns a column stage declares nominal, and return it.
-
-    Raise PluginError unless it is bool (`width`,).
-    """
+    """Check that what a column stage says of which columns are nominal is bool (`width`,), and return it."""
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         found = describe_type(nominal)
         _raise_fault(stage, f"output_nominal returns {found}; return an array of bool, one for each of {width} columns")
@@ -347,7 +324,6 @@ def describe_schema_difference(found: Any, expected: Schema) -> str:
 
 
 def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
-    """Find what is wrong with X; None if nothing is."""
     X = batch._X
     if isinstance(X, np.ndarray):
         if type(X) is not np.ndarray and not isinstance(X, np.memmap):

@@ -15,7 +15,7 @@ _SHORT_DAYS = [day[:3].lower() for day in _DAYS]
 _NUMERIC = set("yMdHkKhmsS")
 _LATEST_YEAR = 292278993  # the last whole year of Java's calendar
 _LONGEST = 1000  # characters of a pattern
-_FIELD = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
+_FIELD = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|(')")
 _HOURS, _MINUTES = r"(?:[01]\d|2[0-3])", r"[0-5]\d"
 _ZONE = rf"(?i:GMT)[+-](?:{_HOURS}|\d):{_MINUTES}|[+-]{_HOURS}{_MINUTES}|(?i:GMT|UTC|Coordinated Universal Time)"
 _ISO_ZONES = ["", rf"Z|[+-]{_HOURS}", rf"Z|[+-]{_HOURS}{_MINUTES}", rf"Z|[+-]{_HOURS}:{_MINUTES}"]
@@ -51,11 +51,9 @@ class DateFormat:
         if len(pattern) > _LONGEST:
             raise ArffError(f"date format {quoted(pattern)}: it is longer than {_LONGEST} characters")
         self._fields: list[tuple[str, int, str]] = []  # (letter, width, ''), or ('', 0, text) for literal text
-        position = 0
         for match in _FIELD.finditer(pattern):
-            if match.start() != position:
+            if match[3]:
                 raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
-            position = match.end()
             if match[2] is None:
                 self._fields.append(("", 0, (match[1].replace("''", "'") or "'") if match[1] is not None else match[0]))
             elif match[2] in _NUMERIC | set("aEzZ") or (match[2] == "X" and len(match[0]) <= 3):
@@ -65,8 +63,6 @@ class DateFormat:
                     f"date format {quoted(pattern)}: the letter '{match[2]}' is not supported; the letters are "
                     "y M d H k K h m s S a E z Z X, X up to three times, and text is in quotes"
                 )
-        if position != len(pattern):
-            raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
         self._short_year = [width <= 2 for letter, width, _ in self._fields if letter == "y"][-1:] == [True]
         self._letters = ["z" if letter in "zZX" else letter for letter, _, _ in self._fields if letter]
         self.has_zone = "z" in self._letters
@@ -160,12 +156,9 @@ class DateFormat:
 
 
 def _parse_part(letter: str, part: str) -> tuple[str, int | None]:
-    """Parse the part of a date that a letter stands for.
+    """Parse the part of a date that a letter stands for; a time zone is in seconds.
 
-    Returns
-    -------
-    The letter, that of hours from 0 for one of hours from 1; and the value, None if there is no such hour. A time zone
-    is in seconds.
+    Return the letter, that of hours from 0 for one of hours from 1, and the value, None if there is no such hour.
     """
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())

@@ -153,10 +153,7 @@ def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
 
 
 def _read_entries(column: pd.Series) -> Entries:
-    """Read the rows and values of a sparse column that are not 0, and how many rows there are.
-
-    Raise FilterkitError if float64 cannot hold one of the values.
-    """
+    """Read the rows and values of a sparse column that are not 0, and how many rows there are."""
     array: Any = column.array
     try:
         values = convert_to_exact_floats(pa.array(array.sp_values)).to_numpy()
@@ -175,7 +172,6 @@ def _has_other_categories(column: pd.Series) -> bool:
 
 
 def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
-    """Convert a frame to an Arrow table. Raise FilterkitError if a column has no type of Arrow."""
     import pandas as pd
 
     changed = {}

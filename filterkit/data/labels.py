@@ -70,10 +70,7 @@ def find_targets(
 
 
 def _list_label_positions(count: int, attributes: Sequence[Attribute], request: str) -> tuple[int, ...]:
-    """List the positions of the last `count` attributes or, if it is negative, of the first.
-
-    `request` says for messages who asks for so many.
-    """
+    """List the positions of the last `count` attributes, of the first if it is negative; `request` begins messages."""
     if not count:
         raise UsageError(f"{request}: there must be at least one label")
     if abs(count) > len(attributes):

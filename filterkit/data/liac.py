@@ -81,8 +81,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     """Make a function that checks a cell of an attribute, and converts it to the form that `to_columns` returns.
 
-    `declared` is the type in the dictionary: the values of a nominal attribute. If these are not all texts, whole
-    numbers in cells are values, and not indices.
+    `declared` is the type in the dictionary. If it is labels that are not all texts, numbers in cells are labels, not
+    indices.
     """
     kind, name = attribute.kind, quoted(attribute.name)
     codes = {value: float(i) for i, value in enumerate(declared if kind == "nominal" else ())}

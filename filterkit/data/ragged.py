@@ -44,10 +44,7 @@ def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
 
 
 def find_run_begins(*keys: np.ndarray) -> np.ndarray:
-    """Find where runs of equal entries begin: bool (n,), whether an entry differs from the one before it in any key.
-
-    The first entry begins a run. Each key is an array of shape (n,).
-    """
+    """Return bool (n,): whether an entry differs from the one before it in any key, each (n,); the first does."""
     begins = np.zeros(len(keys[0]), bool)
     begins[:1] = True
     for key in keys:
@@ -56,18 +53,12 @@ def find_run_begins(*keys: np.ndarray) -> np.ndarray:
 
 
 def compute_offsets(lengths: np.ndarray) -> np.ndarray:
-    """Return where each of several ranges of these lengths, int (n,), begins, and the last ends: int64 (n + 1,).
-
-    The first begins at 0, and each of the others where the one before it ends.
-    """
+    """Return where adjacent ranges of these lengths, int (n,), begin from 0, and the last ends: int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def compute_row_offsets(row: np.ndarray, rows: int) -> np.ndarray:
-    """Return where each row begins among entries sorted by row, and the last row ends: int64 (rows + 1,).
-
-    `row` is int64 (entries,), the row of each entry.
-    """
+    """Return where each row begins among entries with ascending int `row`, and the last ends: int64 (rows + 1,)."""
     return compute_offsets(np.bincount(row, minlength=rows))
 
 

@@ -172,10 +172,7 @@ class Rearrangement:
 
 
 def change_targets(batch: Batch, schema: Schema) -> Batch:
-    """Return the rows of a batch in a schema of the same attributes, of which others are the class or the labels.
-
-    They stay sparse or dense, whatever `schema` says.
-    """
+    """Return the rows in a schema of the same attributes with another class or labels; they stay sparse or dense."""
     rearrangement = Rearrangement(batch.schema, schema, np.arange(len(schema.attributes)))
     return rearrangement.apply(batch).in_form(batch.sparse)
 

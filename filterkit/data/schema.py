@@ -102,11 +102,7 @@ class Schema(Targets):
         return Schema(**(current | changes))
 
     def _replace_unchecked(self, **changes: Any) -> Schema:
-        """Return a copy with some members replaced, unchecked; the constructor's checks are slow for many attributes.
-
-        The copy shares what this schema has computed so far, so callers replace only members on which nothing else
-        depends.
-        """
+        """Return a copy with other members, unchecked; what has been computed stays, so it must not depend on them."""
         copy = object.__new__(Schema)
         vars(copy).update(vars(self), **changes)
         return copy
@@ -127,7 +123,6 @@ class Schema(Targets):
         return f"<Schema of {self.relation!r}: {len(self.attributes)} attributes, {form}, {about or 'no class'}>"
 
     def _repr_html_(self) -> str:
-        """Return the attributes, as a notebook shows them."""
         from filterkit.data.html import render_schema
 
         return render_schema(self)
@@ -144,10 +139,7 @@ class Schema(Targets):
 
     @cached_property
     def feature_indices(self) -> np.ndarray:
-        """int64 (columns,): the positions in `attributes` of the columns of X.
-
-        These are the numeric and nominal attributes without the class and the labels.
-        """
+        """int64 (columns,): the positions of the columns of X, numeric or nominal, without class and labels."""
         is_column = match_kinds(self.attributes, "numeric", "nominal")
         is_column[list(self.targets)] = False
         return np.flatnonzero(is_column)

@@ -116,7 +116,6 @@ class Targets:
         return self.target_dtype
 
     def _check_targets(self) -> None:
-        """Raise a `FilterkitError` if the class, a label or the positive class value is not allowed."""
         target, positive = self.class_attribute, self.positive
         if target is not None and target.kind not in ("nominal", "numeric"):
             advice = f"; leave --class out, and begin the chain with: {format_class_stages(target.name)}"

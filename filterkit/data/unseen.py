@@ -59,5 +59,4 @@ def adopt_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
 
 
 def _replace_attributes(attributes: ManyOrFew, changed: Mapping[int, Attribute]) -> ManyOrFew:
-    """Return the attributes with those at some positions replaced by the `changed` ones."""
     return tuple(changed.get(i, a) for i, a in enumerate(attributes)) if changed else attributes

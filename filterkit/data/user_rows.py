@@ -58,12 +58,7 @@ def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST
 
 
 def _prepare_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
-    """Find the function that converts a table to a batch.
-
-    Returns
-    -------
-    The table, as a data frame of pandas or else as a table of Arrow; the names of its columns; and the function.
-    """
+    """Return a table of pandas or Arrow, the names of its columns, and the function that converts it."""
     if type(rows).__module__.partition(".")[0] == "pandas":
         from filterkit.data.frames import from_pandas
 
@@ -200,7 +195,6 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
 
 
 def _is_object_array(rows: np.ndarray) -> bool:
-    """Return whether an array is one of objects or texts, (rows, columns)."""
     return rows.ndim == 2 and rows.dtype.kind in "OUT"
 
 
@@ -230,10 +224,7 @@ def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
 
 
 def _make_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
-    """Make an Arrow table, with columns of these names, of an array of objects, (rows, columns).
-
-    Raise FilterkitError if a column has objects of several types.
-    """
+    """Make an Arrow table, with columns of these names, of an array of objects, (rows, columns)."""
     import pyarrow as pa
 
     columns = []

@@ -55,10 +55,7 @@ def find_path_of_descriptor(number: int) -> str:
 
 
 def is_read_only(number: int) -> bool:
-    """Return whether an open descriptor is only for reading; False where the system cannot tell.
-
-    Raise OSError if the descriptor is closed.
-    """
+    """Return whether a descriptor is only for reading, False where nobody can tell; raise OSError if it is closed."""
     if fcntl is None:
         os.fstat(number)
         return False

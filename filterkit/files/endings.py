@@ -101,10 +101,7 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
 
 
 def check_chain_ending(path: str, by: str = "") -> None:
-    """Refuse to save a chain, which is a zip archive of arrays, under an ending that belongs to something else.
-
-    Raise UsageError, which says what to do.
-    """
+    """Raise UsageError if the ending of a saved chain, which is a zip archive of arrays, belongs to something else."""
     if find_other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
         return
     better = os.path.basename(path).partition(".")[0] + ".chain"

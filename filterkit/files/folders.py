@@ -121,7 +121,6 @@ class LocalFolder:
         return os.path.join(self._path, name)
 
     def _lock(self, file: IO[bytes]) -> None:
-        """Lock a file as long as it is open."""
         if fcntl is None:
             return
         try:

@@ -56,10 +56,7 @@ class UnfinishedFile:
 
 
 def check_output(path: str) -> None:
-    """Refuse a path that cannot be written to, before any work is done.
-
-    Raise FilterkitError, which names the path, if it cannot be written to.
-    """
+    """Raise FilterkitError if a path cannot be written to, before any work is done; the message names it."""
     if is_url(path):
         example = f"{os.path.dirname(path)}/part-*.arff"
         raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")

@@ -57,10 +57,7 @@ class PartNames(NamedTuple):
 
 
 def parse_part_names(path: str) -> PartNames | None:
-    """Return the names of an output in parts, whose last component has a ``*``; None of any other output.
-
-    Raise UsageError if the names would be ambiguous.
-    """
+    """Return the names of an output in parts, with a ``*``, None of others; raise UsageError if they are ambiguous."""
     folder, name = os.path.split(path)
     if "://" in path:
         folder = path[: len(path) - len(name)]

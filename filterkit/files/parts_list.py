@@ -114,10 +114,7 @@ class Parts:
             raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
-        """Prepare for writing the missing parts; return the absolute path of a folder for parts that are not complete.
-
-        Raise FilterkitError if another run is writing these parts, or the folder cannot be written to.
-        """
+        """Begin to write missing parts, and return the absolute path of a folder for them; only one run at a time."""
         self._head = {"format": _FORMAT, **work}
         lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
         unfinished = self._folder.begin_journal(self.names.journal, "".join(lines).encode())
@@ -127,10 +124,7 @@ class Parts:
         return unfinished
 
     def add(self, number: int, path: str, entry: PartEntry) -> None:
-        """Rename the complete part at `path` to its final name, and note it in the journal.
-
-        Raise FilterkitError if it cannot be renamed, or has not as many rows as it had before.
-        """
+        """Give the complete part at `path` its final name, and note it; refuse one with another number of rows."""
         before = self.entries.get(number)
         if before is not None and before.rows != entry.rows:
             raise FilterkitError(
@@ -144,10 +138,7 @@ class Parts:
         self.done[number] = entry.rows
 
     def finish(self) -> None:
-        """Write the file that lists all parts, which says that the output is complete.
-
-        Raise FilterkitError if it cannot be written.
-        """
+        """Write the file that lists all parts, which says that the output is complete."""
         lines = ",\n".join(f"  {self._format_entry(number)}" for number in sorted(self.entries))
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "rows": {self.rows},\n "parts": [\n{lines}\n ]\n}}\n'

@@ -33,10 +33,7 @@ class RejectWriter:
     count: int = 0
 
     def add(self, rejected: Rejected, encoding: str) -> None:
-        """Write a rejected row in the `encoding` of its input.
-
-        Raise FilterkitError if more than `most` rows are rejected.
-        """
+        """Write a rejected row in the `encoding` of its input; raise FilterkitError if there are more than `most`."""
         self.count += 1
         error = RowError(
             rejected.error.message, source=rejected.name, line=rejected.line, attribute=rejected.error.attribute

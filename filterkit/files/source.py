@@ -152,10 +152,7 @@ class Source:
         return self._raw.tell() if self.size is not None else 0
 
     def read(self, size: int) -> bytes:
-        """Read about `size` bytes of UTF-8 text; empty only at the end.
-
-        Raise FilterkitError if the input cannot be read, or its compressed data is damaged.
-        """
+        """Read about `size` bytes of UTF-8 text, none only at the end; raise FilterkitError if the input is damaged."""
         text, self._again = self._again, b""
         with self.name_errors():
             while not text and not self._ended:  # a terminal would wait for input again after its end
@@ -205,10 +202,7 @@ class Source:
         return self.length() if self._remote is None or serves_ranges(self.path) else None
 
     def read_stored(self, begin: int, end: int) -> bytes:
-        """Return the stored bytes in a range, of an input that has a `seekable_length`; fewer if it ends before.
-
-        Raise FilterkitError if they cannot be read.
-        """
+        """Return the stored bytes of a range, fewer if the input ends before; only of one with a `seekable_length`."""
         with self.name_errors():
             if self._remote is not None:  # its file would read ahead
                 system, path = self._remote

@@ -46,10 +46,7 @@ class Stretch(NamedTuple):
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
     def read(self) -> tuple[Block, int]:
-        """Return the lines, counted from 1, and where in the file they begin.
-
-        Raise FilterkitError if the file cannot be read, or is not as long as it was.
-        """
+        """Return the lines, counted from 1, and where in the file they begin; refuse a file that has changed."""
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
         with closing(open_shared_file(self.path, "utf-8", self.name)) as source:
@@ -72,10 +69,7 @@ class Stretch(NamedTuple):
 
 
 def open_shared_file(path: str, encoding: str, name: str) -> Source:
-    """Open a file that another process has opened at this path, perhaps on another machine.
-
-    Raise FilterkitError if it is not here.
-    """
+    """Open a file that another process has opened at this path; raise FilterkitError if it is not on this machine."""
     try:
         return Source(path, encoding, name)
     except FileNotFoundError:

@@ -21,6 +21,7 @@ from filterkit.data.attributes import Attributes, ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
+from filterkit.data.targets import find_class
 from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
 from filterkit.files.contents import explain_no_table, explain_not_text
 from filterkit.files.endings import COMPRESSIONS, find_ending
@@ -90,10 +91,7 @@ class Opening(NamedTuple):
         return None if self.like is None else self.like.attributes
 
     def text(self) -> Source:
-        """Return the input as a stream of UTF-8 text, decompressed, without a byte order mark.
-
-        Raise FilterkitError if the input cannot be opened, or is evidently something else.
-        """
+        """Return the input as decompressed UTF-8 text without a byte order mark; raise FilterkitError if it is none."""
         source = Source(self.path, self.encoding)
         if what := explain_not_text(source.peek()):
             source.close()
@@ -339,10 +337,7 @@ class FileFormat(Configured):
         raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
-        """Return a writer of rows of `schema`, with `precision` significant digits; None rounds nothing.
-
-        Raise FilterkitError if the format cannot hold such rows.
-        """
+        """Return a writer of this precision, None for all digits; raise FilterkitError if it cannot hold rows."""
         raise NotImplementedError(f"{type(self).__name__} must define the method writer")
 
     @classmethod
@@ -410,10 +405,7 @@ def relation_of(path: str) -> str:
 
 
 def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
-    """Return the names of the columns that a value of an option means: a name, or a pattern such as ``a*``.
-
-    Raise UsageError if no column matches.
-    """
+    """Return the columns that a name or pattern such as ``a*`` in an option means; raise UsageError without any."""
     if pattern in names:
         return [pattern]
     found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
@@ -428,14 +420,12 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
 
     Who asks for a positive value alone asks for the last column.
     """
-    choice = None if opening.class_ is None else str(opening.class_)
-    if choice is None:
+    if opening.class_ is None:
         return names[-1] if names and opening.positive is not None else None
-    if choice.lower() in ("first", "last"):
-        return names[0 if choice.lower() == "first" else -1] if names else None
-    if choice.isascii() and choice.isdigit():
-        return names[int(choice) - 1] if len(choice) < 10 and 0 < int(choice) <= len(names) else None
-    return choice if choice in names else None
+    position = None
+    with suppress(FilterkitError):
+        position = find_class(Attributes.numeric(names), opening.class_)
+    return None if position is None else names[position]
 
 
 def add_input_name(error: FilterkitError, name: str) -> FilterkitError:

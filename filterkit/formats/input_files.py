@@ -65,10 +65,7 @@ class InputFiles:
             self.first = self.table = kind.open(self._opening)
 
     def open(self, number: int) -> None:
-        """Open a file; the number of the first is 0.
-
-        Raise FilterkitError if it cannot be read, or its attributes are not those of the first one.
-        """
+        """Open a file, the first by 0; raise FilterkitError if its attributes are not those of the first one."""
         self.table.close()
         opening = self._opening._replace(path=self.paths[number], first=self.first)
         with name_format_errors(self._kind, opening.name):
@@ -84,7 +81,7 @@ class InputFiles:
             self.open(0)
 
     def can_reread(self, engine: Engine) -> bool:
-        """Return whether workers of an engine can read all files by themselves, and so again and again."""
+        """Return whether workers can read all files again and again; batches then know the numbers of their rows."""
         if not engine.reads_files or self.table.stretches(engine.jobs) is None:
             return False
         return all(size is not None or is_url(path) for path, size in self._sizes.items())

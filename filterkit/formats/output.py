@@ -120,13 +120,8 @@ def _convert_batch(
 ) -> tuple[int, Any, Batch | None, bool, Any]:
     """Convert a batch to a piece of the output.
 
-    Returns
-    -------
-    n_rows : of the batch.
-    piece : what `Writer.write` takes.
-    batch : as passed, if `keep`; else None.
-    has_weights : whether its rows have weights.
-    used : the labels that its rows have, which `losses` finds.
+    Return the number of its rows; the piece; the batch itself if `keep`, else None; whether rows have weights; and the
+    labels that they have, as `losses` finds them.
     """
     joined = change_targets(batch, flat) if batch.schema.labels else batch
     piece = convert(joined)

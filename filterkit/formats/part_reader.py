@@ -70,17 +70,7 @@ class PartResult(NamedTuple):
 
 
 class UnclosedRecord(Exception):
-    """Raised if the last record of a `Stretch` goes on after its end.
-
-    Attributes
-    ----------
-    name : of the file.
-    begin : the offset in bytes at which the lines of the stretch begin.
-    """
-
-    def __init__(self, name: str, begin: int) -> None:
-        super().__init__(name, begin)
-        self.name, self.begin = name, begin
+    """The last record of a `Stretch` goes on after its end; has the name of the file, and where the stretch begins."""
 
 
 @dataclass(eq=False, repr=False)
@@ -113,10 +103,7 @@ class PartReader:
     last: Callable[[bytes], int] | None
 
     def __call__(self, item: WorkItem) -> PartResult:
-        """Read a part, parse its rows, and apply the function to them.
-
-        Raise UnclosedRecord if the last record of a stretch goes on in the next one.
-        """
+        """Read a part, parse its rows, and apply the function; raise UnclosedRecord if a record goes on after it."""
         part, n_lines = item.part, None
         stretch = part if isinstance(part, Stretch) else None
         is_parsed = item.n_done is None or self.notes

@@ -111,10 +111,7 @@ def write_parts(
 
 
 def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
-    """Write each batch as a part of an output; if that fails, no part stays.
-
-    Raise FilterkitError if there are parts of these names already, or one cannot be written.
-    """
+    """Write each batch as a part of an output; if that fails, none stays. Raise FilterkitError if some exist before."""
     parts = Parts(names)
     parts.check_none_exist()
     try:

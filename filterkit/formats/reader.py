@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Reader:
-    """An input whose attributes are known; its rows can be read once, or again if it `rereads`.
+    """An input whose attributes are known; its rows can be read once, or again if its files can be reread.
 
     Parameters
     ----------
@@ -44,6 +44,7 @@ class Reader:
     Attributes
     ----------
     path, name : as passed, and what messages call the input.
+    files : the files of the input.
     named_class : the number of the attribute that the file names as the class, from 1; ``none`` if none is, None if
         unsaid.
     schema : of the batches.
@@ -70,8 +71,8 @@ class Reader:
         self._kind, self._rejects, self._complete = kind, rejects, complete
         opening = opening._replace(block_size=part_size or opening.block_size, rejects=rejects is not None)
         self._opening = opening
-        self._files = InputFiles(kind, opening, part_size)
-        self.name, self._first = self._files.name, self._files.first
+        self.files = InputFiles(kind, opening, part_size)
+        self.name, self._first = self.files.name, self.files.first
         self.history = self._first.history
         try:
             first = self._first
@@ -94,37 +95,24 @@ class Reader:
     @property
     def live(self) -> bool:
         """Whether rows may arrive one by one, as from a pipe, and each should be processed at once."""
-        return self._files.table.live
-
-    @property
-    def size(self) -> int | None:
-        """The stored bytes of all files; of the open file if that is unknown; None if both are unknown."""
-        return self._files.size
+        return self.files.table.live
 
     @property
     def rows(self) -> int:
         """The number of rows that the latest call of `map` or `batches` has read so far."""
         return self._starts[-1]
 
-    def position(self) -> int:
-        """Return how many of the `size` stored bytes have been read."""
-        return self._files.position()
-
     def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._files.table.close()
+        self.files.table.close()
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows as batches, in order, read in this thread; one empty batch if there are no rows."""
         yield from map_numbered(self, itself, LocalEngine(1))
         if len(self._starts) == 1:
             yield empty(self.schema)
-
-    def rereads(self, engine: Engine) -> bool:
-        """Return whether `map` can be called again with this engine; the batches then say the numbers of their rows."""
-        return self._files.can_reread(engine)
 
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
@@ -138,24 +126,25 @@ class Reader:
         """
         self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]
-        self._files.rewind()
+        self.files.rewind()
         self._notes, self._row_counts = Notes(), RowCounts()
         self._note_file(self._first)
         opening, restart = self._opening, None
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self._files.parts(engine, restart, self._note_file)
+            parts = self.files.parts(engine, restart, self._note_file)
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
             except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
-                restart = Restart(found.name, found.begin, self._files.lines.counted.pop(found.name) + 1)
-                self._files.open(self._files.paths.index(found.name))
+                name, begin = found.args
+                restart = Restart(name, begin, self.files.lines.counted.pop(name) + 1)
+                self.files.open(self.files.paths.index(name))
         if not self._known_starts:
             self._notes.warn()
             if notes or not done:
-                self.may_be_cut = self._row_counts.check([self.name, *self._files.paths[1:]], self._complete)
+                self.may_be_cut = self._row_counts.check([self.name, *self.files.paths[1:]], self._complete)
         self.count = self.rows
 
     def _note_file(self, table: Table) -> None:
@@ -167,7 +156,7 @@ class Reader:
         self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], done: Done, notes: bool
     ) -> Iterator[T]:
         """Have an engine read parts, and yield ``function(batch)`` for each, in order; None for those `done`."""
-        table = self._files.table
+        table = self.files.table
         last = table.last if isinstance(table, TextTable) and not table.records_are_lines else None
         unseen, omits_texts = self._opening.unseen, self._omits_texts
         read_part = PartReader(
@@ -184,10 +173,7 @@ class Reader:
         held.refuse_missing_texts(self.name, self.schema)
 
     def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield a `WorkItem` for each part of an input, which a worker reads.
-
-        That of a part that is `done` is empty, unless the notes about its rows or the number of its lines are needed.
-        """
+        """Yield a `WorkItem` for each part, which is empty if it is `done` unless its notes or lines are needed."""
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:
@@ -205,7 +191,7 @@ class Reader:
             yield from (read for read in found if read is not PAUSE)
         except RowError as error:
             if error.line is not None:
-                error.line += self._files.lines.count_before(error.source or "")
+                error.line += self.files.lines.count_before(error.source or "")
             raise
         except StageError as error:
             if error.row is not None and not self._known_starts:
@@ -214,11 +200,11 @@ class Reader:
 
     def _note_part(self, read: PartResult) -> None:
         """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the reader."""
-        rows_before, lines_before = self.rows, dict(self._files.lines.counted)
+        rows_before, lines_before = self.rows, dict(self.files.lines.counted)
         self._starts.append(rows_before + read.rows)
-        self._files.n_finished += read.nbytes
+        self.files.n_finished += read.nbytes
         if read.stretch is not None:
-            self._files.lines.add(read.stretch, read.n_lines)
+            self.files.lines.add(read.stretch, read.n_lines)
         if self._known_starts:
             return
         for each in read.parsed.rejected:

@@ -163,10 +163,7 @@ class TextParser:
         raise NotImplementedError(f"{type(self).__name__} must define the method parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """Return the error that says what is wrong with a single record, for which `parse` has raised `error`.
-
-        Its line, if it has one, is counted from 1 within `text`.
-        """
+        """Return the error in a single record for which `parse` raised `error`; its line, if any, counts from 1."""
         return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:

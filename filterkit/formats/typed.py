@@ -56,10 +56,7 @@ class TypedFormat(FileFormat):
         self.look_bytes = int(min(size, 1 << 62))
 
     def get_chosen_kinds(self, names: list[str]) -> dict[str, str]:
-        """Return by name the kinds of the columns for which an option, such as nominal, says one.
-
-        Raise UsageError if a name or pattern matches no column, or two options say different kinds.
-        """
+        """Return the kinds that options say, by column name; raise UsageError if two differ, or one names no column."""
         kinds: dict[str, str] = {}
         for kind in ("nominal", "string", "numeric"):
             for pattern in getattr(self, kind):
@@ -140,10 +137,7 @@ class TypedFormat(FileFormat):
         return complete
 
     def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
-        """Return the attributes, with the labels false and true instead of other spellings, such as ``True``.
-
-        `chosen` are the names of attributes that the options say are nominal: these keep their labels.
-        """
+        """Return attributes with the labels false and true for other spellings, except those `chosen` by name."""
         chosen = set(chosen)
         return [
             a._replace(values=TRUTH_VALUES)
@@ -155,10 +149,7 @@ class TypedFormat(FileFormat):
     add_labels, read_truth_values = complete_labels, unify_truth_values  # their names in older plugins
 
     def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
-        """Warn once of columns of a file that are read as text because they have a code, such as 007, among numbers.
-
-        `codes` are such a number of each column, by name.
-        """
+        """Warn once of columns read as text because of a code among numbers, such as 007; `codes` has one by column."""
         if codes:
             names = list(codes)[:_MOST_NAMED]
             reasons = [f"{quoted(name)}, as {quoted(codes[name])} {explain_code(codes[name])}" for name in names]

@@ -55,8 +55,8 @@ def test_progress_is_that_of_all_files(tmp_path, quick_processes):
     with ProcessEngine(2) as processes:
         for engine in (LocalEngine(1), processes):
             with open_reader(Arff(), str(tmp_path / "p*.arff"), block_size=2000) as reader:
-                found = [reader.position() for _ in reader.map(len, engine)]
-                assert reader.size == whole
+                found = [reader.files.position() for _ in reader.map(len, engine)]
+                assert reader.files.size == whole
             assert found == sorted(found) and found[-1] == whole and len(set(found)) > 10
 
 
