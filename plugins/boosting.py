@@ -110,10 +110,7 @@ def boost_stumps(
 
 
 def _find_best_features(scores: Floats) -> np.ndarray:
-    """Find the feature with the smallest score for each label, of equal ones the first: int64 (labels,).
-
-    `scores` are float64 (features, labels).
-    """
+    """Find the feature with the smallest of `scores`, float64 (features, labels), for each label: int64 (labels,)."""
     return np.asarray((scores <= scores.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
 

@@ -44,7 +44,7 @@ def f_test_of_columns(table: ContingencyTable) -> Floats:
 def _compute_f_statistic(explained: Floats, freedom: Floats, total: float) -> Floats:
     """Compute the F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
     left = np.maximum(total - freedom - 1, 0.0)
-    return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
+    return explained / np.maximum(1 - explained, 1e-12) * left / freedom
 
 
 def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floats]:
@@ -90,8 +90,7 @@ def _center_and_scale(cells: ContingencyTable) -> Floats:
 def _count_with_missing_labels(cells: ContingencyTable) -> Floats:
     """Count the rows of each cell by class, float64 (cells, classes); a missing label counts as the most frequent one.
 
-    That is the first most frequent label of the column. With a numeric class the result is float64 (cells, 2), the rows
-    and the sums of the class.
+    With a numeric class the result is float64 (cells, 2), the rows and the sums of the class.
     """
     counts, missing = cells.counts.copy(), cells.missing
     if cells.numeric_class:
@@ -106,7 +105,7 @@ def _count_with_missing_labels(cells: ContingencyTable) -> Floats:
 
 def _compute_absolute_r(product: np.ndarray, squares: Floats) -> Floats:
     """Compute |product| / √squares, at most 1; 0 where there is no spread."""
-    return np.asarray(np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0))
+    return np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0)
 
 
 filterkit_metrics = offer(

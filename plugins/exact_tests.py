@@ -47,10 +47,10 @@ class _HypergeometricDraws(NamedTuple):
         of_positive, of_negative, of_all = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)  # ln (n over k)
         return np.asarray(of_positive + of_negative - of_all)
 
-    def sum_tail_probabilities(self, start: Floats, step: Floats | float, smallest: float = 1e-17) -> Floats:
-        """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
+    def compute_tail_ratio(self, start: Floats, step: Floats | float, smallest: float = 1e-17) -> Floats:
+        """Divide the sum of the probabilities from `start` in the direction of `step` by that of `start`: float64 (n,).
 
-        It ends before a term that is below the share `smallest` of the sum so far.
+        The sum ends before a term that is below the share `smallest` of the sum so far.
         """
         words, pos, neg = self
         least, most = np.maximum(words - neg, 0.0) - self.rounding, np.minimum(words, pos) + self.rounding
@@ -79,13 +79,13 @@ def fisher(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
     # other side from the first outcome that is no more likely.
     outwards = np.where(tp < draws.mode, -1.0, 1.0)
-    total = draws.sum_tail_probabilities(tp, outwards)
-    other, is_possible = _find_outcome_beyond_mode(draws, tp, -outwards, observed)
+    total = draws.compute_tail_ratio(tp, outwards)
+    other, is_possible = _find_equally_unlikely_outcome(draws, tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
     if len(at):
         beyond = draws._replace(words=draws.words[at])
         ratio = np.exp(beyond.compute_log_probability(other[at]) - observed[at])
-        total[at] += ratio * beyond.sum_tail_probabilities(other[at], -outwards[at])
+        total[at] += ratio * beyond.compute_tail_ratio(other[at], -outwards[at])
     return np.maximum(-(observed + np.log(total)), 0.0)
 
 
@@ -109,24 +109,18 @@ def bound_fisher(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Float
         # −ln of at most the probability of tp and what follows it in the direction of the step.
         draws = _HypergeometricDraws(tp + fp, pos, neg)
         start = limit(tp, np.floor(draws.mode))
-        tail = np.log(draws.sum_tail_probabilities(start, step, smallest=1e-3))
+        tail = np.log(draws.compute_tail_ratio(start, step, smallest=1e-3))
         surprise = np.maximum(surprise, -draws.compute_log_probability(start) - tail)
     return surprise + (1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1)))
 
 
-def _find_outcome_beyond_mode(
+def _find_equally_unlikely_outcome(
     draws: _HypergeometricDraws, tp: Floats, sign: Floats, observed: Floats
 ) -> tuple[Floats, np.ndarray]:
     """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
 
-    Parameters
-    ----------
-    sign : float64 (n,), in which direction the mode is, 1 or −1.
-    observed : float64 (n,), ln of the probability of `tp`.
-
-    Returns
-    -------
-    The outcomes, whole numbers of steps from `tp`, and whether each is possible, because there may be none.
+    `sign`, float64 (n,), is in which direction the mode is, 1 or −1, and `observed`, float64 (n,), is ln of the
+    probability of `tp`. Return the outcomes, whole numbers of steps from `tp`, and whether there is one, bool (n,).
     """
     words, pos, neg = draws
     # In steps: just beyond the mode, and just outside of what is possible.
@@ -170,21 +164,15 @@ def bound_bbs(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, 
 
 
 def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
-    """Compute the Normal quantile of the share of outcomes below the count `x`, in `draws` draws with the rate `p`.
-
-    Half of the outcomes that are `x` count as below. All arrays are float64 (n,).
-    """
+    """Compute the Normal quantile of P(X < x) + P(X = x) / 2 of a Binomial X with the rate `p`: float64 (n,)."""
     from scipy.special import ndtri
 
-    more, fewer = _compute_mid_tail(x, draws - x, p), _compute_mid_tail(draws - x, x, 1 - p)
+    more, fewer = _compute_mid_p_value(x, draws - x, p), _compute_mid_p_value(draws - x, x, 1 - p)
     return np.asarray(np.where(fewer < more, ndtri(fewer), -ndtri(more)))
 
 
-def _compute_mid_tail(x: Floats, rest: Floats, p: Floats) -> Floats:
-    """Compute P(X > x) + P(X = x) / 2 of a Binomial X of `x + rest` draws with the rate `p`; at least 1e-300.
-
-    The probabilities come from the regularised incomplete beta function.
-    """
+def _compute_mid_p_value(x: Floats, rest: Floats, p: Floats) -> Floats:
+    """Compute P(X > x) + P(X = x) / 2 of a Binomial X of `x + rest` draws with the rate `p`; at least 1e-300."""
     from_x = np.where(x > 0, _compute_incomplete_beta(x, rest + 1, p), 1.0)
     beyond = np.where(rest > 0, _compute_incomplete_beta(x + 1, rest, p), 0.0)
     return np.maximum((from_x + beyond) / 2, 1e-300)

@@ -30,10 +30,7 @@ Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
 
 
 def _invert_negative_features(score: Score) -> Score:
-    """Decorate a metric: of a feature that is more frequent in the negative class, it scores the absence.
-
-    So it always gets counts with tpr ≥ fpr.
-    """
+    """Decorate a metric so that it scores the absence of a feature that is more frequent in the negative class."""
 
     @wraps(score)
     def score_inverted(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
@@ -44,10 +41,7 @@ def _invert_negative_features(score: Score) -> Score:
 
 
 def _compute_entropy(counts: Floats) -> Floats:
-    """Compute the entropy in bits of each row of `counts`, float64 (n, classes), times its sum: float64 (n,).
-
-    0 log 0 counts as 0.
-    """
+    """Compute the entropy in bits of each row of `counts`, float64 (n, classes), times its sum: float64 (n,)."""
     total = sum_over_classes(counts)
     bits = np.zeros(len(counts))
     for count in counts.T:  # class by class, so that a row's sum does not depend on the others
@@ -79,12 +73,7 @@ def bns(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 
 
 def _compute_normal_quantile(rates: Floats) -> Floats:
-    """Compute the quantile of the normal distribution, F⁻¹, at each rate; by the standard library.
-
-    It differs from scipy's `ndtri` in the last digits at most, and saves the quarter of a second that importing scipy
-    takes.
-    """
-    from statistics import NormalDist
+    from statistics import NormalDist  # as exact as scipy's `ndtri`, whose import takes a quarter of a second
 
     distinct, where = np.unique(rates, return_inverse=True)  # rates come from counts of rows, so few differ
     return np.array(list(map(NormalDist().inv_cdf, distinct.tolist())))[where]
@@ -125,15 +114,12 @@ def chi_squared(table: ContingencyTable) -> Floats:
 
 
 def _sum_squared_deviations(counts: Floats, totals: Floats) -> Floats:
-    """Add up (count − expected)² / total over the classes, times the square of all rows: float64 (n,).
-
-    Each deviation is a difference of two products of counts, which loses fewer digits than that of a count and the
-    expected one.
-    """
+    """Add up (count − expected)² / total over the classes, times the square of all rows: float64 (n,)."""
     rows, every = sum_over_classes(counts), _sum_all_weights(totals)
     found = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
         others = rows - count
+        # A difference of products of counts loses fewer digits than that of a count and the expected one.
         deviation = count * (every - total - others) - others * (total - count)
         found += divide_or_zero(deviation**2, np.asarray(total))
     return found

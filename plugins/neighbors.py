@@ -213,7 +213,6 @@ def _find_largest_absolute_values(X: Any) -> Floats:
 
 
 def _compute_square_lengths(X: Any) -> Floats:
-    """Return the squared Euclidean length of each row, float64 (rows,)."""
     return np.asarray((X * X).sum(axis=1))
 
 

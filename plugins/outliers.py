@@ -118,13 +118,15 @@ class Outliers(SelectiveStage):
             raise FilterkitError("the saved limits of outliers are not one for each column")
         limits = np.stack([state[name] for name in _LIMITS])
         edit = Edit(schema)
-        edit.append(Attribute("Outlier", "nominal", ("no", "yes")), partial(_flag_rows, limits, False))
-        edit.append(Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows, limits, True))
+        edit.append(Attribute("Outlier", "nominal", ("no", "yes")), partial(_flag_rows_beyond_limits, limits, False))
+        edit.append(
+            Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows_beyond_limits, limits, True)
+        )
         columns = np.append(np.arange(schema.width), np.full(2, max(schema.width - 1, 0)))
         return edit.build()._replace(columns=columns)
 
 
-def _flag_rows(limits: Floats, is_extreme: bool, batch: Batch) -> Floats:
+def _flag_rows_beyond_limits(limits: Floats, is_extreme: bool, batch: Batch) -> Floats:
     """Return 1 for rows with an extreme value (or else an outlier), and 0 for the others: float64 (rows,).
 
     `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that

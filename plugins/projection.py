@@ -128,7 +128,7 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floa
         return total
 
     operator = LinearOperator((width, width), matvec=multiply_by_gram, matmat=multiply_by_gram, dtype=np.float64)
-    start = draw_signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
+    start = draw_random_signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that not all of the spare components are found
         squares, axes = lobpcg(operator, start, tol=1e-9 * length, maxiter=_PASSES, largest=True)
@@ -187,7 +187,7 @@ class Project(SelectiveStage):
             step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
             for first in range(0, self.components, step):
                 stop = min(first + step, self.components)
-                image[:, first:stop] = multiply_rows(X, draw_signs(self.seed, used, first, stop))
+                image[:, first:stop] = multiply_rows(X, draw_random_signs(self.seed, used, first, stop))
             image /= np.sqrt(self.components)
             return image
 
@@ -197,7 +197,7 @@ class Project(SelectiveStage):
 _WORD = 64  # signs come from the bits of a number
 
 
-def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
+def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
     """Draw the random signs of columns in some components: float64 (columns, stop - first), 1 or −1.
 
     They do not depend on which other columns or components are asked for.

@@ -122,10 +122,7 @@ class Recode(ChoosingStage):
 
 
 def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
-    """Return the new code of each value of the attribute at `position`: (rows,).
-
-    `codes` has that of each old label, and last that of a missing value.
-    """
+    """Return the new code of each value at `position`: that of each old label in `codes`, last that of missing ones."""
     return np.asarray(codes[encode_attribute(batch, position)[1]])
 
 

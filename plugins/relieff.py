@@ -221,10 +221,7 @@ def _weigh_neighbors(
 
 
 def _sum_differences(rows: ComparableRows, some: np.ndarray, others: np.ndarray, weights: Floats) -> Floats:
-    """Add up the differences of each column between pairs of rows, times the weights of the pairs: float64 (columns,).
-
-    `some` and `others` are row numbers, and `weights` are float64 (some, others).
-    """
+    """Add up the differences of each column between pairs of rows, times the weights of the pairs, (some, others)."""
     one, other = np.nonzero(weights)
     total = np.zeros(len(rows.nominal))
     step = max(_AT_ONCE // max(len(total), 1), 1)

@@ -123,10 +123,7 @@ def _get_number_bits(values: np.ndarray) -> np.ndarray:
 
 
 def _add_value_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
-    """Add the hashes of some values to `found`, the hashes of rows, in place.
-
-    `rows`, `columns` and `bits` have the row, the column and the bits of each value.
-    """
+    """Add the hash of each value to those of its row in `found`, (rows, 2), in place."""
     with np.errstate(over="ignore"):
         for number, salt in enumerate(map(np.uint64, _SALTS)):
             value = mix_bits(mix_bits(columns * salt + salt) ^ bits) * salt

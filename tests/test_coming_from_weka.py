@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from agreement import dense, feature_names, find, sample
 from command import refusal, run
-from filterkit_plugins.scikit_learn.names import list_sklearn_classes
+from filterkit_plugins.scikit_learn.names import get_sklearn_class_paths
 from filterkit_plugins.scikit_learn.weka_learners import LEARNERS
 from weka import weka
 
@@ -40,7 +40,7 @@ AbstractTimeSeries AddUserFieldsBeanInfo CheckSource PotentialClassIgnorer Filte
 def test_a_chain_of_the_page_runs(chain, tmp_path, monkeypatch):
     # Not every classifier takes weights, which the mixed sample has.
     name = "breast-cancer" if "predict" in chain else "mixed"
-    is_of_numbers = "predict" in chain and chain[chain.index("predict") + 1] in list_sklearn_classes("regressor")
+    is_of_numbers = "predict" in chain and chain[chain.index("predict") + 1] in get_sklearn_class_paths("regressor")
     data = sample(name, "mean radius" if is_of_numbers else None)
     monkeypatch.chdir(tmp_path)
     filterkit.Chain.parse(chain).fit_transform(data.rows(0, min(len(data), 200)))

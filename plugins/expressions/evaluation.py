@@ -103,7 +103,7 @@ def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
         return compute(tree.value, *parts)
 
 
-def make_infinite_missing(values: Floats) -> Floats:
+def turn_infinite_to_nan(values: Floats) -> Floats:
     """Return `values`, float64 (n,), with NaN, which means missing, in place of infinite numbers."""
     return np.where(np.isfinite(values), values, np.nan)
 
@@ -203,10 +203,7 @@ def _find_missing(value: Value) -> np.ndarray:
 def _make_array_function(
     function: Callable[..., Any], least: int, most: int, kinds: tuple[str, ...] = _NUMBERS, kind: str = NUMBER
 ) -> Function:
-    """Make a function of expressions that calls `function` with the numbers of all operands, float64 arrays.
-
-    `kind` is that of its value; the rest is as of `Function`.
-    """
+    """Make a function with a value of `kind` that calls `function` with the numbers of all operands, float64 arrays."""
 
     def compute(name: str, *operands: Value) -> Value:
         return Value(kind, np.asarray(function(*(each.data for each in operands)), np.float64))
@@ -278,12 +275,11 @@ def _make_date_function(take_part: Callable[[np.ndarray], Any]) -> Function:
     return _make_array_function(compute_part, 1, 1, (DATE,))
 
 
-def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the year, the month and the day of each moment, int64.
+def _compute_years_months_days(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute the year, the month and the day of each moment, int64 (n,); as in Java, Julian before 15 October 1582.
 
-    As in Java, dates before 15 October 1582 are Julian. numpy has only the Gregorian calendar. So these are
-    dates in four years of it that have the same months and leap day, as the Julian calendar repeats itself every
-    1,461 days.
+    numpy has only the Gregorian calendar. So Julian dates are dates in four years of it that have the same months and
+    leap day, as the Julian calendar repeats itself every 1,461 days.
     """
     days = milliseconds // _DAY
     cycle, day = np.divmod(days + 719_470, 1461)  # counted from 1 March of year 0
@@ -343,10 +339,7 @@ def _find_text_codes(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
 
 
 def _make_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Function:
-    """Make a function of a text that calls `function` once for each distinct text; None from it is missing.
-
-    `kind` is that of its value.
-    """
+    """Make a function with a value of `kind` that calls `function` for each distinct text; None from it is missing."""
 
     def compute(name: str, operand: Value) -> Value:
         text = _convert_to_texts(operand)
@@ -371,7 +364,6 @@ def _make_text_search(test: Callable[[str, str], bool]) -> Function:
 
 
 def _concatenate_texts(name: str, *operands: Value) -> Value:
-    """Join texts; each distinct pair is joined once."""
     found, *others = map(_convert_to_texts, operands)
     for other in others:
         one, two = np.broadcast_arrays(found.data, other.data)
@@ -392,7 +384,6 @@ def _concatenate_texts(name: str, *operands: Value) -> Value:
 
 
 def _format_as_text(name: str, value: Value) -> Value:
-    """Convert numbers or dates to the texts that files have for them."""
     form = DateFormat(value.format).format if value.kind == DATE else None
     numbers, codes = np.unique(value.data, return_inverse=True)
     known = numbers[~np.isnan(numbers)].tolist()
@@ -425,9 +416,9 @@ _FUNCTIONS: dict[str, Function] = {
         name: _make_numpy_function(name, 1)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
-    "year": _make_date_function(lambda milliseconds: _split_dates(milliseconds)[0]),
-    "month": _make_date_function(lambda milliseconds: _split_dates(milliseconds)[1]),
-    "day": _make_date_function(lambda milliseconds: _split_dates(milliseconds)[2]),
+    "year": _make_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[0]),
+    "month": _make_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[1]),
+    "day": _make_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[2]),
     "weekday": _make_date_function(lambda milliseconds: (milliseconds // _DAY + 3) % 7 + 1),
     "hour": _make_date_function(lambda milliseconds: milliseconds // 3_600_000 % 24),
     "minute": _make_date_function(lambda milliseconds: milliseconds // 60_000 % 60),

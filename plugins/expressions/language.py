@@ -74,7 +74,7 @@ class Tree(NamedTuple):
     depth: int = 1
 
 
-def _make_call(name: str, at: int, *parts: Tree) -> Tree:
+def _make_call_tree(name: str, at: int, *parts: Tree) -> Tree:
     """Make the tree of a call; raise an `ExpressionError` if it is too deep."""
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > DEEPEST:
@@ -92,7 +92,7 @@ class ExpressionError(FilterkitError):
         self.at = at
 
 
-def describe_error(error: ExpressionError, text: str) -> str:
+def describe_expression_error(error: ExpressionError, text: str) -> str:
     """Return the message of an error in an expression, which ends `text`, with the character and what stands there."""
     found = repr(text[error.at : error.at + 20]) if error.at < len(text) else "the end"
     return f"expression, character {error.at + 1} ({found}): {error}"
@@ -182,15 +182,15 @@ class _Parser:
             if self._peek_operator() != "in":
                 raise ExpressionError("expected 'in' after 'not'", self._tokens[-1].at)
             self._tokens.pop()
-            return _make_call("not", at, _make_call("in", at, left, *self._parse_list()))
+            return _make_call_tree("not", at, _make_call_tree("in", at, left, *self._parse_arguments()))
         if operator == "in":
-            return _make_call("in", at, left, *self._parse_list())
+            return _make_call_tree("in", at, left, *self._parse_arguments())
         binding = _BINDING[operator]
         right = self.parse_expression(binding - 1 if operator == "^" else binding)
         following = self._peek_operator()
         if _BINDING["="] == binding == _BINDING.get(following) and following != "not":
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self._tokens[-1].at)
-        return _make_call(operator, at, left, right)
+        return _make_call_tree(operator, at, left, right)
 
     def _parse_operand(self) -> Tree:
         operator, token = self._peek_operator(), self._tokens[-1]
@@ -199,13 +199,13 @@ class _Parser:
         self._tokens.pop()
         if operator in ("not", "-", "+"):
             name, binding = ("not", _NOT) if operator == "not" else (f"sign{operator}", _SIGN)
-            return _make_call(name, token.at, self.parse_expression(binding - 1))
+            return _make_call_tree(name, token.at, self.parse_expression(binding - 1))
         if operator == "(":
             tree = self.parse_expression(0)
             self.take_expected(")", "')'")
             return tree
         if token.what == "name" and self._peek_operator() == "(":
-            return _make_call(token.value.lower(), token.at, *self._parse_list(empty=True))
+            return _make_call_tree(token.value.lower(), token.at, *self._parse_arguments(empty=True))
         if token.what == "number":
             number = float(token.value)
             if math.isinf(number):
@@ -213,7 +213,7 @@ class _Parser:
             return token._replace(value=number)
         return token
 
-    def _parse_list(self, empty: bool = False) -> tuple[Tree, ...]:
+    def _parse_arguments(self, empty: bool = False) -> tuple[Tree, ...]:
         """Parse expressions in parentheses, separated by commas; at least one unless `empty`."""
         self.take_expected("(", "'('")
         parts: list[Tree] = []

@@ -13,8 +13,8 @@ import numpy as np
 from filterkit import Attribute, Batch, Built, ColumnStage, Schema, Stage, StageError, TrainingStage, UsageError, option
 from filterkit.plugin import Edit, Floats, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate, make_infinite_missing, read_attribute, read_variable
-from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate, read_attribute, read_variable, turn_infinite_to_nan
+from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_expression_error, parse
 
 
 def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
@@ -22,18 +22,15 @@ def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
     try:
         return parse(text, start)
     except ExpressionError as error:
-        raise UsageError(f"{stage}: {describe_error(error, text)}") from None
+        raise UsageError(f"{stage}: {describe_expression_error(error, text)}") from None
 
 
 def _infer_type(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
-    """Evaluate an expression, which has been parsed from `text`, on no rows, to know its type.
-
-    Raise a StageError if it cannot be evaluated on rows of this schema.
-    """
+    """Evaluate an expression, which has been parsed from `text`, on no rows; raise a StageError if that cannot be."""
     try:
         return evaluate(tree, partial(read_attribute, empty(schema)))
     except ExpressionError as error:
-        raise StageError(stage, describe_error(error, text)) from None
+        raise StageError(stage, describe_expression_error(error, text)) from None
 
 
 class Where(TrainingStage):
@@ -57,7 +54,6 @@ class Where(TrainingStage):
 
 
 def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:
-    """Return the rows for which the condition is true."""
     truth = np.broadcast_to(evaluate(condition, partial(read_attribute, batch)).data, len(batch))
     return batch if (truth == 1).all() else batch.take(np.flatnonzero(truth == 1))
 
@@ -121,7 +117,7 @@ class Set(Stage):
             value = evaluate(tree, partial(read_attribute, batch))
             data = np.broadcast_to(value.data, len(batch))
             if attribute.kind == "numeric":
-                return make_infinite_missing(data)
+                return turn_infinite_to_nan(data)
             if attribute.kind == "nominal":
                 return np.where(data < 0, np.nan, data)
             from filterkit.plugin import make_dates, pick_texts
@@ -165,7 +161,7 @@ class Map(ColumnStage):
             if self._evaluate_expression(dict.fromkeys(VARIABLES, np.empty(0))).kind not in (NUMBER, TRUTH, ""):
                 raise ExpressionError("the result of the expression is not a number", 0)
         except ExpressionError as error:
-            raise UsageError(f"{self.name}: {describe_error(error, text)}") from None
+            raise UsageError(f"{self.name}: {describe_expression_error(error, text)}") from None
 
     def _evaluate_expression(self, variables: dict[str, Floats]) -> Value:
         return evaluate(self._tree, partial(read_variable, variables))
@@ -190,6 +186,6 @@ class Map(ColumnStage):
 
     def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(make_infinite_missing(self._evaluate_expression(variables).data), values.shape)
+        image = np.broadcast_to(turn_infinite_to_nan(self._evaluate_expression(variables).data), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, image)

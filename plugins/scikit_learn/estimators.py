@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from filterkit import FilterkitError, StageError, UsageError, option
 from filterkit.plugin import call_interruptibly, check_trusted, one_blas_thread, quoted, suggestion, warn_of_fit
 
-from .names import list_sklearn_classes
+from .names import get_sklearn_class_paths
 
 T = TypeVar("T")
 
@@ -68,8 +68,8 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
     UsageError : the class is unknown, an assignment is not one, or a saved chain names a class of a package that is not
         trusted.
     """
-    if class_ not in list_sklearn_classes() and not _PATH.fullmatch(class_):
-        hint = suggestion(class_, list(list_sklearn_classes()))
+    if class_ not in get_sklearn_class_paths() and not _PATH.fullmatch(class_):
+        hint = suggestion(class_, list(get_sklearn_class_paths()))
         hint += " Others" if hint else "; others"
         hint += " go by their path, such as lightgbm.LGBMClassifier"
         raise UsageError(f"{stage}: scikit-learn has no classifier, regressor or transformer {quoted(class_)}{hint}")
@@ -90,7 +90,7 @@ def parse_parameter_value(stage: str, name: str, text: str) -> Any:
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         pass
     words = text.split(",")
-    if not all(word in list_sklearn_classes() or _PATH.fullmatch(word) for word in words):
+    if not all(word in get_sklearn_class_paths() or _PATH.fullmatch(word) for word in words):
         return text
     estimators = [make_estimator(stage, word) for word in words]
     return [(type(e).__name__.lower(), e) for e in estimators] if name == "estimators" else estimators[0]
@@ -134,7 +134,7 @@ def make_estimator(
 
 
 def _import_estimator_class(stage: str, class_: str) -> type[Any]:
-    module, _, name = list_sklearn_classes().get(class_, class_).rpartition(".")
+    module, _, name = get_sklearn_class_paths().get(class_, class_).rpartition(".")
     try:
         imported = importlib.import_module(module)
     except ImportError as error:

@@ -184,7 +184,7 @@ transformer sklearn.random_projection.SparseRandomProjection
 
 
 @cache
-def list_sklearn_classes(kind: str = "") -> dict[str, str]:
+def get_sklearn_class_paths(kind: str = "") -> dict[str, str]:
     """Return the paths of scikit-learn's classes by their short names such as ``LinearSVC``.
 
     `kind` is ``classifier``, ``regressor`` or ``transformer``; "" stands for all three.
@@ -199,7 +199,7 @@ def find_similar_estimator(name: str, is_regressor: bool) -> str:
     `name` and the result are names of classes of scikit-learn; without a similar one it is a linear model.
     """
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
-    known = list_sklearn_classes("regressor" if is_regressor else "classifier")
+    known = get_sklearn_class_paths("regressor" if is_regressor else "classifier")
     candidates = [name.replace(*(ends if is_regressor else ends[::-1])) for ends in endings]
     candidates += [name.removesuffix("Classifier"), f"{name}Classifier"]
     return next((each for each in candidates if each in known), "Ridge" if is_regressor else "LogisticRegression")

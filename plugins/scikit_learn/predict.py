@@ -40,7 +40,7 @@ from .estimators import (
     make_estimator,
     parse_parameter_value,
 )
-from .names import find_similar_estimator, list_sklearn_classes
+from .names import find_similar_estimator, get_sklearn_class_paths
 
 _BLOCK = 256  # rows that a model scores together
 
@@ -86,7 +86,9 @@ class Predict(Learner):
         None,
         "Name of the classifier or regressor, as LogisticRegression, or the path of its class.",
         bare=True,
-        completions=lambda options: sorted([*list_sklearn_classes("classifier"), *list_sklearn_classes("regressor")]),
+        completions=lambda options: sorted(
+            [*get_sklearn_class_paths("classifier"), *get_sklearn_class_paths("regressor")]
+        ),
     )
     set: tuple[str, ...] = declare_set_option()
     grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
@@ -111,7 +113,7 @@ class Predict(Learner):
         twice = find_repeated(pair.partition("=")[0] for pair in (*self.set, *self.grid))
         if twice is not None:
             raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
-        if self.estimator in list_sklearn_classes("transformer"):
+        if self.estimator in get_sklearn_class_paths("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")

@@ -27,7 +27,7 @@ from .estimators import (
     make_estimator,
     shorten_message,
 )
-from .names import list_sklearn_classes
+from .names import get_sklearn_class_paths
 
 
 class Sklearn(SelectiveStage):
@@ -51,7 +51,7 @@ class Sklearn(SelectiveStage):
     class_: str = option(
         "",
         "Class of the transformer: its name, as PowerTransformer, or its path.",
-        completions=lambda options: sorted(list_sklearn_classes("transformer")),
+        completions=lambda options: sorted(get_sklearn_class_paths("transformer")),
     )
     set: tuple[str, ...] = declare_set_option()
 
@@ -160,7 +160,6 @@ def _find_finite_rows(batch: Batch) -> np.ndarray:
 
 
 def _make_zero_row(schema: Schema) -> Any:
-    """Make the X of a batch with a single row of zeros."""
     if not schema.sparse:
         return np.zeros((1, schema.width))
     from scipy.sparse import csr_array

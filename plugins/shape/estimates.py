@@ -197,7 +197,7 @@ def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
             # One call fits all columns: each is lifted above the one before it, so that no block spans two. Lifting
             # costs digits, so only the blocks are taken from that fit.
             blocks = isotonic_regression(rising + 2.0 * cells.column_of_cell, weights=rows).blocks
-            starts = np.asarray(blocks[:-1])
+            starts = blocks[:-1]
             means = np.add.reduceat(positives, starts) / np.add.reduceat(rows, starts)
             both.append(np.repeat(means, np.diff(blocks)))
         errors = [np.add.reduceat(rows * (fit - share) ** 2, cells.indptr[columns]) for fit in both]

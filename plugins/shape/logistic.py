@@ -67,11 +67,8 @@ def _fit_regressions(
 ) -> tuple[Floats, Floats]:
     """Fit the regression of each column by Newton's method; return intercepts and slopes, float64 (columns,) each.
 
-    Parameters
-    ----------
-    z : float64 (n,), the standardised values of the training rows.
-    weight : float64 (columns,), the weight of each column's rows.
-    task : as for `predict_log_odds`.
+    `z`, float64 (n,), are the standardised values of the training rows, and `weight`, float64 (columns,), is the weight
+    of each column's rows.
     """
     column, positive = training.column, training.counts[:, task]
 

@@ -52,7 +52,7 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
 def _sum_task_losses(log_odds: list[Floats], table: ContingencyTable) -> Floats:
     """Add up the log losses of all tasks in nats: float64 (values, classes), for a row of each class with each value.
 
-    `log_odds`, float64 (values,) each, are what is predicted for a row with each value in each of `table.tasks`.
+    `log_odds` are what is predicted for a row with each value, float64 (values,), in each of `table.tasks`.
     """
     losses = np.tile(sum((np.logaddexp(0, each) for each in log_odds), np.zeros(1))[:, None], len(table.totals))
     for each, task in zip(log_odds, table.tasks()):

@@ -229,7 +229,6 @@ class Shape(ColumnStage):
         return np.asarray(schema.nominal & state["unchanged"])
 
     def _makes_column_per_class(self, schema: Schema) -> bool:
-        """Return whether a column becomes one column for each class."""
         target = schema.class_attribute
         return schema.positive is None and target is not None and len(target.values) > 2
 

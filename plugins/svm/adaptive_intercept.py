@@ -71,11 +71,10 @@ class AiSvm(Learner):
     ) -> tuple[Floats, float, float]:
         """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
 
-        Returns its coefficients, float64 (features, 1), its intercept, and C.
+        Return its coefficients, float64 (features, 1), its intercept, and C.
         """
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
-
         planes: list[tuple[Floats, float, float]] = []
         for step in range(1, self.steps + 1):
             coefficients, intercepts = solver.solve(positive, [step * unit])

@@ -151,21 +151,15 @@ def _find_middle_intercept(scores: Floats, multipliers: Floats, positive: np.nda
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an
     interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then a multiplier
-    is left that is not quite at its bound, and its row puts the intercept at an end.
-
-    Parameters
-    ----------
-    scores : float64 (rows,), without an intercept.
-    multipliers : float64 (rows,), from 0 to the costs.
-    positive : bool (rows,).
-    costs : float64 (rows,), C times the weight of each row.
+    is left that is not quite at its bound, and its row puts the intercept at an end. `scores`, float64 (rows,), are
+    without an intercept, and `costs`, float64 (rows,), are C times the weight of each row.
     """
     rounding = newton.ROUNDING * costs.sum()
     above, below = multipliers > rounding, multipliers < costs - rounding
     if (above & below).any():  # such a row is at its margin, and so there is one intercept
         return None
     exact = np.where(positive, 1.0, -1.0) - scores  # the intercept with which a row would be at its margin
-    least, most = newton.bound_intercept(exact, positive, above, below)
+    least, most = newton.compute_intercept_bounds(exact, positive, above, below)
     return (least + most) / 2 if least < most and np.isfinite(most - least) else None
 
 

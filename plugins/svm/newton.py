@@ -46,12 +46,12 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int
     """
     rows, transposed = len(positive), X.T.tocsr() if hasattr(X, "tocsr") else X.T
     # The rows are taken relative to their mean, and the intercept makes up for it: that saves digits and steps.
-    mean = np.asarray(X.mean(axis=0)).ravel()
+    mean = X.mean(axis=0).ravel()
     values = (X.data if hasattr(X, "tocsr") else X).ravel()
     spread = max(float(values @ values) / rows - float(mean @ mean), 1e-300)
     sign = np.where(positive, 1.0, -1.0)
 
-    def compute_normal(multipliers: Floats) -> Floats:
+    def compute_normal_vector(multipliers: Floats) -> Floats:
         signed = multipliers * sign
         return np.asarray(transposed @ signed - signed.sum() * mean)
 
@@ -65,7 +65,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int
             intercept = _find_intercept(1 - sign * scores + shift, positive, costs, steepness)
             lack = 1 - sign * (scores + intercept) + shift
             multipliers = np.clip(steepness * lack, 0, costs)
-            gradient = w - compute_normal(multipliers)
+            gradient = w - compute_normal_vector(multipliers)
             if not np.linalg.norm(gradient) > precision * (1 + np.linalg.norm(w)):
                 break
             inside = X[np.flatnonzero((multipliers > 0) & (multipliers < costs))]
@@ -78,13 +78,13 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int
             if not length:  # no more digits
                 break
             w, scores, steps = w + length * step, scores + length * gain, steps + 1
-        w = compute_normal(multipliers)
+        w = compute_normal_vector(multipliers)
         scores = X @ w - mean @ w
         if not np.isfinite(scores).all() or steps >= most_steps:
             raise NoSolution
         exact = sign - scores  # the intercept with which a row would be at its margin
         above, below = multipliers > 0, multipliers < costs
-        least, most = bound_intercept(exact, positive, above, below)
+        least, most = compute_intercept_bounds(exact, positive, above, below)
         # Numbers that are too large lose the balance of the two sums, which the best intercept has, by rounding.
         balance = abs(float(multipliers @ sign)) <= _UNBALANCED * float(multipliers.sum())
         if balance and least - most <= _TOLERANCE:
@@ -94,7 +94,9 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int
         precision, steps = max(precision / 2, 1e-7), steps + 1
 
 
-def bound_intercept(exact: Floats, positive: np.ndarray, above: np.ndarray, below: np.ndarray) -> tuple[float, float]:
+def compute_intercept_bounds(
+    exact: Floats, positive: np.ndarray, above: np.ndarray, below: np.ndarray
+) -> tuple[float, float]:
     """Return the least and the largest value that the best intercept can have; −∞ or ∞ where no row bounds it.
 
     Parameters
@@ -112,12 +114,8 @@ def _find_intercept(lack: Floats, positive: np.ndarray, costs: Floats, steepness
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
     The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.
-
-    Parameters
-    ----------
-    lack : float64 (rows,), what each row lacks to the margin while the intercept is 0.
-    positive, costs : as in `solve_by_newton`.
-    steepness : a row that lacks v has the multiplier v times `steepness`, but at least 0 and at most its cost.
+    `lack`, float64 (rows,), is what each row lacks to the margin while the intercept is 0. A row that lacks v has the
+    multiplier v times `steepness`, but at least 0 and at most its cost.
     """
     width = costs / steepness
     enter = np.where(positive, lack - width, -lack)

@@ -96,10 +96,7 @@ class Normal(Scaling):
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
     def _draw_rows(self, y: np.ndarray) -> np.ndarray:
-        """Draw the share of the rows of each class, at least one, and return their numbers, ascending: int64 (drawn,).
-
-        `y`, int32 (rows,), is the class of each row.
-        """
+        """Draw the share of the rows of each class `y`, at least one: their numbers, ascending, int64 (drawn,)."""
         drawn = []
         for code in np.unique(y).tolist():
             numbers = np.flatnonzero(y == code)

@@ -104,7 +104,7 @@ class Cfs(ColumnStage):
 
 
 class _Bins(ColumnStage):
-    """Turn numbers into those of their bins, and learn how much each column tells about the class."""
+    """Turns numbers into those of their bins, and learns how much each column tells about the class."""
 
     name = Cfs.name
 
@@ -158,12 +158,12 @@ class UncertaintyCache(dict[int, "Floats"]):
             while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
                 upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
                 bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._counted, side="right")), 1))
-            some = [self._compute_uncertainties_with_range(number, low, high) for low, high in pairwise(bounds)]
+            some = [self._compute_uncertainties_with_columns(number, low, high) for low, high in pairwise(bounds)]
             found[self._columns] = _round_to_float32(np.concatenate(some))
         self[column] = np.where(found < _NOTHING, 1.0, found)
         return self[column]
 
-    def _compute_uncertainties_with_range(self, number: int, low: int, high: int) -> Floats:
+    def _compute_uncertainties_with_columns(self, number: int, low: int, high: int) -> Floats:
         """Compute the uncertainties of the column `number` with those from `low` up to `high`: float64 (n,).
 
         These are numbers among the columns with two values at least. It takes one pass over the rows.

@@ -111,10 +111,7 @@ def _compute_entropies(bins: ContingencyTable) -> Entropies:
 
 
 def _make_entropies(values: np.ndarray, classes: Floats, joint: np.ndarray) -> Entropies:
-    """Make `Entropies` from negated entropies of values, classes, and both together; what is about 0 becomes 0.
-
-    `joint` is that of both.
-    """
+    """Make `Entropies` from negated entropies of values, classes, and both (joint); what is about 0 becomes 0."""
     negated = (values, classes, values + classes - joint)
     return Entropies(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))
 

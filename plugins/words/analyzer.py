@@ -70,11 +70,8 @@ class Analyzer:
     ) -> Iterator[Sequences]:
         """Join words that follow each other in a text to sequences.
 
-        Parameters
-        ----------
-        row : int64 (words,), the text that each word is in, ascending.
-        code : int64 (words,), the code of each word.
-        pieces : the numbers of the pieces of the word of each code.
+        `row`, int64 (words,), ascending, is the text that each word is in, and `code`, int64 (words,), the index of the
+        numbers of its pieces in `pieces`.
         """
         lengths = np.array([len(each) for each in pieces], np.int64)
         numbers = np.array([number for each in pieces for number in each], np.int64)

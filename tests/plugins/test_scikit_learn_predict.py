@@ -11,7 +11,7 @@ from agreement import SAMPLES, dense, feature_names, make, make_labels, sample
 from cases import rows, view
 from command import python_output
 from estimators import CLASSIFIERS, chain_of, plain_estimator, weighted
-from filterkit_plugins.scikit_learn.names import list_sklearn_classes
+from filterkit_plugins.scikit_learn.names import get_sklearn_class_paths
 from sklearn import metrics
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -367,7 +367,7 @@ def test_the_table_of_names_is_that_of_the_installed_scikit_learn():
     tool = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "estimator_names.py"))
     installed = tool["list_estimators"]()
     kinds = ("classifier", "regressor", "transformer")
-    table = [f"{kind} {path}" for kind in kinds for path in list_sklearn_classes(kind).values()]
+    table = [f"{kind} {path}" for kind in kinds for path in get_sklearn_class_paths(kind).values()]
     assert len(installed) > 150
     if sklearn.__version__ >= "1.9":
         assert table == installed
