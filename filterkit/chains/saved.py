@@ -240,7 +240,7 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
         plugin = note["plugin"]
         file = plugin.rpartition(" of ")[2]
         if file.endswith(".py"):
-            command = f"filterkit.load_plugin({file!r})" if known.in_python else f"--plugin {file}"
+            command = f"--plugin {file}" if known.flags else f"filterkit.load_plugin({file!r})"
             raise UsageError(f"it needs the stage '{name}' of a plugin file; load it again: {command}")
         raise UsageError(f"it needs the stage '{name}'; install {plugin}")
     stages = parse_stages(list(note["words"]), known)

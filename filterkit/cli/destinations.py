@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from filterkit.errors import PATH, UsageError, quoted
@@ -51,12 +51,11 @@ def check_page_name(command: str, path: str) -> None:
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 
-def check_pipes_read_once(paths: Iterable[str]) -> None:
+def check_pipes_read_once(paths: list[str]) -> None:
     """Refuse to read standard input, or any other pipe, twice.
 
     Raise UsageError if two of the input `paths` are the same pipe.
     """
-    paths = list(paths)
     if paths.count("-") > 1:
         raise UsageError("only one input can be standard input; name a file for the other")
     pipes = [pipe for pipe in map(identify_pipe, paths) if pipe is not None]
@@ -65,7 +64,7 @@ def check_pipes_read_once(paths: Iterable[str]) -> None:
 
 
 def check_destinations(
-    destinations: Iterable[Destination],
+    destinations: Sequence[Destination],
     inputs: Iterable[str],
     plugins: Iterable[str],
     settings: Iterable[tuple[str, str | None]] = (),
@@ -84,7 +83,6 @@ def check_destinations(
     UsageError : two outputs go to one file, or one would overwrite what is read.
     FilterkitError : an output cannot be written to; names it.
     """
-    destinations = list(destinations)
     _refuse_shared_outputs(destinations)
     paths = [path for pattern in inputs if not is_url(pattern) for path in find_input_files(pattern)]
     files = [*settings, *(("--plugin", path) for path in plugins)]

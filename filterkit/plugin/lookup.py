@@ -107,7 +107,7 @@ def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) ->
 
 def hint_at_plugin_files(known: Registry, hint: str) -> str:
     """Return a hint that also says how to load a plugin from a file, unless the user has loaded one."""
-    return hint if known.files else add_plugin_hint(hint, known.in_python)
+    return hint if known.files else add_plugin_hint(hint, in_python=not known.flags)
 
 
 def _suggest_weka_equivalent(name: str, stages: Mapping[str, type[Stage]]) -> str:

@@ -58,26 +58,32 @@ def make_stage_command(stage: type[Stage]) -> click.Command:
     )
 
 
+# For click, the type of a value of an option, and what help calls it; by the type of the option.
+_TYPES: dict[Any, tuple[Any, str]] = {
+    int: (click.INT, "N"),
+    INT_OR_TEXT: (IntOrText(), "N"),
+    float: (click.FLOAT, "X"),
+    tuple: (click.STRING, "NAME"),
+}
+
+
 def _make_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     flag, about = make_flag(field), field.metadata
-    complete = about["completions"]
     given: dict[str, Any] = {"default": field.default, "help": about["help"]}
     if type_ is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
         return click.Option([pair, field.name], is_flag=True, **given)
-    completed: dict[str, Any] = {"shell_complete": lambda ctx, *_: list(complete(ctx.params))} if complete else {}
-    metavar: str | None = about["names"].upper()
+    kind, metavar = _TYPES.get(type_, (click.STRING, "TEXT"))
+    value: dict[str, Any] = {"type": kind, "metavar": about["names"].upper() or metavar}
+    if complete := about["completions"]:
+        value["shell_complete"] = lambda ctx, *_: list(complete(ctx.params))
     if type_ is tuple:
         given = {"multiple": True, "help": f"{about['help']} Repeatable."}
-        return click.Option([flag, field.name], type=click.STRING, metavar=metavar or "NAME", **given, **completed)
-    kind: Any = {int: click.INT, INT_OR_TEXT: IntOrText(), float: click.FLOAT}.get(type_, click.STRING)
-    if about["bare"]:
-        return click.Argument([field.name], type=kind, metavar=field.name.upper(), **completed)
-    metavar = metavar or {int: "N", INT_OR_TEXT: "N", float: "X"}.get(type_, "TEXT")
-    if about["choices"]:
-        kind, metavar = click.Choice(about["choices"]), None
-    is_shown = field.default is not None
-    return click.Option([flag, field.name], type=kind, metavar=metavar, show_default=is_shown, **given, **completed)
+    elif about["bare"]:
+        return click.Argument([field.name], **value | {"metavar": field.name.upper()})
+    elif about["choices"]:
+        value |= {"type": click.Choice(about["choices"]), "metavar": None}
+    return click.Option([flag, field.name], show_default=given.get("default") is not None, **given, **value)
 
 
 def refuse_repeated_options(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:

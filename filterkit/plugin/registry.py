@@ -145,9 +145,7 @@ class Registry:
         with self._lock:
             if name in OWN.get(kind, ()):
                 return _import_value(OWN[kind][name])
-            wanted = {(each, name) for each in _list_entry_point_kinds(kind)}
-            listing = [point for point in self._points if not wanted.isdisjoint(point.listed)]
-            self._load(listing)
+            listing = self._load_listing(kind, name)
             owners = self._owners.get((kind, name), [])
             if name in self._items.get(kind, ()):
                 self._warn_of_broken(owners)
@@ -164,14 +162,20 @@ class Registry:
     def list_names(self, kind: str) -> list[str]:
         """List the names of all that filterkit and plugins offer of one kind."""
         with self._lock:
-            listing = [
-                point
-                for point in self._points
-                if any(each in _list_entry_point_kinds(kind) for each, _ in point.listed)
-            ]
-            self._load(listing)
+            listing = self._load_listing(kind)
             self._warn_of_broken(self._installed[point] for point in self._points if point.is_open or point in listing)
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
+
+    def _load_listing(self, kind: str, name: str | None = None) -> list[Installed]:
+        """Load the plugins whose entry points list this name of a kind, any name if it is None; return the plugins."""
+        kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
+        listing = [
+            point
+            for point in self._points
+            if any(each in kinds and name in (None, listed) for each, listed in point.listed)
+        ]
+        self._load(listing)
+        return listing
 
     def load_all(self) -> None:
         """Load all installed plugins that are not loaded yet."""
@@ -323,17 +327,12 @@ class Registry:
         Raise PluginError if no plugin offers it.
         """
         if stage not in self.stages and ("stage", stage) not in self._owners:
-            how = "load the file that does by filterkit.load_plugin" if self.in_python else "name it with --plugin FILE"
+            how = "name it with --plugin FILE" if self.flags else "load the file that does by filterkit.load_plugin"
             raise PluginError(
                 f"no plugin that is loaded offers the stage {quoted(stage)}; {how}; "
                 "its hook filterkit_stages returns the stage"
             )
         return self._owners["stage", stage][0].describe_origin()
-
-    @property
-    def in_python(self) -> bool:
-        """Tell whether names are looked up from Python instead of from the command line."""
-        return not self.flags
 
 
 def _record_offers(plugin: Plugin) -> None:
@@ -342,11 +341,6 @@ def _record_offers(plugin: Plugin) -> None:
         record_plugin(offer, plugin.describe_origin())
     for stage in plugin.stages:
         copyreg.pickle(stage, _reduce_stage)
-
-
-def _list_entry_point_kinds(kind: str) -> set[str]:
-    """Return the kinds of entry points whose names are of a kind: metrics, too, become stages."""
-    return {kind, "metric"} if kind == "stage" else {kind}
 
 
 def _compare_with_listed(point: Installed, plugin: Plugin) -> str:

@@ -34,7 +34,7 @@ from filterkit.evaluation.journal import Journal, evaluate_all_parts
 from filterkit.evaluation.measure_names import MEASURES
 from filterkit.evaluation.measures import check_measure
 from filterkit.evaluation.plots import check_plot_options
-from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_splits
+from filterkit.evaluation.predefined_folds import make_folds_from_splits
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
 from filterkit.files.endings import CSV, check_ending, find_ending
@@ -291,17 +291,6 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     )
 
 
-def _read_splits(path: str, n_rows: int, encoding: str, known: Registry) -> PredefinedFolds:
-    """Read the folds of ``--splits`` for so many rows; warn if they do not test every row equally often."""
-    options = InputOptions(class_="none", encoding=encoding)
-    with open_input(path, options, Formats(known.formats)) as reader:
-        splits = concatenate(reader.batches(), reader.schema)
-    folds = make_folds_from_splits(splits, n_rows, path)
-    if untested := folds.describe_untested_rows():
-        say(f"filterkit: warning: {path}: {untested}")
-    return folds
-
-
 def _run_evaluation(
     data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry, formats: Formats
 ) -> Results:
@@ -314,7 +303,11 @@ def _run_evaluation(
             test = concatenate(map(alignment.apply, reader.batches()), first.schema)
         rows = [*data, ("--test", test)]
     if options.splits is not None:
-        own = _read_splits(options.splits, len(first), options.encoding, known)
+        plain = InputOptions(class_="none", encoding=options.encoding)
+        with open_input(options.splits, plain, Formats(known.formats)) as reader:
+            own = make_folds_from_splits(concatenate(reader.batches(), reader.schema), len(first), options.splits)
+        if untested := own.describe_untested_rows():
+            say(f"filterkit: warning: {options.splits}: {untested}")
         design = replace(design, splits=own.digest)
     if options.costs is not None:
         matrices = [read_costs(options.costs, each.schema) for _, each in data]

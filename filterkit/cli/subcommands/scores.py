@@ -52,11 +52,6 @@ class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     )
     seed: int | None = declare_seed("metrics that draw random numbers")
 
-    @property
-    def ending(self) -> str:
-        """The ending of the output's name in lower case; "" for standard output."""
-        return os.path.splitext(self.output)[1].lower()
-
 
 def _complete_scoring_stages(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """List the stages that score columns from the rows; completion itself lists metrics, for any METRIC."""
@@ -101,7 +96,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
         print_document(options.as_json, {"scores": table.to_pylist()}, lambda _: tabulate_scores(table, name_width))
         return
     with open_output(options.output) as out:
-        if options.ending == ".parquet":
+        if options.output.lower().endswith(".parquet"):
             import pyarrow.parquet
 
             pyarrow.parquet.write_table(table, out)
@@ -115,7 +110,7 @@ def _check_scores(path: str, options: ScoresOptions, known: Registry, formats: F
     """Refuse options that contradict each other, and outputs that would be lost."""
     if path in known.metrics and not os.path.exists(path):
         raise UsageError(f"scores: no file {quoted(path)}; this is a metric, and the input comes first")
-    if options.output != "-" and options.ending not in (".csv", ".parquet"):
+    if options.output != "-" and not options.output.lower().endswith((".csv", ".parquet")):
         raise UsageError(f"scores: -o {options.output}: the name must end in .csv or .parquet")
     for flag, is_given in {"--csv": options.csv, "--json": options.as_json}.items():
         if options.output != "-" and is_given:
