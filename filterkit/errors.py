@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 
@@ -165,7 +165,7 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def suggestion(word: str, known: list[str]) -> str:
+def suggestion(word: str, known: Collection[str]) -> str:
     """Return ``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text.
 
     Several known words with commas between them are told to come one by one.

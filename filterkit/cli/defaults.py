@@ -76,7 +76,7 @@ class Defaults:
         found = {}
         for name in self._tables.get(_STAGES, {}):
             if name not in known.stages:
-                hint = suggestion(name, [*known.stages]) or "; see: filterkit stages"
+                hint = suggestion(name, known.stages) or "; see: filterkit stages"
                 raise UsageError(f"{quoted(self.path, PATH)}: [{_STAGES}.{name}]: no stage {quoted(name)}{hint}")
             stage = known.stages[name]
             found[name] = self.find_option_values(make_stage_command(stage), _STAGES, name)
@@ -116,7 +116,7 @@ class Defaults:
         for key, value in values.items():
             option = options.get(key)
             if option is None:
-                raise self._make_value_error(table, key, value, f"is not an option{suggestion(key, list(options))}")
+                raise self._make_value_error(table, key, value, f"is not an option{suggestion(key, options)}")
             if f"--{key}" in _CODE or option.metavar in _FILES or key in ("defaults", "no-defaults"):
                 raise self._make_value_error(
                     table, key, value, "cannot have a default, because it is for one run; give it on the command line"

@@ -14,7 +14,7 @@ from filterkit.cli.declared import CommandOptions, format_option, list_declared_
 from filterkit.cli.options import FitOptions, InputOptions
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import NOTHING_DONE, Done, Engine
+from filterkit.engines.engine import NOTHING_DONE, Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.files.rejects import RejectWriter
 from filterkit.formats.base import FileFormat, Opening
@@ -53,17 +53,19 @@ def open_input(
     ------
     FilterkitError : the input cannot be read.
     """
+    wanted = options if like is None else InputOptions()
     opening = Opening(
         path,
         options.encoding,
         options.block_size,
+        class_=wanted.class_,
+        positive=wanted.positive,
+        labels=wanted.labels,
         like=like,
         unseen=options.unseen == "missing",
         extend=options.unseen == "extend",
         lenient=options.lenient,
     )
-    if like is None:
-        opening = opening._replace(class_=options.class_, positive=options.positive, labels=options.labels)
     return Reader(formats.find_input_format(path, is_main), opening, rejects, part_size, options.complete)
 
 
@@ -128,11 +130,15 @@ def transform_later_rows(
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
     mapping = partial(map_numbered, reader) if numbered else reader.map
-
-    def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        return shown.watch(mapping(partial(_call_on_aligned, alignment, function), engine, done), reader)
-
-    source = BatchSource(fitted.incoming, read, engine, spool_share(options.memory), live=reader.live)
+    source = BatchSource(
+        fitted.incoming,
+        lambda function, done=NOTHING_DONE: shown.watch(
+            mapping(partial(_call_on_aligned, alignment, function), engine, done), reader
+        ),
+        engine,
+        spool_share(options.memory),
+        live=reader.live,
+    )
     return Rows(source, fitted.stages, training=False)
 
 

@@ -220,7 +220,7 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         )
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
-    hint = suggestion(first, [*known.subcommands])
+    hint = suggestion(first, known.subcommands)
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
     if re.fullmatch("[a-z][a-z0-9-]*", first):
@@ -275,29 +275,28 @@ def run_command_line(arguments: list[str]) -> int:
     except Exception as error:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
-        text, status = _explain_error(error)
         if find_signal_status() is None:  # otherwise the signal may have made an import fail with this error
-            say(f"filterkit: {text}", is_error=True)
-        return status
+            say(f"filterkit: {_explain_error(error)}", is_error=True)
+        return 2 if isinstance(error, (UsageError, click.ClickException)) else 1
 
 
 _WITHOUT_TRACEBACK = (click.ClickException, click.Abort, UsageError, MemoryError)
 
 
-def _explain_error(error: Exception) -> tuple[str, int]:
-    """Return the message about an error, and the exit status."""
+def _explain_error(error: Exception) -> str:
+    """Return the message about an error that ends the command."""
     if isinstance(error, click.Abort):  # a subcommand asked a question and got no answer
-        return "aborted", 1
+        return "aborted"
     if isinstance(error, click.ClickException):
-        return format_click_message(error, "filterkit --help"), 2
+        return format_click_message(error, "filterkit --help")
     if isinstance(error, StageError) and error.lacks:
         append_remedy(registry(), error)
     if isinstance(error, FilterkitError):
-        return str(error), 2 if isinstance(error, UsageError) else 1
+        return str(error)
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
-        return "out of memory; a smaller --memory or --jobs may help", 1
+        return "out of memory; a smaller --memory or --jobs may help"
     if any(text in str(error) for text in ("can't start new thread", "Failed to launch worker thread")):
-        return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help", 1
+        return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help"
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):  # at an import, too
-        return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help", 1
-    return explain_unexpected(error), 1
+        return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help"
+    return explain_unexpected(error)

@@ -74,9 +74,8 @@ class InputOptions(CommandOptions):
     )
     encoding: str = _declare_input("Encoding of the input.", default="utf-8", metavar="NAME", needs="textual")
     lenient: bool = _declare_input(
-        "Also read lines that Weka refuses, if their meaning is clear: an empty field is a missing value, texts "
-        "with blanks or apostrophes need no quotes, and header lines of KEEL are known. A warning counts the "
-        "corrections.",
+        "Also read lines that Weka refuses, if their meaning is clear: an empty field is a missing value, texts with "
+        "blanks or apostrophes need no quotes, and header lines of KEEL are known. A warning counts the corrections.",
         needs="lenient",
     )
     unseen: str = _declare_input(

@@ -79,7 +79,7 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     found = {}
     options = job.options
     others = [options.load, options.chain, options.labels, *options.plugins]
-    files = [path for path in others if path is not None and os.path.isfile(path)]
+    files = [path for path in others if path and os.path.isfile(path)]
     for transfer in job.written:
         names = parse_part_names(transfer.output)
         if names is not None:

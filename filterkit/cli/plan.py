@@ -129,11 +129,11 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
     ------
     UsageError : an unknown stage, option or engine; or stages beside ``--chain``.
     """
-    stages = parse_stages(words, known, options.seed, known.defaults)
+    stages = parse_stages(words, known, options.seed, with_defaults=True)
     if options.chain is not None:
         if stages:
             raise UsageError("stages cannot be combined with --chain; write them into its file")
-        stages = read_stages(options.chain, known, options.seed, known.defaults)
+        stages = read_stages(options.chain, known, options.seed)
     formats = Formats(known.formats, options.from_, options.to)
     main = Transfer(path, options.output, "-o", options.load is not None)
     transfers = [main, *(Transfer(source, output, "--test", True) for source, output in options.test)]

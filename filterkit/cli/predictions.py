@@ -36,16 +36,23 @@ class MeasuredRows:
     ----------
     rows : the rows, which can be mapped over once.
     learner : the last of the stages that they pass, which is an attribute, too.
+
+    Attributes
+    ----------
+    convert : what `map` does with each batch after it is counted; it can be pickled.
     """
 
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
         self._rows, self.learner = rows, learner
+        self.convert: Callable[[Batch], Batch] = itself
         self._counts: dict[str, PredictionCounts] = {}
         self._errors: Any = 0.0  # of predicted numbers, as `sum_error_terms` gives them
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """Yield ``function(batch)`` for every batch, as `Rows.map` does, and count its predictions."""
-        return self._collect_counts(self._rows.map(partial(_call_and_count, function, self.learner), last))
+        """Yield ``function(convert(batch))`` for every batch, as `Rows.map` does, and count its predictions."""
+        return self._collect_counts(
+            self._rows.map(partial(_call_and_count, function, self.learner, self.convert), last)
+        )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
         """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions.
@@ -53,7 +60,9 @@ class MeasuredRows:
         No batch can be `done`, because all rows are counted.
         """
         assert not done
-        return self._collect_counts(self._rows.map_pieces(partial(_call_and_count, function, self.learner), done))
+        return self._collect_counts(
+            self._rows.map_pieces(partial(_call_and_count, function, self.learner, itself), done)
+        )
 
     def _collect_counts(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
         """Yield the results, and add the counts or sums of errors that come with each."""
@@ -88,7 +97,10 @@ class MeasuredRows:
 
 
 def _call_and_count(
-    function: Callable[[Any], T], learner: FittedLearner, rows: Batch | Iterator[Batch]
+    function: Callable[[Any], T],
+    learner: FittedLearner,
+    convert: Callable[[Batch], Batch],
+    rows: Batch | Iterator[Batch],
 ) -> tuple[T, list[Any]]:
     """Call a function with a batch that comes out of a learner, or with its pieces; return the result and the counts.
 
@@ -102,7 +114,7 @@ def _call_and_count(
         found.append(sum_error_terms(outcome) if numeric else list_confusion_matrices(learner, outcome, batch.schema))
         return batch
 
-    return function(count(rows) if isinstance(rows, Batch) else map(count, rows)), found
+    return function(convert(count(rows)) if isinstance(rows, Batch) else map(count, rows)), found
 
 
 def make_predictions_schema(learner: FittedLearner) -> Schema:
@@ -123,25 +135,16 @@ def make_predictions_schema(learner: FittedLearner) -> Schema:
     return Schema("predictions", [Attribute("row"), *pairs, *errors, *learner.added[len(truths) :]])
 
 
-def map_predictions(
-    rows: MeasuredRows, schema: Schema, errors_only: bool, function: Callable[[Batch], T]
-) -> Iterator[T]:
-    """Yield what a function makes of each table of predictions.
+def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch) -> Batch:
+    """Make the table of predictions of a batch that comes out of a learner.
 
     Parameters
     ----------
-    rows : the rows, whose batches say their numbers.
-    schema : of the tables.
+    schema : of the table, as `make_predictions_schema` makes it.
+    learner : the learner.
     errors_only : whether rows that are predicted rightly, or whose truth is not known, are left out.
-    function : is called in the engine with a table, as a batch.
+    batch : the rows; it says their numbers.
     """
-    return rows.map(partial(_call_on_predictions_table, function, schema, rows.learner, errors_only), last=True)
-
-
-def _call_on_predictions_table(
-    function: Callable[[Batch], T], schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch
-) -> T:
-    """Call a function with the table of predictions of a batch, see `map_predictions`."""
     codes, scores = learner.read_predictions(batch)
     truth = np.array(batch.y, np.float64).reshape(codes.shape)
     if learner.tasks.is_numeric:
@@ -155,7 +158,7 @@ def _call_on_predictions_table(
     pairs = np.stack([truth, codes], axis=2).reshape(len(batch), 2 * codes.shape[1])
     number = batch.start + 1 + np.arange(len(batch))[:, None]
     table = np.hstack([number, pairs, errors, scores])
-    return function(Batch(schema, table[wrong] if errors_only else table))
+    return Batch(schema, table[wrong] if errors_only else table)
 
 
 def print_predictions(schema: Schema, rows: Mapping, onward: bool) -> int:

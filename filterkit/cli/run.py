@@ -120,16 +120,15 @@ def write_output(
                 measured = MeasuredRows(rows, rows.stages[-1])
     assert rows is not None
     source = measured or rows
-    mapped = partial(source.map, last=True)
     schema, sparse = fitted.schema, options.sparse
     if sparse is None:
         sparse = fitted.incoming.sparse or schema.sparse
     if options.writes_predictions:
-        from filterkit.cli.predictions import make_predictions_schema, map_predictions, print_predictions
+        from filterkit.cli.predictions import make_predictions_schema, make_predictions_table, print_predictions
 
         assert measured is not None
         schema, sparse = make_predictions_schema(measured.learner), False
-        mapped = partial(map_predictions, measured, schema, options.errors)
+        measured.convert = partial(make_predictions_table, schema, measured.learner, options.errors)
 
     def count_rows_read(n_written: int) -> int | None:
         if reader.may_be_cut:
@@ -137,6 +136,7 @@ def write_output(
         is_whole = rows.source.all_read() and not options.writes_predictions
         return reader.count if is_whole and reader.count is not None else n_written
 
+    mapped = partial(source.map, last=True)
     onward = transfer != job.written[-1] or bool(options.rejects or job.stage_outputs)
     comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
     form = Form(job.find_output_format(transfer), schema, sparse, options.precision, transfer.later, comments)

@@ -117,9 +117,9 @@ def parse_named_chain(
     if not name and match:
         raise UsageError(f"chain {quoted(text)} has no name before the colon; write one, or leave out the colon")
     try:
-        words, defaults = shlex.split(stages), known.defaults if with_defaults else {}
-        chain = Chain(parse_stages(words, known, seed, defaults))
-        if not match and defaults and chain.stages != parse_stages(words, known, seed):
+        words = shlex.split(stages)
+        chain = Chain(parse_stages(words, known, seed, with_defaults))
+        if not match and with_defaults and chain.stages != parse_stages(words, known, seed):
             name = str(chain)
     except UsageError as error:
         fault = error

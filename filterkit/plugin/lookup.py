@@ -63,7 +63,7 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     lines = map_values_to_lines(known)
     if (bare := name.rpartition(".")[2]) in lines:
         return f"; write: {lines[bare]}"
-    hint = suggestion(name, sorted({*known.stages, *lines.values()}))
+    hint = suggestion(name, {*known.stages, *lines.values()})
     if not hint and os.path.isfile(name):
         return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
     if not hint and os.path.splitext(name)[1].lower() in known.formats:
@@ -102,7 +102,7 @@ def explain_misplaced_option(known: Registry, flag: str) -> str:
 
 def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) -> str:
     """Return the end of a message about an unknown name: a similar one among `names`, or all of them."""
-    return hint_at_plugin_files(known, suggestion(name, sorted(names)) or f"; known: {', '.join(sorted(names))}")
+    return hint_at_plugin_files(known, suggestion(name, names) or f"; known: {', '.join(sorted(names))}")
 
 
 def hint_at_plugin_files(known: Registry, hint: str) -> str:

@@ -79,14 +79,6 @@ class Plugin:
         yield from (("subcommand", str(command.name), command) for command in self.subcommands)
 
 
-class _PluginManager(pluggy.PluginManager):
-    """The manager of pluggy, made ten times as fast: of a module it looks only at functions marked as hooks."""
-
-    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
-        is_hook = not isinstance(plugin, ModuleType) or _read_mark(vars(plugin).get(name)) is not None
-        return super().parse_hookimpl_opts(plugin, name) if is_hook else None
-
-
 class HookCaller:
     """Calls the hooks of one plugin at a time, so that each offer has an owner and a failure affects one plugin.
 
@@ -99,7 +91,7 @@ class HookCaller:
 
     def __init__(self) -> None:
         self.wrappers: list[ModuleType] = []
-        self._manager = _PluginManager(PROJECT)
+        self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(Hooks)
 
     def register(self, name: str, module: ModuleType, may_wrap: bool = True) -> None:
@@ -188,32 +180,26 @@ _PREFIX = f"{PROJECT}_"  # of the names of hooks
 _HOOKS = [name for name in vars(Hooks) if name.startswith(_PREFIX)]
 
 
-def _check_hook_names(module: Any) -> None:
+def _check_hook_names(module: ModuleType) -> None:
     """Refuse functions that are marked as hooks and are none, and functions that look like hooks and are not marked.
 
-    Raises
-    ------
-    PluginError : names the function, and the hook that was probably meant.
+    Raise PluginError with the name of the function, and the hook that was probably meant.
     """
-    for name, member in list(getattr(module, "__dict__", {}).items()):
-        marked = _read_mark(member)
+    functions = {name: each for name, each in vars(module).items() if isinstance(each, FunctionType)}
+    for name, function in functions.items():
+        marked = getattr(function, f"{PROJECT}_impl", None)  # the options that `filterkit.hookimpl` notes
         if marked is not None:
             if (marked["specname"] or name) not in _HOOKS:
                 meant = _find_similar_hook(name)
                 hint = f"did you mean {quoted(meant)}?" if meant else f"known: {', '.join(_HOOKS)}"
                 raise PluginError(f"there is no hook {quoted(name)}; {hint}")
-            if inspect.signature(member).parameters:
+            if inspect.signature(function).parameters:
                 raise PluginError(f"the hook {name} takes no arguments; write def {name}():")
-        elif name.startswith(PROJECT) and isinstance(member, FunctionType):
+        elif name.startswith(PROJECT):
             meant = _find_similar_hook(name)
-            if meant is not None and member.__module__ == getattr(module, "__name__", None):
+            if meant is not None and function.__module__ == module.__name__:
                 other = "" if meant == name else f", and call it {meant}"
                 raise PluginError(f"{name} is not marked as a hook; write @filterkit.hookimpl above it{other}")
-
-
-def _read_mark(member: Any) -> Any:
-    """Return the options with which `filterkit.hookimpl` marked a function; None for anything else."""
-    return getattr(member, f"{PROJECT}_impl", None) if isinstance(member, FunctionType) else None
 
 
 def _find_similar_hook(name: str) -> str | None:

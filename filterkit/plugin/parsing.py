@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,11 +115,8 @@ def refuse_repeated_options(command: click.Command, context: click.Context, word
             raise UsageError(f"{stage}{flag} is given twice: {one} and {other}")
 
 
-Values = Mapping[str, Mapping[str, Any]]  # of options, by stage and option
-
-
 def parse_stages(
-    words: list[str], plugins: Registry, seed: int | None = None, defaults: Values = MappingProxyType({})
+    words: list[str], plugins: Registry, seed: int | None = None, with_defaults: bool = False
 ) -> list[Stage]:
     """Make the stages that the words of a chain describe.
 
@@ -129,7 +125,7 @@ def parse_stages(
     words : names of stages, each followed by its options.
     plugins : where stages are looked up.
     seed : for stages that have an option ``--seed``, where the words do not give it.
-    defaults : values for other options that the words do not give.
+    with_defaults : whether other options that the words do not give have the values of the defaults file.
 
     Raises
     ------
@@ -140,7 +136,9 @@ def parse_stages(
     while words:
         stage = find_stage(plugins, words[0])
         try:
-            values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
+            values = {} if seed is None else {"seed": seed}
+            if with_defaults:
+                values = plugins.defaults.get(stage.name, {}) | values
             info_name = f"filterkit INPUT {stage.name}"
             with note_stage_in_type_errors(stage):
                 context = make_stage_command(stage).make_context(info_name, words[1:], default_map=values)
@@ -233,15 +231,13 @@ def _list_options(flag: str, stage: type[Stage]) -> str:
     return f"; it has {', '.join(known)}" if known else "; it has no options"
 
 
-def read_stages(
-    path: str, plugins: Registry, seed: int | None = None, defaults: Values = MappingProxyType({})
-) -> list[Stage]:
+def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
     """Read the stages in a text file: one on each line, with its options, quoted as in a shell. ``#`` starts a comment.
 
     Parameters
     ----------
     path : of the file.
-    plugins, seed, defaults : as for `parse_stages`.
+    plugins, seed : as for `parse_stages`; options have the values of the defaults file.
 
     Raises
     ------
@@ -257,7 +253,7 @@ def read_stages(
     stages: list[Stage] = []
     for number, line in enumerate(lines, 1):
         try:
-            stages += parse_stages(shlex.split(line, comments=True), plugins, seed, defaults)
+            stages += parse_stages(shlex.split(line, comments=True), plugins, seed, with_defaults=True)
         except (UsageError, ValueError) as error:
             raise UsageError(f"{path}:{number}: {error}") from None
     return stages

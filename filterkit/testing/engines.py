@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,9 +157,8 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
             f"{engine.name}: with {jobs} jobs map yields {found} instead of {due}: yield each PAUSE at its position"
         )
         assert not late, (
-            f"{engine.name}: with {jobs} jobs the item after a PAUSE is requested before the results before "
-            "it are yielded: "
-            "yield them first"
+            f"{engine.name}: with {jobs} jobs the item after a PAUSE is requested before the results before it are "
+            "yielded: yield them first"
         )
 
 
@@ -236,8 +236,7 @@ def _write_rows(engine: Engine, text: str) -> bytes:
     """Read ARFF text in blocks of one or two rows, fit and apply a chain in an engine, and return the bytes written."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        Path(path).write_text(text, "utf-8")
         with Reader(Arff(), Opening(path, block_size=16)) as reader:
             source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 from filterkit.api import read
 from filterkit.data.batch import Batch
@@ -186,6 +187,5 @@ def sample(name: str) -> Batch:
     """Return the sample `name` of `SAMPLES` as a batch."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name + ".arff")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(SAMPLES[name])
+        Path(path).write_text(SAMPLES[name], "utf-8")
         return read(path, class_="first" if name == "dense-three-classes" else None)

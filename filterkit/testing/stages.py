@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout, suppress
+from dataclasses import Field
 from functools import wraps
 from io import StringIO
 from typing import Any
@@ -118,9 +118,8 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
             "decide for each row by itself"
         )
         assert parts is None or together is None or same(parts, together), (
-            f"{stage.name} gives other values when the rows come in blocks of {step}: "
-            "in transform, use nothing of the other rows of the batch; in fit, let sums not depend on how rows are "
-            "grouped"
+            f"{stage.name} gives other values when the rows come in blocks of {step}: in transform, use nothing of the "
+            "other rows of the batch; in fit, let sums not depend on how rows are grouped"
         )
         assert same(training_in_steps, all_at_once[1]), (
             f"{stage.name} makes other training rows when they come in blocks of {step}: identify rows by their "
@@ -499,7 +498,7 @@ def check_options_can_be_set(stage: Stage) -> None:
         )
 
 
-def vary_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[str, Any]]]:
+def vary_options(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
     """Yield each option that can have another value, and the values of all options with this other value.
 
     Raise AssertionError if a value is refused by an error that is not filterkit's.
@@ -510,7 +509,7 @@ def vary_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[st
             yield field, get_option_values(stage) | {field.name: other}
 
 
-def _accepts_value(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
+def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
     """Return whether an option accepts a value.
 
     Raise AssertionError if the stage refuses the value by an error that is not filterkit's.
@@ -549,7 +548,7 @@ def _make_registry(stage: Stage) -> Registry:
     return known
 
 
-def _choose_other_value(stage: Stage, field: dataclasses.Field[Any]) -> Any:
+def _choose_other_value(stage: Stage, field: Field[Any]) -> Any:
     """Return a value that an option does not have, of its type and within its limits."""
     value, kind = getattr(stage, field.name), get_option_types(type(stage))[field.name]
     if field.metadata["choices"]:
@@ -589,7 +588,7 @@ def check_methods_are_known(stage: Stage) -> None:
     check_methods(stage.name, type(stage))
 
 
-def _vary_own_options(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, Any]]]:
+def _vary_own_options(stage: Stage) -> list[tuple[Field[Any], dict[str, Any]]]:
     """List what `vary_options` yields for those options that the plugin itself declares.
 
     Options that name a file to be written are left out, because fitting would write it.

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.shell_completion import _resolve_context, _resolve_incomplete
+from click.shell_completion import CompletionItem, _resolve_context, _resolve_incomplete
 
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
@@ -128,20 +128,19 @@ def _complete_name(context: click.Context, begun: str) -> Answer:
         words = _make_stage_words(known)
         root = context.find_root()
         if isinstance(root.command, _RootCommand) and begun.startswith("-"):  # whose options may follow a chain
-            words += _list_unused_options(root, begun)
+            words += _make_words(root.command.shell_complete(root, begun))
         begun = begun or "-"  # options may follow, too
     elif isinstance(context.command, _RootCommand) and not begun.startswith("-"):
         helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_plugin_subcommands(known).items()}
         words, is_file = [Word(name, _take_first_sentence(text)) for name, text in helps.items()], True
-    return Answer([*words, *_list_unused_options(context, begun)], is_file)
+    # The options that are not given yet and, of a group that is not filterkit's, its commands.
+    return Answer([*words, *_make_words(context.command.shell_complete(context, begun))], is_file)
 
 
-def _list_unused_options(context: click.Context, begun: str) -> list[Word]:
-    """List the options of a command that are not given yet; of a group that is not filterkit's, also its commands."""
-    return [
-        Word(str(each.value), _take_first_sentence(each.help))
-        for each in context.command.shell_complete(context, begun)
-    ]
+def _make_words(items: list[CompletionItem]) -> list[Word]:
+    """Make words of those that click lists as texts; after one that ends in ``=`` more follows."""
+    plain = [(str(each.value), each.help) for each in items if each.type == "plain"]
+    return [Word(text, _take_first_sentence(about), text.endswith("=")) for text, about in plain]
 
 
 def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Answer:
@@ -156,10 +155,10 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
     """
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
-    plain = [each for each in found if each.type == "plain"]
-    words = [Word(str(each.value), _take_first_sentence(each.help), str(each.value).endswith("=")) for each in plain]
-    metavars = _list_metavars(param)
-    for metavar in metavars:
+    words = _make_words(found)
+    is_file = len(words) < len(found)
+    for metavar in _list_metavars(param):
+        is_file = is_file or metavar in _FILES
         match metavar:
             case "STAGE":
                 words += _make_stage_words(known)
@@ -180,7 +179,7 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
                 attributes = _read_attributes(line)
                 target = [each for each in attributes if each.name == chosen] if chosen else attributes[-1:]
                 words += (Word(value) for each in target if each.kind == "nominal" for value in each.values)
-    return Answer(words, bool(_FILES & {*metavars}) or len(plain) < len(found))
+    return Answer(words, is_file)
 
 
 def _make_stage_words(known: Registry) -> list[Word]:

@@ -120,7 +120,7 @@ def _find_answer(words: list[str], begun: str) -> Answer:
             from filterkit.plugin.registry import registry
 
             text = os.environ.get("_FILTERKIT_AFTER", "")  # fish does not pass it
-            at = split_line(text, "")
+            at = split_line(text)
             begins_word = text[:1].isspace()  # otherwise the first word belongs to that at the cursor
             after = [*at.words, at.begun][0 if begins_word else 1 :]
             after = list(takewhile(lambda word: word[:1] not in ("|", ";", "&", "<", ">"), after))  # of this command
@@ -133,7 +133,7 @@ def _format_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
     """Yield the answer for zsh and fish: the kind of each word, the word, and its help, with tabs between."""
     *before, begun = words or [""]
     if shell == "fish":
-        begun = split_line(begun, "").begun
+        begun = split_line(begun).begun
     found = _find_answer(before, begun)
     for word in found.words:
         yield "\t".join(["open" if word.is_open else "plain", word.text, word.help])
@@ -194,7 +194,7 @@ class Cursor(NamedTuple):
     replaced: int
 
 
-def split_line(line: str, breaks: str) -> Cursor:
+def split_line(line: str, breaks: str = "") -> Cursor:
     """Divide a line of a shell into words.
 
     Parameters

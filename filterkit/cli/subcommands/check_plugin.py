@@ -46,19 +46,17 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         raise UsageError(
             "check-plugin needs the name of a plugin, a package, a Python file, or a stage with its options"
         )
-    counts: Counter[str] = Counter()
-    wrong: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()  # how many of each kind, none if all of them conform
     with warnings.catch_warnings(action="ignore"):
         for kind, report in _check_named(known, list(words), debug):
             for line in report.lines():
                 click.echo(visible(line))
-            counts[kind] += 1
             wrong[kind] += not report
     if wrong.total():
         counted = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in wrong.items() if count]
         do = "does" if wrong.total() == 1 else "do"
         raise FilterkitError(f"check-plugin: {' and '.join(counted)} {do} not conform; see the lines above")
-    if not counts:
+    if not wrong:
         raise FilterkitError(
             f"check-plugin: {quoted(words[0])} offers nothing that can be checked without options; name a stage of it"
         )
@@ -129,7 +127,7 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
     found = found or _find_offer(known, name)
     if not found:
         offered = {each for plugin in known.plugins for _, each, _ in plugin.iterate_offers() if each[:1] not in "./"}
-        hint = suggestion(name, sorted({*offered, *(plugin.name for plugin in known.plugins)}))
+        hint = suggestion(name, {*offered, *(plugin.name for plugin in known.plugins)})
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
             f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers this name"

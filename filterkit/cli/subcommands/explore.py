@@ -58,7 +58,7 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
     """
     formats = Formats(known.formats, options.from_)
     kind = formats.find_input_format(path)
-    stages = parse_stages(list(words), known, options.seed, known.defaults)
+    stages = parse_stages(list(words), known, options.seed, with_defaults=True)
     check_page_name("explore", options.output)
     check_destinations([Destination("-o", options.output)], [path], known.files)
     check_options_apply(options, [path], [kind])

@@ -28,7 +28,7 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
     kinds: dict[str, Any] = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
     for name in names:
         if name not in kinds:
-            hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
+            hint = suggestion(name, kinds) or "; see: filterkit formats"
             raise UsageError(f"formats: no format {quoted(name)}{hint_at_plugin_files(known, hint)}")
     described = [
         {

@@ -21,7 +21,6 @@ from filterkit.data.labels import find_targets
 from filterkit.errors import StageError, quoted
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
-from filterkit.progress import ReadingProgress
 
 T = TypeVar("T")
 
@@ -81,16 +80,13 @@ def _read_overview(
     Its overview, the choice of its class, and whether it can be read again.
     """
     plain = replace(options, class_="none", labels=None, positive=None)
-    shown = ReadingProgress(options.progress)
-    with open_engine(known, options) as engine, open_input(path, plain, formats) as reader:
+    reader = open_input(path, plain, formats)
+    with open_engine(known, options) as engine, open_rows_to_fit(reader, engine, options) as rows:
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
-        try:
-            merger = RecordMerger(Overview.of, reader.schema)
-            for overview in shown.watch(reader.map(merger.compute, engine), reader):
-                merger.add(overview)
-            return merger.merge(), class_, path != "-" and not reader.live
-        finally:
-            shown.close()
+        merger = RecordMerger(Overview.of, reader.schema)
+        for overview in rows.map(merger.compute, last=True):
+            merger.add(overview)
+        return merger.merge(), class_, path != "-" and not reader.live
 
 
 def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -177,9 +178,9 @@ def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
     unfinished = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:
         for path, text in texts.items():
-            os.makedirs(os.path.join(unfinished, os.path.dirname(path)), exist_ok=True)
-            with open(os.path.join(unfinished, path), "w", encoding="utf-8") as file:
-                file.write(text)
+            file = Path(unfinished, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
         os.rename(unfinished, folder)
     except OSError as error:
         raise make_file_error(f"{folder}: {error.strerror}", error) from None
