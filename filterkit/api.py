@@ -160,9 +160,9 @@ def write(
     form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
     names = parse_part_names(file_path)
     if names is not None:
-        from filterkit.formats.parts import write_batches
+        from filterkit.formats.parts import write_batches_as_parts
 
-        write_batches(names, stream, form)
+        write_batches_as_parts(names, stream, form)
         return
     writer = RowWriter(form)
     with open_output(file_path) as out:

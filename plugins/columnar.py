@@ -212,10 +212,12 @@ class ColumnarTable(Table):
     file : closed at the end.
     """
 
+    _source: IO[bytes]
+
     def __init__(self, form: Columnar, opening: Opening, file: IO[bytes]) -> None:
         from filterkit.plugin import read_schema_metadata  # imports pyarrow, as the others below
 
-        self._file, self._form, self._path = file, form, opening.path
+        self._source, self._form, self._path = file, form, opening.path
         self._groups = groups = form.groups(file)
         self._unseen = opening.unseen
         names = groups.schema.names
@@ -360,7 +362,7 @@ class ColumnarTable(Table):
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         sizes = self._groups.measure_groups()
-        if self._file.name != self._path or not sizes or max(sizes) > _LARGEST:
+        if self._source.name != self._path or not sizes or max(sizes) > _LARGEST:
             return None  # a copy, which only this machine has, or groups that take too much memory
         firsts, nbytes = [0], 0  # of parts of some groups each, unless they are large
         for number, size in enumerate(sizes):
@@ -373,9 +375,6 @@ class ColumnarTable(Table):
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded, self._unseen)
-
-    def close(self) -> None:
-        self._file.close()
 
 
 def _read_notes_of_pandas(schema: pa.Schema) -> tuple[set[str], set[str]]:
@@ -541,7 +540,7 @@ def convert_to_pairs(name: str, batch: Batch) -> pa.Table:
     columns = (
         to_table(Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)) if apart else pa.table({})
     )
-    return append_weights(pa.table([*columns.columns, lists], names=[*columns.column_names, name]), batch.weights)
+    return append_weight_column(pa.table([*columns.columns, lists], names=[*columns.column_names, name]), batch.weights)
 
 
 class ColumnarWriter(Writer):
@@ -570,16 +569,16 @@ class ColumnarWriter(Writer):
         )
 
     def converter(self) -> Callable[[Batch], Any]:
-        return partial(convert_to_pairs, self._pairs) if self._pairs else convert_batch
+        return partial(convert_to_pairs, self._pairs) if self._pairs else convert_to_table
 
     def begin(self, out: IO[bytes]) -> None:
-        self._waiting: list[Any] = []  # tables as `append_weights` returns them
+        self._waiting: list[Any] = []  # tables as `append_weight_column` returns them
         self._rows = 0
         self._sink: Any = None
 
     def write(self, out: IO[bytes], piece: Any) -> None:
         # Sparse rows are large once they are dense.
-        for table in map(convert_batch, split_rows(piece, _CELLS)) if isinstance(piece, Batch) else [piece]:
+        for table in map(convert_to_table, split_rows(piece, _CELLS)) if isinstance(piece, Batch) else [piece]:
             self._waiting.append(table)
             self._rows += table.num_rows
             while self._rows >= self._group:
@@ -625,14 +624,14 @@ class ColumnarWriter(Writer):
         self._sink.close()
 
 
-def convert_batch(batch: Batch) -> Any:
-    """Return the Arrow table of a batch, as `append_weights` returns it, or the batch itself if it is sparse."""
+def convert_to_table(batch: Batch) -> Any:
+    """Return the Arrow table of a batch, as `append_weight_column` returns it, or the batch itself if it is sparse."""
     from filterkit.plugin import to_table
 
-    return batch if batch.sparse else append_weights(to_table(batch), batch.weights)
+    return batch if batch.sparse else append_weight_column(to_table(batch), batch.weights)
 
 
-def append_weights(table: pa.Table, weights: Any) -> pa.Table:
+def append_weight_column(table: pa.Table, weights: Any) -> pa.Table:
     """Append the weights of the rows to a table as its last column, whose name is empty; it is null for None."""
     import pyarrow as pa
 

@@ -99,7 +99,7 @@ class Libsvm(FileFormat):
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
         read = 0
-        table = TextTable("", (), _open_copy(opening, file), size=opening.block_size)
+        table = TextTable("", (), _open_local_copy(opening, file), size=opening.block_size)
         for block in table.parts():
             text = _tidy_lines(block.text) if b"#" in block.text or b"\t" in block.text else block.text
             lines = text.split(b"\n")
@@ -129,7 +129,7 @@ class Libsvm(FileFormat):
         return LibsvmWriter(self, schema, precision)
 
 
-def _open_copy(opening: Opening, file: IO[bytes]) -> Source:
+def _open_local_copy(opening: Opening, file: IO[bytes]) -> Source:
     """Open a local copy of an input as text; errors call it by the name of the input."""
     source = opening._replace(path=file.name).text()
     source.name = opening.name
@@ -166,7 +166,7 @@ class LibsvmTable(TextTable):
         position: int,
         file: IO[bytes] | None = None,
     ) -> None:
-        source = opening.text() if file is None else _open_copy(opening, file)
+        source = opening.text() if file is None else _open_local_copy(opening, file)
         super().__init__(relation_of(opening.path), attributes, source, size=opening.block_size)
         self._form, self._opening, self._class_position, self._file = form, opening, position, file
         self.class_ = attributes[position].name
@@ -209,7 +209,7 @@ class LibsvmParser(TextParser):
                 f"LIBSVM holds only numbers, but attribute {quoted(textual)} is of another type; read another format"
             )
         self.is_nominal = attributes[position].kind == "nominal"
-        self.values = np.array(_number_labels(attributes[position].values))
+        self.values = np.array(_choose_label_numbers(attributes[position].values))
 
     def parse(self, text: bytes) -> Batch:
         """Parse lines of libsvm to a batch; raise an error if one of them cannot be read."""
@@ -291,7 +291,7 @@ class LibsvmParser(TextParser):
         return super().explain(text, error)
 
 
-def _number_labels(labels: Sequence[str]) -> list[float]:
+def _choose_label_numbers(labels: Sequence[str]) -> list[float]:
     """Return the number that stands for each label: that in its text if all are numbers and differ, or its index."""
     numbers = [float(label) for label in labels if _NUMBER.fullmatch(label)]
     return numbers if len(set(numbers)) == len(labels) else [float(index) for index in range(len(labels))]
@@ -340,7 +340,7 @@ class LibsvmWriter(Writer):
         self._precision = precision
         self._labels: list[str] | None = None
         if target is not None and has_class:
-            numbers = _number_labels(target.values)
+            numbers = _choose_label_numbers(target.values)
             written = list(map(format_number, numbers))
             is_own = all(_NUMBER.fullmatch(v) and float(v) == number for v, number in zip(target.values, numbers))
             self._labels = list(target.values) if is_own else written

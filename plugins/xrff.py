@@ -19,6 +19,7 @@ from filterkit.plugin import (
     FileFormat,
     Opening,
     RowError,
+    Source,
     Table,
     Writer,
     arff_row,
@@ -115,11 +116,12 @@ class XrffTable(Table):
     """
 
     omits_texts = True
+    _source: Source
 
-    def __init__(self, opening: Opening, source: Any) -> None:
+    def __init__(self, opening: Opening, source: Source) -> None:
         self._source, self._opening = source, opening
         self._document = document = XrffDocument(source.name, None if opening.encoding == "utf-8" else "utf-8")
-        while not document.rows and document.parse(source.read(document.next_size(1 << 16))):
+        while not document.rows and document.parse(source.read(document.choose_read_size(1 << 16))):
             pass
         if document.attributes is None:
             raise RowError("this is not XRFF: it declares no attributes", source=source.name)
@@ -137,18 +139,12 @@ class XrffTable(Table):
                 yield document.take_rows()
             if self._source.must_wait():
                 yield PAUSE
-            going = document.parse(self._source.read(document.next_size(min(max(size, 64), 1 << 18))))
+            going = document.parse(self._source.read(document.choose_read_size(min(max(size, 64), 1 << 18))))
         if document.rows:
             yield document.take_rows()
 
     def parser(self, schema: Schema) -> ArffRowParser:
         return ArffRowParser(schema, self._opening.rejects)
-
-    def position(self) -> int:
-        return int(self._source.position())
-
-    def close(self) -> None:
-        self._source.close()
 
 
 class XrffDocument:
@@ -210,7 +206,7 @@ class XrffDocument:
             raise self._make_error(f"a row is longer than {_LONGEST >> 20} MB")
         return bool(text)
 
-    def next_size(self, least: int) -> int:
+    def choose_read_size(self, least: int) -> int:
         """Return how many bytes to pass to `parse`: as many as an unfinished tag or comment has, but at least `least`.
 
         The parser reads that from its beginning with each further piece.
@@ -436,10 +432,10 @@ class XrffWriter(Writer):
                 continue
             for attribute, column in group:
                 if attribute.kind == "nominal":
-                    elements = [make_value(code, attribute) for code in (*range(len(attribute.values)), None)]
+                    elements = [make_value_element(code, attribute) for code in (*range(len(attribute.values)), None)]
                     line.append(take_texts(elements, column))
                 else:
-                    line.append(pa.array([make_value(value, attribute) for value in column], pa.string()))
+                    line.append(pa.array([make_value_element(value, attribute) for value in column], pa.string()))
         text = bytes(join_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
@@ -453,7 +449,7 @@ class XrffWriter(Writer):
         elements = [f'<value index="{i + 1}">{number}</value>' for i, number in zip(positions, numbers)]
         for entry in np.flatnonzero(schema.nominal[csr.indices] | np.isnan(csr.data)).tolist():
             i = positions[entry]
-            elements[entry] = make_value(csr.data[entry], attributes[i], f' index="{i + 1}"')
+            elements[entry] = make_value_element(csr.data[entry], attributes[i], f' index="{i + 1}"')
         apart = [*schema.passthrough_indices, *([] if schema.class_index is None else [schema.class_index])]
         columns = dict(zip(apart, to_columns(batch, apart)))
         if schema.class_index is not None and attributes[schema.class_index].kind == "numeric":
@@ -465,7 +461,7 @@ class XrffWriter(Writer):
             values = [(i, column[row]) for i, column in columns.items()]
             found = [*zip(positions[part], elements[part])]
             found += [
-                (i, make_value(value, attributes[i], f' index="{i + 1}"'))
+                (i, make_value_element(value, attributes[i], f' index="{i + 1}"'))
                 for i, value in values
                 if i != schema.class_index or value != 0
             ]
@@ -507,14 +503,14 @@ def make_start_tag(weight: float, is_sparse: bool = False) -> str:
 _get_date_format = lru_cache(DateFormat)
 
 
-def make_value(value: Any, attribute: Attribute, begin: str = "") -> str:
+def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str:
     """Return the XML element of a value, missing if None or NaN; `begin` is the text of its own XML attributes."""
     if value is None or value != value:
         return f'<value{begin} missing="yes"/>'
     if attribute.kind == "numeric":
         return f"<value{begin}>{format_number(value)}</value>"
     if attribute.kind == "relational":
-        return f"<value{begin}>{make_bag(value, attribute)}</value>"
+        return f"<value{begin}>{make_bag_element(value, attribute)}</value>"
     text = value
     if attribute.kind == "nominal":
         text = attribute.values[int(value)]
@@ -529,14 +525,14 @@ def make_value(value: Any, attribute: Attribute, begin: str = "") -> str:
     return make_element("value", text, begin)
 
 
-def make_bag(text: str, attribute: Attribute) -> str:
+def make_bag_element(text: str, attribute: Attribute) -> str:
     """Return the rows of a bag, the value of a relational attribute, as XML."""
     found = ["<instances>"]
     for row in parse_bag(text, attribute):
         found.append(make_start_tag(row.weight, row.sparse))
         for position, value in row.values.items():
             begin = f' index="{position + 1}"' if row.sparse else ""
-            found.append(make_value(value, attribute.attributes[position], begin))
+            found.append(make_value_element(value, attribute.attributes[position], begin))
         found.append("</instance>")
     return "".join([*found, "</instances>"])
 

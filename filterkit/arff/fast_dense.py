@@ -35,9 +35,9 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
     if layout.schema.class_index is not None:
         apart[layout.schema.class_index] = True
     if layout.count > _WIDE:
-        X, others = _read_wide_fields(text, layout, apart)
+        X, others = _read_many_columns(text, layout, apart)
     else:
-        X, others = _read_fields(text, layout, range(layout.count), apart)
+        X, others = _read_csv_columns(text, layout, range(layout.count), apart)
     if weights is not None and len(weights) != len(X):
         raise NotPlain
     schema = layout.schema
@@ -91,7 +91,7 @@ def _has_comma_at_line_end(text: bytes) -> bool:
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
-def _read_fields(
+def _read_csv_columns(
     text: bytes, layout: BatchLayout, positions: Sequence[int], apart: np.ndarray
 ) -> tuple[np.ndarray, dict[int, Any]]:
     """Read a CSV with a column for each of the `positions` of attributes.
@@ -115,8 +115,8 @@ def _read_fields(
     return X, others
 
 
-def _read_wide_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Do what `_read_fields` does, but read all numbers as one long column, because Arrow takes 5 kB for a column."""
+def _read_many_columns(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+    """Do what `_read_csv_columns` does, but with all numbers as one long column, as Arrow takes 5 kB for each."""
     characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")
     ends = np.flatnonzero(is_end | (characters == ord(",")))
@@ -129,7 +129,7 @@ def _read_wide_fields(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tu
     X, others = np.empty((rows, 0)), dict[int, Any]()
     if positions:
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        X, others = _read_fields(characters[is_apart].tobytes(), layout, positions, apart)
+        X, others = _read_csv_columns(characters[is_apart].tobytes(), layout, positions, apart)
     if len(X) != rows:
         raise NotPlain
     if len(positions) < layout.count:

@@ -70,7 +70,7 @@ def parse_sparse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Pa
     passthrough: list[list[Any]] = [
         [0 if i in layout.dates else OMITTED] * len(pairs.ends) for i in layout.schema.passthrough_indices
     ]
-    matrix = pairs.matrix._replace(data=_encode_words(pairs, marked, layout, passthrough))
+    matrix = pairs.matrix._replace(data=_encode_pair_values(pairs, marked, layout, passthrough))
     return make_batch_of_pairs(layout, matrix, weights, passthrough)
 
 
@@ -111,7 +111,9 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     return _Pairs(lines, ends, matrix, missing)
 
 
-def _encode_words(pairs: _Pairs, marked: list[str], layout: BatchLayout, passthrough: list[list[Any]]) -> np.ndarray:
+def _encode_pair_values(
+    pairs: _Pairs, marked: list[str], layout: BatchLayout, passthrough: list[list[Any]]
+) -> np.ndarray:
     """Return the values of `pairs` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
 
     `passthrough` has a list of values, one for each row, for each column of `Batch.passthrough`.

@@ -74,7 +74,7 @@ class FastFormatter(RowFormat):
         return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], weights, "\n"))]
 
     @cached_property
-    def _indices(self) -> Any:
+    def _index_texts(self) -> Any:
         """An Arrow array of the positions of all attributes as texts."""
         return row_texts(np.arange(float(len(self.schema.attributes)))[:, None])
 
@@ -115,4 +115,4 @@ class FastFormatter(RowFormat):
         if batch.weights is not None:
             ends = [f"}}{format_weight(weight)}\n" for weight in batch.weights.tolist()]
         begins = ["{"] * len(batch)
-        return join_pairs(begins, ends, indptr, positions, self._indices, (texts, codes), ("", ","))
+        return join_pairs(begins, ends, indptr, positions, self._index_texts, (texts, codes), ("", ","))

@@ -6,6 +6,7 @@ import math
 import re
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -66,30 +67,30 @@ class Header(NamedTuple):
     is_own: bool | None = False
 
 
+@dataclass(eq=False, repr=False)
 class HeaderPieces(Iterator[bytes]):
     """Iterates over the pieces of a header, and holds them, so that they can be read again.
 
-    Parameters
-    ----------
-    pieces : of whole lines.
-    all_of_them : whether to hold all; otherwise only the latest, which has the line of an error.
-
     Attributes
     ----------
+    pieces : of whole lines.
+    all_of_them : whether to hold all, as long as they are not too large; otherwise only the latest, which has the line
+        of an error.
     recent : the pieces that are held.
     first : the number of the first line in `recent`.
     """
 
-    def __init__(self, pieces: Iterator[bytes], all_of_them: bool) -> None:
-        self._pieces, self._all, self._size = pieces, all_of_them, 0
-        self.recent: list[bytes] = []
-        self.first = 1
+    pieces: Iterator[bytes]
+    all_of_them: bool
+    recent: list[bytes] = field(default_factory=list)
+    first: int = 1
+    _size: int = 0  # bytes of all pieces
 
     def __next__(self) -> bytes:
-        piece = next(self._pieces)
+        piece = next(self.pieces)
         self._size += len(piece)
-        self._all &= self._size <= _LONGEST
-        if not self._all:
+        self.all_of_them &= self._size <= _LONGEST
+        if not self.all_of_them:
             self.first += sum(map(count_lines, self.recent))
             self.recent.clear()
         self.recent.append(piece)

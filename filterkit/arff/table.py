@@ -176,7 +176,7 @@ class FurtherFiles(NamedTuple):
         if what:
             raise FilterkitError(f"{name}: its attributes are not those of {self.name}: {what}")
 
-    def read(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
+    def read_rows(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
         """Return all rows of a file as text, notes about its header, and what the header says about the number of rows.
 
         `elsewhere` says whether the file may be missing because this is another machine, see `Files`.
@@ -193,7 +193,7 @@ def _parse_part(parser: BlockParser, further: FurtherFiles, part: Block | Files)
         return parser(part)
     # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
     # something to say about headers, too.
-    read = [further.read(*file, part.elsewhere) for file in part.files]
+    read = [further.read_rows(*file, part.elsewhere) for file in part.files]
     texts = [block.text for block, *_ in read]
     if len(read) > 1 and not parser.lenient and all(find_last_line_end(text) == len(text) for text in texts):
         with suppress(ArffError):

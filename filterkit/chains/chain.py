@@ -309,7 +309,7 @@ class FittedChain:
         check_unseen(unseen)
         batch = convert_to_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
-            batch = self._align(batch.schema, unseen).apply(batch)
+            batch = self._align(batch.schema, unseen).align(batch)
         with StageProgress(progress, len(self.stages), "applied") as tell, add_remedies():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)

@@ -114,7 +114,7 @@ def _check_part_names(
         if other is not destination and names.is_part_path(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
     if "://" not in names.folder:
-        check_output(names.path_of(names.part(0)))
+        check_output(names.path_of(names.format_part_name(0)))
 
 
 def _refuse_shared_outputs(destinations: Iterable[Destination]) -> None:

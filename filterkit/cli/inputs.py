@@ -18,7 +18,7 @@ from filterkit.engines.engine import NOTHING_DONE, Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.files.rejects import RejectWriter
 from filterkit.formats.base import FileFormat, Opening
-from filterkit.formats.reader import Reader, map_numbered
+from filterkit.formats.reader import Reader, map_numbered_batches
 from filterkit.plugin.formats import Formats
 from filterkit.progress import ReadingProgress
 
@@ -88,7 +88,7 @@ def open_rows_to_fit(
     StageError : a stage fails on these rows; it names the input.
     """
     shown = ReadingProgress(options.progress)
-    mapping = partial(map_numbered, reader) if numbered else reader.map
+    mapping = partial(map_numbered_batches, reader) if numbered else reader.map
     with reader:
         source = BatchSource(
             reader.schema,
@@ -129,7 +129,7 @@ def transform_later_rows(
     """
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
-    mapping = partial(map_numbered, reader) if numbered else reader.map
+    mapping = partial(map_numbered_batches, reader) if numbered else reader.map
     source = BatchSource(
         fitted.incoming,
         lambda function, done=NOTHING_DONE: shown.watch(
@@ -143,7 +143,7 @@ def transform_later_rows(
 
 
 def _call_on_aligned(alignment: Alignment, function: Callable[[Batch], T], batch: Batch) -> T:
-    return function(alignment.apply(batch))
+    return function(alignment.align(batch))
 
 
 @contextmanager

@@ -53,7 +53,7 @@ class OutputParts(NamedTuple):
         with suppress(FilterkitError):  # it cannot be saved: then its input and its options have to do
             hashed = hashlib.sha256(saved.encode_chain(fitted)).hexdigest()[:32]
         parts, work = self.parts, self.work | {"chain": hashed}
-        parts.check(work)
+        parts.check_same_work(work)
         done = {} if again else dict(parts.done)
         if parts.is_complete and not again:
             self.print_nothing_to_do()
@@ -90,7 +90,7 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
                 "input": digest_sizes_and_times(dict.fromkeys([job.path, transfer.source, *files])),
                 "part size": job.part_size,
             }
-            parts.check(work)
+            parts.check_same_work(work)
             found[transfer.output] = OutputParts(parts, work)
     return found
 

@@ -102,11 +102,11 @@ class Alignment:
         else:
             _raise_if_unknown(attribute.name, unknown)
 
-    def apply(self, batch: Batch) -> Batch:
+    def align(self, batch: Batch) -> Batch:
         """Return the same rows in the wanted schema, sparse or dense as it says."""
         new = {target: self._convert_values(batch, origin, target) for target, origin in self._converted.items()}
         new |= {target: np.full(len(batch), np.nan) for target in self._missing}
-        return self._rearrangement.apply(batch, new).in_form(self.wanted.sparse)
+        return self._rearrangement.rearrange(batch, new).in_form(self.wanted.sparse)
 
     def _convert_values(self, batch: Batch, origin: int, target: int) -> Any:
         """Convert the values of the incoming attribute at `origin` to the wanted one at `target`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple, SupportsIndex, TypeAlias, TypeVar, overload
 
@@ -135,11 +136,6 @@ class Attributes(Sequence[Attribute]):
         return np.array([function(form) for form in self.forms], dtype).take(self.codes)
 
     @property
-    def label_counts(self) -> np.ndarray:
-        """int64 (n,): how many labels each attribute declares."""
-        return self.map_forms(lambda form: len(form.values), np.int64)
-
-    @property
     def is_plain(self) -> np.ndarray:
         """bool (n,): whether each is numeric without a weight or scores."""
         return self.map_forms(_PLAIN.__eq__, bool)
@@ -228,12 +224,12 @@ def _pack_attributes(some: list[Attribute]) -> Attributes:
     return Attributes(Texts.of([each[0] for each in some]), forms, codes, scores)
 
 
+@dataclass
 class AttributeCollector:
     """Collects attributes that come one by one, or many together."""
 
-    def __init__(self) -> None:
-        self._parts: list[Attributes] = []
-        self._last: list[Attribute] = []  # the last few, which no part has yet
+    _parts: list[Attributes] = field(default_factory=list)
+    _last: list[Attribute] = field(default_factory=list)  # the last few, which no part has yet
 
     def add(self, attribute: Attribute) -> None:
         self._last.append(attribute)
@@ -307,7 +303,7 @@ def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
 
 
 def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
-    """Return the position of the first attribute named as an earlier one, after that of this one; None without any."""
+    """Return the positions of the first attribute with the name of an earlier one: the earlier one first; or None."""
     names = list_names(attributes)
     if isinstance(names, list) and len(set(names)) == len(names):
         return None

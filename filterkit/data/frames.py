@@ -15,7 +15,7 @@ from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.dates import DateFormat
-from filterkit.data.losses import Inexact, describe_inexact, find_inexact_int, named, warn_of_losses
+from filterkit.data.losses import Inexact, describe_inexact_number, find_inexact_int, named, warn_of_losses
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Attribute
 from filterkit.data.schema_json import make_schema_metadata
@@ -158,7 +158,7 @@ def _read_entries(column: pd.Series) -> Entries:
     try:
         values = convert_to_exact_floats(pa.array(array.sp_values)).to_numpy()
     except Inexact as error:
-        raise FilterkitError(describe_inexact(str(column.name), error.number)) from None
+        raise FilterkitError(describe_inexact_number(str(column.name), error.number)) from None
     chosen = values != 0
     return Entries(array.sp_index.indices.astype(np.int64)[chosen], values[chosen], len(array))
 
@@ -200,7 +200,7 @@ def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as alone:
             odd = find_inexact_int(column)
             if isinstance(alone, OverflowError) and odd is not None:
-                return describe_inexact(str(name), str(odd))
+                return describe_inexact_number(str(name), str(odd))
             kinds = sorted({type(value).__name__ for value in column if value is not None})
             of = f"objects of types {', '.join(kinds[:4])}" if len(kinds) > 1 else f"values of type {kinds[0]}"
             reason = " ".join(str(alone).split())[:200]

@@ -72,7 +72,7 @@ def render_schema(schema: Schema) -> str:
         (i + 1, a.name, a.kind, _describe_attribute(a), role if i in targets else "")
         for i, a in ((i, schema.attributes[i]) for i in positions)
     ]
-    counted, form = _describe_form(schema)
+    counted, form = _describe_size_and_form(schema)
     caption = f"{schema.relation}: {counted}, {form} rows{_describe_class(schema)}"
     left_out = f"{count - len(rows):,} more attributes" if count > len(rows) else ""
     return render_table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
@@ -86,7 +86,7 @@ def _choose_positions(count: int, most: int, wanted: Sequence[int]) -> list[int]
     return [*range(most - len(late)), *late]
 
 
-def _describe_form(schema: Schema) -> tuple[str, str]:
+def _describe_size_and_form(schema: Schema) -> tuple[str, str]:
     """Return how many attributes there are, and whether rows are sparse, a text each."""
     count = len(schema.attributes)
     return f"{count:,} attribute{'s' * (count != 1)}", "sparse" if schema.sparse else "dense"
@@ -116,7 +116,7 @@ def render_html_preview(batch: Batch) -> str:
     """Make a table of the first rows of a batch: a column for each attribute or, of many sparse ones, what is not 0."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
-    counted, form = _describe_form(schema)
+    counted, form = _describe_size_and_form(schema)
     caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}, {counted}"
     caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""

@@ -14,7 +14,7 @@ from filterkit.data.batch import Batch, from_attribute_matrix, make_passthrough_
 from filterkit.data.columns import Entries, list_columns
 from filterkit.data.contract import describe_type
 from filterkit.data.csr import Csr
-from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
+from filterkit.data.losses import describe_inexact_number, is_exact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.targets import find_class
 from filterkit.errors import FilterkitError, quoted
@@ -46,7 +46,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
-    readers = [_make_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
+    readers = [_make_cell_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
     is_sparse = bool(len(rows)) and isinstance(rows[0], dict)
     if is_sparse and any(a.kind == "string" for a in attributes):
         raise FilterkitError(
@@ -78,7 +78,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     return from_attribute_matrix(schema, matrix, is_sparse, None, make_passthrough_table(schema, texts))
 
 
-def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
+def _make_cell_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     """Make a function that checks a cell of an attribute, and converts it to the form that `to_columns` returns.
 
     `declared` is the type in the dictionary. If it is labels that are not all texts, numbers in cells are labels, not
@@ -98,7 +98,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
                 raise FilterkitError(f"attribute {name} does not declare the value {quoted(str(cell))}")
             return codes[cell]
         if kind == "numeric" and isinstance(cell, (int, np.integer)) and not is_exact(int(cell)):
-            raise FilterkitError(describe_inexact(attribute.name, str(cell)))
+            raise FilterkitError(describe_inexact_number(attribute.name, str(cell)))
         if not isinstance(cell, (Real, np.number) if kind == "numeric" else str):
             what = "number" if kind == "numeric" else "text"
             raise FilterkitError(f"attribute {name} is {kind} and has {quoted(str(cell))}; make it a {what}")

@@ -32,7 +32,7 @@ class Inexact(ValueError):
         self.number = number
 
 
-def describe_inexact(name: str, number: str) -> str:
+def describe_inexact_number(name: str, number: str) -> str:
     """Make the message that float64 cannot represent a number of the column `name`; it says what to do."""
     return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 

@@ -99,7 +99,7 @@ class Rearrangement:
         is_same = sources == list(incoming.passthrough_indices)
         self._same_passthrough = is_same and incoming.passthrough == wanted.passthrough
 
-    def apply(self, batch: Batch, new: Mapping[int, Any] | None = None) -> Batch:
+    def rearrange(self, batch: Batch, new: Mapping[int, Any] | None = None) -> Batch:
         """Return the rows of `batch` in the wanted schema.
 
         Parameters
@@ -122,6 +122,8 @@ class Rearrangement:
             y=batch.y if self._same_y else self._build_y(batch, new),
             passthrough=passthrough,
         )
+
+    apply = rearrange  # its name in older plugins
 
     def _get_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """Return the values of the attribute of `wanted` at `position`, from the batch or the `new` ones."""
@@ -174,7 +176,7 @@ class Rearrangement:
 def change_targets(batch: Batch, schema: Schema) -> Batch:
     """Return the rows in a schema of the same attributes with another class or labels; they stay sparse or dense."""
     rearrangement = Rearrangement(batch.schema, schema, np.arange(len(schema.attributes)))
-    return rearrangement.apply(batch).in_form(batch.sparse)
+    return rearrangement.rearrange(batch).in_form(batch.sparse)
 
 
 # The names of these functions in older plugins.

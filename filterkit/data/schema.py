@@ -165,10 +165,7 @@ class Schema(Targets):
     @cached_property
     def label_counts(self) -> np.ndarray:
         """int64 (columns,): how many labels each column of X declares, 0 if it is numeric."""
-        features = self.features
-        if isinstance(features, Attributes):
-            return features.label_counts
-        return np.array([len(a.values) for a in features], dtype=np.int64)
+        return Attributes.of(self.features).map_forms(lambda form: len(form.values), np.int64)
 
     @cached_property
     def passthrough_indices(self) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def from_table(
     schema : without labels; see `Schema.labels`.
     weights : float64 (rows,) of the rows, or None.
     rounded : the names of attributes whose values are rounded if need be: numbers to float64, times to milliseconds.
-    unseen : whether texts that are not among the labels get a negative code, which `drop_unseen` makes missing;
+    unseen : whether texts that are not among the labels get a negative code, which `drop_unseen_values` makes missing;
         otherwise, they are errors.
 
     Raises
@@ -76,7 +76,7 @@ def _round_column(column: Any) -> Any:
     return column
 
 
-def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
+def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
     """Replace the negative codes of `from_table` in a batch by missing values.
 
     Returns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any, SupportsIndex, TypeVar, overload
@@ -16,18 +17,18 @@ _SHOWN = 20  # texts of a set, in its repr
 _LARGEST = (1 << 31) - 1  # the largest int32
 
 
+@dataclass(eq=False, repr=False)
 class Texts(Sequence[str]):
     """Many texts; an immutable sequence of `str` that takes little more memory than their characters.
 
-    Parameters
+    Attributes
     ----------
     characters : uint8, the UTF-8 text of all, and perhaps more before and after them.
     bounds : int32 or int64 (n + 1,): where each text begins, and where the last one ends.
     """
 
-    def __init__(self, characters: np.ndarray, bounds: np.ndarray) -> None:
-        self.characters = characters
-        self.bounds = bounds
+    characters: np.ndarray
+    bounds: np.ndarray
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
@@ -183,16 +184,11 @@ class Texts(Sequence[str]):
         return arrow.wrap_texts(self.bounds, self.characters)
 
 
+@dataclass(eq=False, repr=False)
 class TextSet(Set[str]):
-    """Texts that all differ, as an immutable ordered set; an index or slice selects from them as from a list.
+    """Texts that all differ, as an immutable ordered set; an index or slice selects from them as from a list."""
 
-    Parameters
-    ----------
-    texts : many in a `Texts`, few as the keys of a dict.
-    """
-
-    def __init__(self, texts: Texts | dict[str, None]) -> None:
-        self._texts = texts
+    _texts: Texts | dict[str, None]
 
     @classmethod
     def _from_iterable(cls, it: Iterable[S]) -> Set[S]:

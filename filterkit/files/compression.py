@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from importlib import import_module
 from typing import IO, Any
 
@@ -36,27 +37,27 @@ def compress(raw: Any, path: str) -> Any:
     return import_module(_MODULES[ending]).open(raw, "wb") if ending in _MODULES else raw
 
 
+@dataclass
 class _Decompressed:
     """A decompressed stream whose text before damage, or before the end of a cut file, is read before the error."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._fault: Exception | None = None
+    stream: Any
+    fault: Exception | None = None
 
     def read(self, size: int) -> bytes:
         """Read `size` bytes, fewer before damage and at the end; raise what the stream raises if there is no text."""
-        if self._fault is not None:
-            raise self._fault
+        if self.fault is not None:
+            raise self.fault
         text = bytearray()
         try:
-            while len(text) < size and (piece := self._stream.read(min(size - len(text), _STEP))):
+            while len(text) < size and (piece := self.stream.read(min(size - len(text), _STEP))):
                 text += piece
         except Exception as error:
             if not text:
                 raise
-            self._fault = error
+            self.fault = error
         return bytes(text)
 
     def close(self) -> None:
         """Close the stream, but not the compressed one that it reads."""
-        self._stream.close()
+        self.stream.close()

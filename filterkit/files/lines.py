@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -56,47 +57,44 @@ def find_first_line_end(text: bytes, start: int = 0) -> int:
     return end.end() if end else len(text)
 
 
+@dataclass(eq=False, repr=False)
 class Lines(Iterator[bytes]):
     """Iterates over the text of a source in pieces of whole lines or records; the last one may have no end.
 
     What a live source has sent is yielded before more is waited for.
 
-    Parameters
-    ----------
-    source : what to read.
-    rest : text that has been read from it already.
-    size : about how many bytes each piece has.
-    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 without one.
-
     Attributes
     ----------
-    rest : the text that has been read, but not yielded.
+    source : what to read.
+    rest : text that has been read from it already, but not yielded.
+    size : about how many bytes each piece has.
+    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 without one.
 
     Raises
     ------
     RowError : a line or record is too long.
     """
 
-    def __init__(
-        self, source: Source, rest: bytes, size: int, end_of: Callable[[bytes], int] = find_last_line_end
-    ) -> None:
-        self._source, self.rest, self._size, self._end_of = source, rest, size, end_of
+    source: Source
+    rest: bytes
+    size: int
+    end_of: Callable[[bytes], int] = find_last_line_end
 
     def __next__(self) -> bytes:
-        text, size, end = self.rest, self._size, 0
-        if self._source.live or len(text) >= size:
-            end = self._end_of(text)
-        while not end and (more := self._source.read(size - len(text) if len(text) < size else len(text))):
+        text, size, end = self.rest, self.size, 0
+        if self.source.live or len(text) >= size:
+            end = self.end_of(text)
+        while not end and (more := self.source.read(size - len(text) if len(text) < size else len(text))):
             text += more
-            end = self._end_of(text)
+            end = self.end_of(text)
             if not end and len(text) > LONGEST:
                 raise RowError(
-                    f"a line is longer than {LONGEST >> 20} MB; is a quote not closed?", source=self._source.name
+                    f"a line is longer than {LONGEST >> 20} MB; is a quote not closed?", source=self.source.name
                 )
         if not text:
             raise StopIteration
         if end > 2 * size:  # `rest` was longer than a block
-            end = self._end_of(text[:size]) or end
+            end = self.end_of(text[:size]) or end
         self.rest = text[end:] if end else b""
         return text[:end] if end else text
 

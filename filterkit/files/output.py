@@ -60,7 +60,7 @@ def check_output(path: str) -> None:
     if is_url(path):
         example = f"{os.path.dirname(path)}/part-*.arff"
         raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")
-    with name_write_errors(_make_title(path)):
+    with name_write_errors(_name_output(path)):
         number = _find_output_descriptor(path)
         if number is not None:
             if is_read_only(number):
@@ -77,7 +77,7 @@ def check_output(path: str) -> None:
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         raise make_file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        with name_write_errors(_make_title(path)):
+        with name_write_errors(_name_output(path)):
             UnfinishedFile(os.path.realpath(path)).remove()  # only the attempt has the system say why it refuses
 
 
@@ -105,11 +105,11 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     check_output(path)
     number, unfinished = _find_output_descriptor(path), None
     try:
-        with name_write_errors(_make_title(path)):
+        with name_write_errors(_name_output(path)):
             if number is None and _read_file_type(path) in (0, stat.S_IFREG):
                 unfinished = UnfinishedFile(os.path.realpath(path))
             file, name = (path, path) if unfinished is None else (unfinished.path, unfinished.target)
-            sink = Sink(file if number is None else number, _make_title(path), onward)
+            sink = Sink(file if number is None else number, _name_output(path), onward)
         with io.BufferedWriter(sink) as raw, compress(raw, name if number is None else "") as out:
             yield out
         if unfinished is not None and _waiting is not None:
@@ -159,7 +159,7 @@ def rename_together() -> Iterator[None]:
             file.remove()
 
 
-def _make_title(path: str) -> str:
+def _name_output(path: str) -> str:
     return "standard output" if path == "-" else path
 
 

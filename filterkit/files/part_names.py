@@ -35,21 +35,21 @@ class PartNames(NamedTuple):
         """The name of the journal, which lists the complete parts until all are."""
         return f".{self.before}list{self.after}.journal"
 
-    def part(self, number: int) -> str:
+    def format_part_name(self, number: int) -> str:
         """Return the name of the part with this number, from 0."""
         return f"{self.before}{number:05d}{self.after}"
 
-    def number(self, name: str) -> int | None:
+    def parse_part_name(self, name: str) -> int | None:
         """Return the number of the part of this name; None if it is the name of something else."""
         match = re.fullmatch(re.escape(self.before) + r"(\d{5,})" + re.escape(self.after), name)
-        return int(match[1]) if match is not None and self.part(int(match[1])) == name else None
+        return int(match[1]) if match is not None and self.format_part_name(int(match[1])) == name else None
 
     def is_part_path(self, path: str) -> bool:
         """Return whether a file has the path of a part, so that a part would overwrite it."""
         if "://" in self.folder or "://" in path:
-            return path.startswith(self.folder) and self.number(path[len(self.folder) :]) is not None
+            return path.startswith(self.folder) and self.parse_part_name(path[len(self.folder) :]) is not None
         folder, name = os.path.split(os.path.realpath(path))
-        return self.number(name) is not None and folder == os.path.realpath(self.folder or ".")
+        return self.parse_part_name(name) is not None and folder == os.path.realpath(self.folder or ".")
 
     def path_of(self, name: str) -> str:
         """Return the path of the file of this name in the folder of the parts."""

@@ -70,7 +70,7 @@ class Parts:
             if self._head is not None and self._head["format"] != _FORMAT:
                 raise ValueError
             for part in parts:
-                number = names.number(part["name"])
+                number = names.parse_part_name(part["name"])
                 if number is None:
                     raise ValueError
                 labels = tuple(map(int, part.get("labels", ())))
@@ -80,12 +80,14 @@ class Parts:
             raise FilterkitError(f"{self._found_in}: {what}") from None
         sizes = self._folder.list_sizes()
         for name in sizes if self._head is None else ():
-            if names.number(name) is not None:  # readers would take it for a part of this output
+            if names.parse_part_name(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
                     f"{names.path_of(name)}: no list says to which output this part belongs; remove all of "
                     f"{names.path}, or choose another name"
                 )
-        self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names.part(n)) == each.bytes}
+        self.done = {
+            n: each.rows for n, each in self.entries.items() if sizes.get(names.format_part_name(n)) == each.bytes
+        }
 
     @property
     def is_complete(self) -> bool:
@@ -97,7 +99,7 @@ class Parts:
         """The number of rows of all parts."""
         return sum(each.rows for each in self.entries.values())
 
-    def check(self, work: Work) -> None:
+    def check_same_work(self, work: Work) -> None:
         """Raise FilterkitError, which says what differs, if the parts that are there are of other work."""
         if self._head is None:
             return
@@ -125,16 +127,16 @@ class Parts:
 
     def add(self, number: int, path: str, entry: PartEntry) -> None:
         """Give the complete part at `path` its final name, and note it; refuse one with another number of rows."""
-        before = self.entries.get(number)
+        names, name, before = self.names, self.names.format_part_name(number), self.entries.get(number)
         if before is not None and before.rows != entry.rows:
             raise FilterkitError(
-                f"{self.names.path_of(self.names.part(number))}: it had {before.rows} rows and now has {entry.rows}; "
-                f"remove {self.names.path} and {self.names.path_of(self.names.journal)}, and run the command again"
+                f"{names.path_of(name)}: it had {before.rows} rows and now has {entry.rows}; "
+                f"remove {names.path} and {names.path_of(names.journal)}, and run the command again"
             )
         self.entries[number] = entry
         # First, because a part that is missing is written again.
         self._folder.add_to_journal(f"{self._format_entry(number)}\n".encode())
-        self._folder.move_into_folder(path, self.names.part(number))
+        self._folder.move_into_folder(path, name)
         self.done[number] = entry.rows
 
     def finish(self) -> None:
@@ -154,10 +156,10 @@ class Parts:
 
     def remove_all(self) -> None:
         """Remove all parts and the journal."""
-        for name in [*map(self.names.part, self.entries), self.names.journal]:
+        for name in [*map(self.names.format_part_name, self.entries), self.names.journal]:
             self._folder.remove(name)
 
     def _format_entry(self, number: int) -> str:
         """Return the JSON of the name of a part and of its entry."""
-        about = {"name": self.names.part(number), **self.entries[number]._asdict()}
+        about = {"name": self.names.format_part_name(number), **self.entries[number]._asdict()}
         return json.dumps({name: value for name, value in about.items() if value != ()})

@@ -205,6 +205,7 @@ class Table:
     file_rows: FileRows = FileRows("")
     omits_texts: bool = False
     small_file_size: int = 0
+    _source: Source | IO[bytes] | None = None  # what is read, and closed at the end
 
     def __init__(self, relation: str, attributes: Iterable[Attribute]) -> None:
         self.relation = relation
@@ -231,10 +232,12 @@ class Table:
 
     def position(self) -> int:
         """Return the number of stored bytes that have been read."""
-        return 0
+        return self._source.position() if isinstance(self._source, Source) else 0
 
     def close(self) -> None:
         """Close the input."""
+        if self._source is not None:
+            self._source.close()
 
 
 class Writer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -19,9 +20,10 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE
 from filterkit.errors import ArffError, RowError, StageError
 from filterkit.files.scratch import Scratch, Stored
-from filterkit.formats.part_reader import PartResult, WorkItem, fill_omitted
+from filterkit.formats.part_reader import PartResult, WorkItem, fill_omitted_texts
 
 
+@dataclass
 class HeldResults:
     """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
@@ -31,9 +33,8 @@ class HeldResults:
         replaced and never changed.
     """
 
-    def __init__(self, first_texts: dict[int, str]) -> None:
-        self.first_texts = first_texts
-        self._held: deque[tuple[int, PartResult]] = deque()
+    first_texts: dict[int, str]
+    _held: deque[tuple[int, PartResult]] = field(default_factory=deque)
 
     def _lacks_text(self) -> bool:
         """Return whether the first result that is held back waits for a text that is not known yet."""
@@ -76,7 +77,7 @@ class HeldResults:
                 return chain((pickle.loads(scratch.read(each).tobytes()) for each in stored), parts)
         return iter(())
 
-    def release(
+    def release_results(
         self, start: int, read: PartResult, map_batches: Callable[[list[Batch]], Iterator[Any]]
     ) -> Iterator[Any]:
         """Take the next result of a worker; yield in order the results of the function that need not wait any longer.
@@ -90,7 +91,7 @@ class HeldResults:
             if not read.parsed.omitted:
                 yield read.result
                 continue
-            batch = fill_omitted(read.parsed.batch, read.parsed.omitted, self.first_texts)
+            batch = fill_omitted_texts(read.parsed.batch, read.parsed.omitted, self.first_texts)
             try:
                 yield from map_batches([batch])
             except StageError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from filterkit.data.attributes import describe_difference
@@ -121,7 +122,7 @@ class InputFiles:
                     self.n_finished += self._sizes[self.paths[self._number]] or 0
                     self.open(number)
                     begin_file(self.table)
-                yield from self._open_parts(engine, restart if number == first else None)
+                yield from self._read_open_file(engine, restart if number == first else None)
 
     def _measure_small_file(self, path: str) -> int | None:
         """Return the size of a file that is read together with others; None if it is too large or compressed."""
@@ -134,7 +135,7 @@ class InputFiles:
                 size = source.length()
         return None if size is None or size > largest else size
 
-    def _open_parts(self, engine: Engine, restart: Restart | None) -> Iterator[Any]:
+    def _read_open_file(self, engine: Engine, restart: Restart | None) -> Iterator[Any]:
         """Yield the parts of the open file: byte ranges for workers, or blocks that are read here."""
         table, name = self.table, self._opening._replace(path=self.paths[self._number]).name
         parts: Iterator[Any] | None = None
@@ -148,6 +149,7 @@ class InputFiles:
             yield from table.parts() if parts is None else parts
 
 
+@dataclass
 class LineCounts:
     """Counts the lines of byte ranges that workers have read, so that errors name lines within their files.
 
@@ -155,22 +157,22 @@ class LineCounts:
     ----------
     ends : where the last finished stretch of each file ends, in bytes.
     counted : how many lines come before the next stretch of each file, as far as they have been counted.
+    uncounted : the finished stretches of each file that nobody has read.
     """
 
-    def __init__(self) -> None:
-        self.ends: dict[str, int] = {}
-        self.counted: dict[str, int] = {}
-        self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
+    ends: dict[str, int] = field(default_factory=dict)
+    counted: dict[str, int] = field(default_factory=dict)
+    uncounted: dict[str, list[Stretch]] = field(default_factory=dict)
 
-    def add(self, stretch: Stretch, n_lines: int | None) -> None:
+    def add_stretch(self, stretch: Stretch, n_lines: int | None) -> None:
         """Add the lines of the next stretch of a file; `n_lines` is None if nobody has counted them."""
         self.ends[stretch.name] = stretch.end
         if n_lines is None:
-            self._uncounted.setdefault(stretch.name, []).append(stretch)
+            self.uncounted.setdefault(stretch.name, []).append(stretch)
         else:
             self.counted[stretch.name] += n_lines
 
-    def count_before(self, name: str) -> int:
+    def count_lines_before_next(self, name: str) -> int:
         """Return how many lines of a file come before its next stretch; reads those that nobody has counted."""
-        unread = self._uncounted.pop(name, ())
+        unread = self.uncounted.pop(name, ())
         return self.counted.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)

@@ -109,7 +109,7 @@ class Losses:
             self._warn(lost)
         self._lost = []
 
-    def note_rows(self, weighted: bool, used: np.ndarray) -> list[int]:
+    def add_used_labels(self, weighted: bool, used: np.ndarray) -> list[int]:
         """Warn of weights when rows first have some; add the labels `used`, and return the numbers of new ones."""
         if weighted and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from filterkit.errors import quoted, visible
@@ -63,16 +63,17 @@ class LenientWarning(UserWarning):
 
 def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
     """Merge all notes of one kind, or of one undeclared value, into one at the position of the first."""
-    found: dict[tuple[str, int, str], Note] = {}
-    for note in notes:
-        _count_note(found, (note.kind, note.position, note.text if note.kind == UNSEEN else ""), note)
+    found: dict[Any, Note] = {}
+    _count_notes(found, notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
     return tuple(found.values())
 
 
-def _count_note(found: dict[Any, Note], key: Any, note: Note) -> None:
-    """Add a note to those found, or its number to the first one with this key."""
-    first = found.setdefault(key, note._replace(number=0))
-    found[key] = first._replace(number=first.number + note.number)
+def _count_notes(found: dict[Any, Note], notes: Iterable[Note], make_key: Callable[[Note], Any]) -> None:
+    """Add notes to those found, by their keys; of those with one key, only the numbers."""
+    for note in notes:
+        key = make_key(note)
+        first = found.setdefault(key, note._replace(number=0))
+        found[key] = first._replace(number=first.number + note.number)
 
 
 def note_added_labels(name: str, attribute: str, values: Sequence[str]) -> Note:
@@ -81,20 +82,16 @@ def note_added_labels(name: str, attribute: str, values: Sequence[str]) -> Note:
     return Note(ADDED, 0, len(values), text=shown, name=name, attribute=attribute)
 
 
-class Notes:
-    """Counts the notes about an input by file, kind and attribute, and warns of them at the end."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str], Note] = {}
+class Notes(dict[tuple[str, str, str], Note]):
+    """The notes about an input by file, kind and attribute, of which it warns at the end."""
 
     def add(self, notes: Iterable[Note]) -> None:
         """Count notes; they must come in the order of the input."""
-        for note in notes:
-            _count_note(self._found, (note.name, note.kind, note.attribute), note)
+        _count_notes(self, notes, lambda note: (note.name, note.kind, note.attribute))
 
     def warn(self) -> None:
         """Give one `LenientWarning` for each kind of note in each file, and forget the notes."""
-        for note in self._found.values():
+        for note in self.values():
             about, unit = (f"attribute {quoted(note.attribute)}: ", "row") if note.attribute else ("", "line")
             text = f"{note.number} " * bool(note.number) + _MESSAGES[note.kind][note.number != 1]
             if note.kind == ADDED:
@@ -104,4 +101,4 @@ class Notes:
                 text += f" ({quoted(note.text)})" if note.text else ""
             option = _OPTIONS.get(note.kind, "--lenient: ")
             warnings.warn(LenientWarning(visible(f"{note.name}: {option}{text}")), stacklevel=2)
-        self._found.clear()
+        self.clear()

@@ -82,7 +82,7 @@ class RowWriter:
 
             self._writer.write_all(count_batches(), out)
             return count
-        for size, _ in self._write_batches(out, rows, False):
+        for size, _ in self._write_each_batch(out, rows, False):
             if isinstance(out, BufferedWriter):  # a reader may be waiting; but compressed text would grow longer
                 out.flush()
             count += size
@@ -97,10 +97,10 @@ class RowWriter:
             self.write(out, rows.map)
             yield from rows.map(itself, last=True)
             return
-        for _, batch in self._write_batches(out, partial(rows.map, last=True), True):
+        for _, batch in self._write_each_batch(out, partial(rows.map, last=True), True):
             yield batch
 
-    def _write_batches(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
+    def _write_each_batch(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
         """Write all rows; yield for each batch the number of its rows, and the batch itself if `keep`, else None."""
         writer, losses = self._writer, self.losses
         losses.warn_before_rows()
@@ -108,7 +108,7 @@ class RowWriter:
         for size, piece, batch, weighted, used in rows(
             partial(_convert_batch, self._flat, writer.converter(), keep, losses)
         ):
-            losses.note_rows(weighted, used)
+            losses.add_used_labels(weighted, used)
             writer.write(out, piece)
             yield size, batch
         writer.end(out)

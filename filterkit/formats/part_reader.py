@@ -123,7 +123,7 @@ class PartReader:
             raise RowError("a row leaves out a text, but the format does not allow it; set omits_texts of its Table")
         is_known = parsed.omitted.keys() <= item.first_texts.keys()
         if item.n_done is None and is_known:
-            result = self.function(fill_omitted(batch, parsed.omitted, item.first_texts))
+            result = self.function(fill_omitted_texts(batch, parsed.omitted, item.first_texts))
         if item.n_done is None and not is_known:
             parsed = parsed._replace(batch=batch)
         else:
@@ -141,9 +141,9 @@ class PartReader:
             with name_format_errors(self.kind, self.name):
                 parsed = self.parser(part)
             if self.unseen:
-                from filterkit.data.tables import drop_unseen
+                from filterkit.data.tables import drop_unseen_values
 
-                batch, unseen = drop_unseen(parsed.batch)
+                batch, unseen = drop_unseen_values(parsed.batch)
                 notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
                 parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
             fault = find_misfit(parsed.batch, self.flat)
@@ -165,7 +165,7 @@ def _find_first_texts(batch: Batch) -> dict[int, str]:
     return found
 
 
-def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
+def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
     """Return a batch whose rows that omit a text have the first one of its column; `omitted` is that of `Parsed`."""
     table = batch.passthrough
     for column, rows in omitted.items():

@@ -92,7 +92,7 @@ def write_parts(
     losses.used[[label for number in done for label in parts.entries[number].labels]] = True
 
     def add_part(number: int, each: WrittenPart) -> None:
-        labels = losses.note_rows(each.weighted, each.used)
+        labels = losses.add_used_labels(each.weighted, each.used)
         parts.add(number, each.path, PartEntry(each.rows, each.bytes, tuple(labels)))
 
     try:
@@ -110,7 +110,7 @@ def write_parts(
         parts.close()
 
 
-def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
+def write_batches_as_parts(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
     """Write each batch as a part of an output; if that fails, none stays. Raise FilterkitError if some exist before."""
     parts = Parts(names)
     parts.check_none_exist()

@@ -79,7 +79,7 @@ class Reader:
             position = None if first.class_ is None else find_attribute(first.attributes, first.class_)
             of_name = None if position is None else position + 1
             self.named_class: int | str | None = "none" if first.classless else of_name
-            self._flat, self.schema = _find_schemas(self._first, opening, self.named_class)
+            self._flat, self.schema = _make_schemas(self._first, opening, self.named_class)
             with name_format_errors(kind, self.name):
                 self._parser = self._first.parser(self._flat)
         except FilterkitError as error:
@@ -110,7 +110,7 @@ class Reader:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows as batches, in order, read in this thread; one empty batch if there are no rows."""
-        yield from map_numbered(self, itself, LocalEngine(1))
+        yield from map_numbered_batches(self, itself, LocalEngine(1))
         if len(self._starts) == 1:
             yield empty(self.schema)
 
@@ -144,7 +144,7 @@ class Reader:
         if not self._known_starts:
             self._notes.warn()
             if notes or not done:
-                self.may_be_cut = self._row_counts.check([self.name, *self.files.paths[1:]], self._complete)
+                self.may_be_cut = self._row_counts.check_stated_rows([self.name, *self.files.paths[1:]], self._complete)
         self.count = self.rows
 
     def _note_file(self, table: Table) -> None:
@@ -169,7 +169,7 @@ class Reader:
             for read in self._locate_errors(found):
                 start = self.rows
                 self._note_part(read)
-                yield from held.release(start, read, partial(engine.map, function))
+                yield from held.release_results(start, read, partial(engine.map, function))
         held.refuse_missing_texts(self.name, self.schema)
 
     def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
@@ -191,7 +191,7 @@ class Reader:
             yield from (read for read in found if read is not PAUSE)
         except RowError as error:
             if error.line is not None:
-                error.line += self.files.lines.count_before(error.source or "")
+                error.line += self.files.lines.count_lines_before_next(error.source or "")
             raise
         except StageError as error:
             if error.row is not None and not self._known_starts:
@@ -204,7 +204,7 @@ class Reader:
         self._starts.append(rows_before + read.rows)
         self.files.n_finished += read.nbytes
         if read.stretch is not None:
-            self.files.lines.add(read.stretch, read.n_lines)
+            self.files.lines.add_stretch(read.stretch, read.n_lines)
         if self._known_starts:
             return
         for each in read.parsed.rejected:
@@ -218,7 +218,7 @@ class Reader:
         self._held.first_texts = read.first_texts | self._held.first_texts
 
 
-def _find_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:
+def _make_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:
     """Return two schemas of the rows of a table: as its parser gives them, and with the labels of multi-label data."""
     class_, positive, labels, like = opening.class_, opening.positive, opening.labels, opening.like
     if table.schema is not None:
@@ -238,7 +238,7 @@ def _find_schemas(table: Table, opening: Opening, named_class: int | str | None)
     return flat, flat.replace(labels=of_labels) if of_labels else flat
 
 
-def map_numbered(
+def map_numbered_batches(
     reader: Reader, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE
 ) -> Iterator[T]:
     """Yield ``function(batch)`` for all batches of a reader, in order, called in this process; None for those `done`.

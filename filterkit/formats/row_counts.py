@@ -43,7 +43,7 @@ class FileRows(NamedTuple):
     stated: int | None = None
     is_own: bool | None = None
 
-    def append(self, more: FileRows) -> FileRows:
+    def combine(self, more: FileRows) -> FileRows:
         """Return the rows of this part of a file and of the part `more` behind it as one part, with this name."""
         stated = self.stated if more.stated is None else more.stated
         return FileRows(
@@ -56,18 +56,15 @@ class FileRows(NamedTuple):
         return bool(self.is_own) and self.stated in (None, -1)
 
 
-class RowCounts:
-    """Adds up the rows that each file has, to compare them with the number that its last line states."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, FileRows] = {}
+class RowCounts(dict[str, FileRows]):
+    """The rows of each file by its name, to compare them with the number that its last line states."""
 
     def add(self, parts: Iterable[FileRows]) -> None:
         """Add parts of files; parts of one file must come in order."""
         for part in parts:
-            self._files[part.name] = self._files.get(part.name, FileRows(part.name)).append(part)
+            self[part.name] = self.get(part.name, FileRows(part.name)).combine(part)
 
-    def check(self, names: Iterable[str], must_state: bool) -> bool:
+    def check_stated_rows(self, names: Iterable[str], must_state: bool) -> bool:
         """Compare the rows of each file with the number that it states, and say whether a file may be cut off.
 
         A file without a header continues the file before, as the pieces that ``split`` makes do. Raise ArffError if a
@@ -76,9 +73,9 @@ class RowCounts:
         """
         whole: list[FileRows] = []
         for name in names:
-            rows = self._files.get(name, FileRows(name))
+            rows = self.get(name, FileRows(name))
             if whole and rows.is_own is None and whole[-1].is_unfinished:
-                whole[-1] = whole[-1].append(rows)
+                whole[-1] = whole[-1].combine(rows)
             else:
                 whole.append(rows)
         for rows in whole:

@@ -74,9 +74,9 @@ class BatchTable(Table):
         assert form.read is not None
         path = opening.path
         needs_copy = path == "-" or is_url(path) or path.lower().endswith(COMPRESSIONS)
-        self._copy = opening.local() if needs_copy else None
+        self._source = opening.local() if needs_copy else None  # closing deletes the copy
         try:
-            path = path if self._copy is None else self._copy.name
+            path = path if self._source is None else self._source.name
             class_ = None if opening.class_ is None else str(opening.class_)
             positive = None if opening.positive is None else str(opening.positive)
             if opening.like is not None or opening.labels is not None:
@@ -99,7 +99,3 @@ class BatchTable(Table):
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         return Parsed
-
-    def close(self) -> None:
-        if self._copy is not None:
-            self._copy.close()  # which deletes it

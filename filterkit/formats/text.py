@@ -87,6 +87,7 @@ class TextTable(Table):
     """
 
     newline: bytes = b"\n"
+    _source: Source
 
     def __init__(
         self,
@@ -130,12 +131,6 @@ class TextTable(Table):
         """Yield the text in blocks, from the offset of a record on, which begins in line `line`."""
         self._source.seek(offset)
         return read_blocks(self._source, b"", line, self._size, self.last)
-
-    def position(self) -> int:
-        return self._source.position()
-
-    def close(self) -> None:
-        self._source.close()
 
 
 class TextParser:

@@ -103,6 +103,6 @@ class Edit:
         rearrangement = Rearrangement(schema, new, source)
 
         def transform(batch: Batch) -> Batch:
-            return rearrangement.apply(batch, {position: compute(batch) for position, compute in computed.items()})
+            return rearrangement.rearrange(batch, {position: compute(batch) for position, compute in computed.items()})
 
         return Built(new, transform)

@@ -342,7 +342,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     order = [*schema.feature_indices[::-1].tolist(), *schema.passthrough_indices]
     attributes = [schema.attributes[position] for position in order]
     turned = schema.replace(attributes=attributes, class_index=None, positive=None, labels=())
-    other = Rearrangement(schema, turned, order).apply(data)
+    other = Rearrangement(schema, turned, order).rearrange(data)
     unknown = data.replace(y=make_missing_targets(schema, len(data)))
     expected = fitted.transform(unknown)
     assert stage.reads_class or same(fitted.transform(data).replace(y=expected.y), expected), (

@@ -18,7 +18,7 @@ def read(tmp_path, text, **options):
 
 
 def align(other, training, **options):
-    return Alignment(other.schema, training.schema, **options).apply(other)
+    return Alignment(other.schema, training.schema, **options).align(other)
 
 
 TRAINING = """@relation r

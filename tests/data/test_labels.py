@@ -194,9 +194,9 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS)
 def test_other_data_is_aligned_to_the_columns_and_labels_fitted_on(other, data, tmp_path):
     rows = read(tmp_path, OTHERS[other], class_="none")
-    assert testing.same(Alignment(rows.schema, data.schema).apply(rows), data)
+    assert testing.same(Alignment(rows.schema, data.schema).align(rows), data)
     schema = rows.schema.replace(labels=(0, 2))
-    assert testing.same(Alignment(schema, data.schema).apply(change_targets(rows, schema)), data)
+    assert testing.same(Alignment(schema, data.schema).align(change_targets(rows, schema)), data)
 
 
 # ---- stages and schemas -----------------------------------------------------------------------------------

@@ -40,12 +40,12 @@ def test_the_list_appears_when_all_parts_are_there(names, tmp_path):
     assert not (tmp_path / names.list).exists()
     parts.finish()
     parts.close()
-    assert sorted(os.listdir(tmp_path)) == [names.list, names.part(0), names.part(1)]
+    assert sorted(os.listdir(tmp_path)) == [names.list, names.format_part_name(0), names.format_part_name(1)]
     about = json.loads((tmp_path / names.list).read_text())
     assert about["command"] == "in.arff l2" and about["rows"] == 7
     assert about["parts"][1] == {"name": "part-00001.arff", "rows": 4, "bytes": 4, "labels": [1]}
     again = Parts(names)
-    again.check(WORK)
+    again.check_same_work(WORK)
     assert again.is_complete and again.done == {0: 3, 1: 4} and again.entries[1] == PartEntry(4, 4, (1,))
 
 
@@ -66,8 +66,8 @@ def test_a_part_that_is_missing_or_of_another_size_is_not_done(names, tmp_path, 
     if is_listed:
         parts.finish()
     parts.close()
-    (tmp_path / names.part(0)).unlink()
-    (tmp_path / names.part(2)).write_text("cut")
+    (tmp_path / names.format_part_name(0)).unlink()
+    (tmp_path / names.format_part_name(2)).write_text("cut")
     parts = Parts(names)
     assert parts.done == {1: 4} and not parts.is_complete
     folder = parts.begin(WORK)
@@ -79,7 +79,7 @@ def test_a_part_that_is_missing_or_of_another_size_is_not_done(names, tmp_path, 
 
 def test_a_part_of_other_rows_than_before_is_refused(names, tmp_path):
     begun(names, ["one"]).close()
-    (tmp_path / names.part(0)).unlink()
+    (tmp_path / names.format_part_name(0)).unlink()
     parts = Parts(names)
     with pytest.raises(
         FilterkitError, match=r"part-00000.arff: it had 3 rows and now has 4; remove .*part-\*.arff and"
@@ -91,7 +91,7 @@ def test_a_part_of_other_rows_than_before_is_refused(names, tmp_path):
 def test_parts_of_other_work_are_refused(names, tmp_path):
     begun(names, ["one"]).close()
     with pytest.raises(FilterkitError, match=r"journal: the existing parts are of another command \(not the same com"):
-        Parts(names).check({**WORK, "command": "in.arff l1"})
+        Parts(names).check_same_work({**WORK, "command": "in.arff l1"})
     with pytest.raises(FilterkitError, match="these parts exist already"):
         Parts(names).check_none_exist()
 

@@ -300,7 +300,7 @@ def _run_evaluation(
     if options.test is not None:
         with open_input(options.test, options, formats, like=first.schema, is_main=False) as reader:
             alignment = align_columns(reader, first.schema, options.unseen == "missing")
-            test = concatenate(map(alignment.apply, reader.batches()), first.schema)
+            test = concatenate(map(alignment.align, reader.batches()), first.schema)
         rows = [*data, ("--test", test)]
     if options.splits is not None:
         plain = InputOptions(class_="none", encoding=options.encoding)
