@@ -50,12 +50,7 @@ _CELLS = 1 << 22  # the most cells that are made dense at once when rows are spa
 
 
 class ParquetGroups:
-    """The groups of rows of a Parquet file, which can be read several times.
-
-    Attributes
-    ----------
-    schema : Arrow's.
-    """
+    """The groups of rows of a Parquet file, which can be read several times; `schema` is Arrow's."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import pyarrow.parquet
@@ -117,12 +112,7 @@ class ArrowGroups:
 
 
 class Columnar(TypedFormat):
-    """Files that store tables by columns, with typed columns: the options that Parquet and Arrow share.
-
-    Attributes
-    ----------
-    groups : the class of the groups of rows of an open file.
-    """
+    """Files with typed columns: the options of Parquet and Arrow; `groups` is the class of the rows of a file."""
 
     groups: ClassVar[type[ParquetGroups | ArrowGroups]]
 
@@ -544,13 +534,7 @@ def convert_to_pairs(name: str, batch: Batch) -> pa.Table:
 
 
 class ColumnarWriter(Writer):
-    """Writes Parquet or Arrow, in groups of a fixed number of rows, whatever the sizes of batches.
-
-    Parameters
-    ----------
-    form : the format.
-    schema : see `Writer`.
-    """
+    """Writes Parquet or Arrow, in groups of a fixed number of rows, whatever the sizes of batches."""
 
     def __init__(self, form: Columnar, schema: Schema) -> None:
         super().__init__(schema)

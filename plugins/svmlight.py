@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -92,7 +92,7 @@ class Libsvm(FileFormat):
             raise
 
     def _find_attributes(self, opening: Opening, file: IO[bytes]) -> tuple[int, tuple[str, ...] | None]:
-        """Return the number of attributes, and the labels of a nominal class in the order of their numbers; else None.
+        """Return the number of attributes, and the labels of a nominal class in the order of their numbers, else None.
 
         The whole `file` is read unless the number of attributes is known.
         """
@@ -350,10 +350,7 @@ class LibsvmWriter(Writer):
                 about = f"the class {quoted(target.name)}: {', '.join(other[:3])}{more}"
                 self.lost = (f"{form.title} holds numbers instead of the labels of {about}",)
 
-    def converter(self) -> Callable[[Batch], Any]:
-        return self._format_batch
-
-    def _format_batch(self, batch: Batch) -> Any:
+    def format_batch(self, batch: Batch) -> Any:
         from filterkit.plugin import pair_rows  # imports pyarrow
 
         if batch.weights is not None:

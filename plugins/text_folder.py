@@ -38,12 +38,7 @@ class TextFolder(FileFormat):
 
 
 class FolderTable(Table):
-    """An opened folder of texts.
-
-    Parameters
-    ----------
-    form, opening : see `FileFormat.open`.
-    """
+    """An opened folder of texts."""
 
     def __init__(self, form: TextFolder, opening: Opening) -> None:
         self._form, self._opening = form, opening
@@ -128,11 +123,9 @@ def _parse_text_files(
             rejected.append(Rejected(content, path, 1, fault))
     columns: list[Any] = [pa.array(texts, pa.string())]
     if with_names:
-        names = [os.path.relpath(path, folder) for path in readable]
-        columns.append(pa.array(names, pa.string()))
-    columns.append(
-        pa.array([os.path.basename(os.path.dirname(path)) for path in readable], pa.string()).dictionary_encode()
-    )
+        columns.append(pa.array([os.path.relpath(path, folder) for path in readable], pa.string()))
+    labels = [os.path.basename(os.path.dirname(path)) for path in readable]
+    columns.append(pa.array(labels, pa.string()).dictionary_encode())
     table = pa.table(columns, names=[str(i) for i in range(len(columns))])
     return Parsed(from_table(table, schema), tuple(rejected))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 from typing import IO, TYPE_CHECKING, Any
@@ -107,13 +107,7 @@ class Xrff(FileFormat):
 
 
 class XrffTable(Table):
-    """An opened XRFF file.
-
-    Parameters
-    ----------
-    opening : of the input.
-    source : what to read.
-    """
+    """An XRFF file, read from a source."""
 
     omits_texts = True
     _source: Source
@@ -406,13 +400,10 @@ class XrffWriter(Writer):
         ]
         return ("\n".join(lines) + "\n").encode()
 
-    def converter(self) -> Callable[[Batch], Any]:
-        return self._format_batch
-
     def end(self, out: IO[bytes]) -> None:
         out.write(b"</instances>\n</body>\n</dataset>\n")
 
-    def _format_batch(self, batch: Batch) -> list[bytes | memoryview]:
+    def format_batch(self, batch: Batch) -> list[bytes | memoryview]:
         if self.schema.sparse:
             return [self._format_sparse(batch.in_form(True))] if len(batch) else []
         return [self._format_dense(part) for part in split_rows(batch, _CELLS)]

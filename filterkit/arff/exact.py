@@ -29,13 +29,7 @@ _WRITE_MISSING = "; a missing value is written ?"
 
 
 class Noted(NamedTuple):
-    """Collects notes about values while rows are read, and says whether values that are not declared are errors.
-
-    Attributes
-    ----------
-    notes : about numbers that are read as infinity, because they are too large, and about undeclared values.
-    unseen : whether nominal values that no header declares are missing; otherwise, they are errors.
-    """
+    """Collects `notes` about values while rows are read; undeclared ones are missing if `unseen`, else errors."""
 
     notes: list[Note]
     unseen: bool = False

@@ -114,5 +114,4 @@ class FastFormatter(RowFormat):
         ends = ["}\n"] * len(batch)
         if batch.weights is not None:
             ends = [f"}}{format_weight(weight)}\n" for weight in batch.weights.tolist()]
-        begins = ["{"] * len(batch)
-        return join_pairs(begins, ends, indptr, positions, self._index_texts, (texts, codes), ("", ","))
+        return join_pairs(["{"] * len(batch), ends, indptr, positions, self._index_texts, (texts, codes), ("", ","))

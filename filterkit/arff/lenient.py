@@ -38,26 +38,14 @@ _APOSTROPHES = {
 
 
 class MendedRow(NamedTuple):
-    """A row that has been rewritten as proper ARFF.
-
-    Attributes
-    ----------
-    text : without a line end.
-    repairs : the kind of each note, see `filterkit.formats.notes`, and the value that it is about.
-    """
+    """The `text` of a row rewritten as proper ARFF, and its `repairs`: kinds of notes, and values they are about."""
 
     text: str
     repairs: list[tuple[str, str]]
 
 
 def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
-    """Rewrite a row that the strict reader refuses; return None if its meaning is in doubt.
-
-    Parameters
-    ----------
-    text : one line.
-    layout : says of what kinds the values are, and which labels the header declares.
-    """
+    """Rewrite one line that the strict reader refuses, by the kinds and labels of `layout`; None if it is in doubt."""
     line = text.rstrip("\r\n")
     repairs: list[tuple[str, str]] = []
     mend_line = _mend_sparse_row if line.lstrip(BLANK_CHARACTERS).startswith("{") else _mend_dense_row
@@ -133,12 +121,9 @@ def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tu
 
 
 def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
-    """Return the value that an unquoted or wrongly quoted text means; None if that is in doubt.
+    """Return the value that an unquoted or wrongly quoted text without outer blanks means; None if it is in doubt.
 
-    Parameters
-    ----------
-    field : without blanks around it.
-    labels : those that a nominal attribute declares. They decide whether quotes at an end belong to the label.
+    The `labels` that a nominal attribute declares decide whether quotes at an end belong to the label.
     """
     if labels is not None:
         for reading in (field, field.strip("'\"")):

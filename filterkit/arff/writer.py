@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from filterkit.arff.row_format import RowFormat, quote, quote_all
@@ -84,13 +84,7 @@ def _format_declaration(attribute: Attribute) -> list[str]:
 
 
 class ArffWriter(Writer):
-    """Writes the rows of batches as an ARFF file.
-
-    Parameters
-    ----------
-    schema : of the batches; says whether rows are written sparse.
-    precision : significant digits; None for the shortest text that reads back to the same float64.
-    """
+    """Writes rows as an ARFF file with `precision` significant digits; None for the shortest exact texts."""
 
     def __init__(self, schema: Schema, precision: int | None = None) -> None:
         super().__init__(schema)
@@ -105,10 +99,7 @@ class ArffWriter(Writer):
         for text in format_header_pieces(self.schema, self.comments):
             out.write(text)
 
-    def converter(self) -> Callable[[Batch], Pieces]:
-        return self.format_rows
-
-    def format_rows(self, batch: Batch) -> Pieces:
+    def format_batch(self, batch: Batch) -> Pieces:
         """Return the rows of `batch` as UTF-8 text, each with its line end; can be called in any thread."""
         self._plain += len(batch) * self.schema.width if not self.schema.sparse else batch.stored_values.size
         if self._plain < SMALL and self._fast is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,8 +30,7 @@ _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np
 def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
     """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
     values = np.ascontiguousarray(values)
-    buffers = [_make_validity(missing), pa.py_buffer(values)]
-    return pa.Array.from_buffers(_TYPES[values.dtype], len(values), buffers)
+    return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [_make_validity(missing), pa.py_buffer(values)])
 
 
 def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
@@ -108,13 +106,8 @@ def wrap_texts(offsets: np.ndarray, text: Any) -> Any:
 
 def join_texts(*parts: Any, separator: str = "") -> Any:
     """Join the texts of several arrays element by element; a part that is a single text is the same in every result."""
-    scalars = [_make_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
+    scalars = [make_text_array([part])[0] if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, compute.JoinOptions())
-
-
-@lru_cache(maxsize=64)
-def _make_scalar(text: str) -> Any:
-    return make_text_array([text])[0]
 
 
 def take(array: Any, positions: Any) -> Any:
@@ -143,12 +136,10 @@ def make_timestamp_array(values: Sequence[int | None]) -> Any:
 
 
 def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
-    """Encode an array of texts or of ``timestamp[ms]`` by its distinct elements.
+    """Encode an array of texts or of ``timestamp[ms]`` by its distinct elements, in the order of their appearance.
 
-    Returns
-    -------
-    The elements, as `str` or as milliseconds since 1970 UTC, in the order in which they first appear; and int64 (n,),
-    the index of each element of `array` among them, -1 for null.
+    Return them, as `str` or as milliseconds since 1970 UTC; and int64 (n,), the index of each element of `array` among
+    them, -1 for null.
     """
     encoded = dictionary_encode(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
     codes = view_values(encoded.indices).astype(np.int64)

@@ -220,8 +220,7 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
             f"column {quoted(name)} has bytes that are not UTF-8 text; decode it, or leave it out"
         ) from None
     encoded = join_chunks(encoded)
-    labels = [label for label in encoded.dictionary.to_pylist() if label is not None]
-    words = list(map(str, labels))
+    words = [str(label) for label in encoded.dictionary.to_pylist() if label is not None]
     if len(set(words)) < len(words):
         raise FilterkitError(f"column {quoted(name)} has two categories that are the same as text; rename one of them")
     if is_dictionary or kind == "nominal":

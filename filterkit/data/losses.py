@@ -20,12 +20,7 @@ class ConversionWarning(UserWarning):
 
 
 class Inexact(ValueError):
-    """The error that float64 cannot represent a number exactly.
-
-    Parameters
-    ----------
-    number : its text.
-    """
+    """The error that float64 cannot represent a number, whose text is `number`, exactly."""
 
     def __init__(self, number: str) -> None:
         super().__init__(f"{number} has more digits than float64 holds")
@@ -71,14 +66,9 @@ def named(names: Sequence[str]) -> str:
 
 
 def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
-    """Warn once of everything that a conversion leaves out, unless there is nothing.
+    """Warn once of everything that a conversion leaves out, a text each, unless there is nothing.
 
-    The warning points to the line outside of filterkit that called the conversion.
-
-    Parameters
-    ----------
-    conversion : its name, for the beginning of the message.
-    losses : what is left out, a text each.
+    The message begins with the name of the conversion, and points to the line outside of filterkit that called it.
     """
     found = list(losses)
     if found:

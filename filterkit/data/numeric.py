@@ -65,14 +65,7 @@ def _apply_checked(function: Callable[[np.ndarray], np.ndarray], numbers: np.nda
 def check_numeric(stage: str, schema: Schema) -> None:
     """Check that there are columns, and that each is numeric, or nominal with at most two values, which are 0 and 1.
 
-    Parameters
-    ----------
-    stage : the name of the stage.
-    schema : of the incoming batches.
-
-    Raises
-    ------
-    StageError : there is no column, or one is nominal with more values; the message names it.
+    Raise StageError, which names the stage and the column, for others.
     """
     schema.need_columns(stage)
     if not schema.width:

@@ -10,20 +10,11 @@ _AT_ONCE = 1 << 20  # entries of a dense matrix that become sparse at once
 
 
 def multiply_rows(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
-    """Multiply rows by a matrix.
+    """Multiply float64 rows, (rows, columns) of any `Matrix` or `Csr`, by a finite float64 matrix, (columns, k).
 
-    The result of a row depends on this row alone, to the last bit: not on how many rows there are, on its position,
-    on whether X is sparse, or on threads. ``X @ matrix`` does not promise that, because BLAS sums in another
-    order for another number of rows. Here each row is summed in the order of its columns.
-
-    Parameters
-    ----------
-    X : float64 (rows, columns), ndarray, `Csr` or `csr_array`.
-    matrix : float64 (columns, k), finite.
-
-    Returns
-    -------
-    float64 (rows, k), a new ndarray.
+    Return float64 (rows, k), in which a row depends on this row alone, to the last bit: not on how many rows there are,
+    on its position, on whether X is sparse, or on threads. ``X @ matrix`` does not promise that, because BLAS sums in
+    another order for another number of rows. Here each row is summed in the order of its columns.
     """
     if isinstance(X, Csr):
         X = X.matrix()

@@ -51,10 +51,8 @@ def get_attribute_values(batch: Batch, position: int) -> Any:
 def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
     """Return the distinct values of one attribute that are not missing, and which of them each row has.
 
-    Returns
-    -------
-    The values: numbers, texts, or of dates milliseconds since 1970 UTC; of a nominal attribute all its labels. And
-    int64 (rows,), the index among them of the value of each row, -1 where it is missing.
+    The values are numbers, texts, or of dates milliseconds since 1970 UTC; of a nominal attribute all its labels. With
+    them comes int64 (rows,), the index among them of the value of each row, -1 where it is missing.
     """
     values, attribute = get_attribute_values(batch, position), batch.schema.attributes[position]
     if not isinstance(values, np.ndarray):
@@ -102,11 +100,8 @@ class Rearrangement:
     def rearrange(self, batch: Batch, new: Mapping[int, Any] | None = None) -> Batch:
         """Return the rows of `batch` in the wanted schema.
 
-        Parameters
-        ----------
-        batch : the rows.
-        new : the values of new attributes by their position in `wanted`, as `get_attribute_values` returns them; None
-            if there are no new attributes.
+        `new` has the values of new attributes by their position in `wanted`, as `get_attribute_values` returns them;
+        None if there are none.
         """
         new, passthrough = new or {}, batch.passthrough
         if not self._same_passthrough:

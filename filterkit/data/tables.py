@@ -79,10 +79,7 @@ def _round_column(column: Any) -> Any:
 def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
     """Replace the negative codes of `from_table` in a batch by missing values.
 
-    Returns
-    -------
-    batch : the rows.
-    unseen : by the name of each attribute with such codes, the indices of the rows that had them.
+    Return the batch, and by the name of each attribute with such codes, the indices of the rows that had them.
     """
     schema, y, unseen = batch.schema, batch.y, {}
     target = schema.class_attribute
@@ -218,22 +215,14 @@ def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
 
 
 def join_rows(*parts: Any) -> memoryview:
-    """Join the texts of each row, and these of all rows one after the other; return UTF-8 bytes.
-
-    Parameters
-    ----------
-    parts : an Arrow array with a text for each row, or a single text for all; at least one array.
-    """
+    """Join the texts of each row, from Arrow arrays and single texts for all rows, to UTF-8 bytes of all rows."""
     return arrow.get_text_bytes(arrow.join_texts(*parts))
 
 
 def take_texts(texts: Any, positions: np.ndarray) -> Any:
-    """Make an Arrow array of the texts at `positions`, (n,).
+    """Make an Arrow array of some of the `texts`, a list or Arrow array, at `positions`, int32 (n,).
 
-    Parameters
-    ----------
-    texts : a list of texts, or an Arrow array of them.
-    positions : int32 or, as the codes of labels, float64; then the last of `texts` stands for NaN.
+    Positions may also be float64, as the codes of labels are; then the last of `texts` stands for NaN.
     """
     if positions.dtype.kind == "f":
         positions = np.where(np.isnan(positions), len(texts) - 1, positions).astype(np.int32)

@@ -30,12 +30,7 @@ class LabelValues(NamedTuple):
 
 
 class Targets:
-    """Works out what a `Schema` knows of its class or its labels.
-
-    Attributes
-    ----------
-    attributes, class_index, positive, labels : as passed to `Schema`.
-    """
+    """Works out what a `Schema` knows of its class or its labels."""
 
     attributes: ManyOrFew
     class_index: int | None
@@ -86,12 +81,9 @@ class Targets:
     def positive_classes(self, totals: np.ndarray) -> list[int]:
         """Choose the classes that are each predicted against all others; return their codes, ascending.
 
-        With `positive`, it is that class. Without it, it is the rarer one of two classes (the later one on a tie), or
-        each of more classes that has rows. Of a numeric class, there is none.
-
-        Parameters
-        ----------
-        totals : float64 (classes,), the weight of the training rows of each value of the nominal class.
+        With `positive`, it is that class. Without it, it is the rarer one of two classes by their `totals`, float64
+        (classes,), the weights of training rows (the later one on a tie), or each of more classes that has rows. Of a
+        numeric class, there is none.
         """
         target = self.class_attribute
         assert target is not None
@@ -179,11 +171,8 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
 def choose_positive_values(totals: np.ndarray) -> list[int]:
     """Choose the values of an attribute that are each predicted against all others; return their codes, ascending.
 
-    Of two values it is the rarer one, the later one on a tie; of more, each that has rows.
-
-    Parameters
-    ----------
-    totals : float64 (values,), the weight of the training rows of each value.
+    Of two values it is the rarer one by the weights of training rows, float64 (values,), the later one on a tie; of
+    more, each that has rows.
     """
     if len(totals) > 2:
         return np.flatnonzero(totals > 0).tolist()

@@ -44,12 +44,9 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def cut_out(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
-        """Cut texts out of UTF-8 text.
+        """Cut texts out of UTF-8 `characters`, uint8.
 
-        Parameters
-        ----------
-        characters : uint8, the text.
-        begins, ends : int (n,), where each of the n texts begins and ends; ascending, without overlap.
+        Each text begins and ends at an element of `begins` and `ends`, int (n,), which ascend without overlap.
         """
         step = np.zeros(len(characters) + 1, np.int8)
         step[begins] = 1
@@ -62,9 +59,7 @@ class Texts(Sequence[str]):
     def join_elements(*parts: tuple[Texts, np.ndarray]) -> Texts:
         """Join texts element by element: each of the n results is one text of every part, one after the other.
 
-        Parameters
-        ----------
-        parts : pairs of some texts and int (n,), the position of the text of each result among them.
+        A part is a pair of some texts and int (n,), the position of the text of each result among them.
         """
         from filterkit.data import arrow
 
@@ -207,13 +202,11 @@ class TextSet(Set[str]):
         return list(self._texts)[position]
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, islice(self, _SHOWN)))
-        return f"{{{shown}{', …' if len(self) > _SHOWN else ''}}}"
+        return f"{{{', '.join(map(repr, islice(self, _SHOWN)))}{', …' if len(self) > _SHOWN else ''}}}"
 
 
 def _compute_bounds(lengths: np.ndarray) -> np.ndarray:
     """Compute the bounds of texts of these lengths, int (n,): int32 (n + 1,), or int64 if they need it."""
-    total = int(lengths.sum(dtype=np.int64))
-    bounds = np.zeros(len(lengths) + 1, np.int32 if total <= _LARGEST else np.int64)
+    bounds = np.zeros(len(lengths) + 1, np.int32 if lengths.sum(dtype=np.int64) <= _LARGEST else np.int64)
     np.cumsum(lengths, out=bounds[1:])
     return bounds

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_OBJECTS = "OUT"  # the kinds of numpy's dtypes of objects and texts
 _ROUND = "make it a text or category, or round it by astype(float)"
 
 
@@ -166,7 +167,7 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
             raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
-        if not _is_object_array(rows):
+        if rows.ndim != 2 or rows.dtype.kind not in _OBJECTS:
             return None
         rows = _make_table(rows, [f"x{number}" for number in range(rows.shape[1])])
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
@@ -194,10 +195,6 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
         return convert(rows, "X", class_="none", kinds=find_column_kinds(incoming, names))
 
 
-def _is_object_array(rows: np.ndarray) -> bool:
-    return rows.ndim == 2 and rows.dtype.kind in "OUT"
-
-
 def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
     """Name the columns of rows, in this order; return rows with another number of columns unchanged.
 
@@ -213,7 +210,7 @@ def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):
         return rows
-    if isinstance(rows, np.ndarray) and _is_object_array(rows):
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in _OBJECTS:
         return _make_table(rows, names)
     if not may_rename or not is_table(rows):
         return rows
@@ -257,16 +254,9 @@ def _is_numeric(column: Any) -> bool:
 
 
 def check_integers(rows: Any, numbers: np.ndarray) -> None:
-    """Check that whole numbers are as they were before they became float64.
+    """Check that the `numbers` of rows, dense, sparse or lists, are exact; raise FilterkitError if one was rounded.
 
-    Parameters
-    ----------
-    rows : an array, dense or sparse, or lists; whole numbers of tables are checked as they become a batch.
-    numbers : the float64 numbers of `rows`.
-
-    Raises
-    ------
-    FilterkitError : float64 does not have one of `rows`.
+    Whole numbers of tables are checked as they become a batch.
     """
     if not may_be_rounded(numbers):
         return

@@ -26,12 +26,7 @@ except ImportError:  # Windows
 class LocalFolder:
     """A folder of parts on a disk, with a journal and a hidden folder while parts are written.
 
-    Whatever goes wrong in it is a `FilterkitError` that names the output.
-
-    Parameters
-    ----------
-    path : of the folder.
-    title : what messages call the output.
+    Whatever goes wrong in it is a `FilterkitError` that names the output by `title`.
     """
 
     def __init__(self, path: str, title: str) -> None:

@@ -26,17 +26,10 @@ _CUT_OFF = "the compressed data ends too early: the file is cut off"
 
 
 def find_input_files(path: str) -> dict[str, int | None]:
-    """Find the inputs that `path` names: itself, or the sorted files or URLs of a glob pattern.
+    """Find the inputs that `path` names, itself or the sorted files or URLs of a glob, and the bytes of each, or None.
 
-    Nothing is opened: a pipe could not be opened again.
-
-    Returns
-    -------
-    The number of bytes of each that are stored; None if unknown.
-
-    Raises
-    ------
-    FilterkitError : the pattern matches no file, or the server of a URL cannot be asked.
+    Nothing is opened: a pipe could not be opened again. Raise FilterkitError if the pattern matches no file, or the
+    server of a URL cannot be asked.
     """
     found: dict[str, int | None] = {path: None}
     if is_url(path):
@@ -74,9 +67,8 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
         if type(error) is OSError and not error.errno and path.lower().endswith(COMPRESSIONS):  # bz2 and pyarrow
             is_damaged = True
         if is_damaged:
-            is_cut_off = str(error).startswith("Truncated")
-            what = _CUT_OFF if is_cut_off else f"the compressed data is damaged ({error})"
-            raise ArffError(what, source=name) from None
+            what = f"the compressed data is damaged ({error})"
+            raise ArffError(_CUT_OFF if str(error).startswith("Truncated") else what, source=name) from None
         if is_url(path):
             raise make_url_error(name, error) from error
         if isinstance(error, OSError):

@@ -16,15 +16,9 @@ def is_url(path: str) -> bool:
 
 
 def list_matching_urls(url: str) -> dict[str, int | None]:
-    """Find the sorted URLs that a pattern matches; the URL itself if it is no pattern, or if a file has that name.
+    """Find the sorted URLs that a pattern matches, or the URL itself if it is no pattern, or if a file has that name.
 
-    Returns
-    -------
-    The number of bytes of each; None if it is not known.
-
-    Raises
-    ------
-    Exception : of fsspec; see `make_url_error`.
+    Return the number of bytes of each, None if it is not known. Errors are of fsspec; see `make_url_error`.
     """
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
     # In URLs of the web, ? and [ are no signs of a pattern.
@@ -43,12 +37,9 @@ def list_matching_urls(url: str) -> dict[str, int | None]:
 
 
 def find_file_system(url: str, use: str = "using") -> tuple[Any, str]:
-    """Return the fsspec file system of a URL, and the path there.
+    """Return the fsspec file system of a URL, and the path there; errors are of fsspec, see `make_url_error`.
 
-    Raises
-    ------
-    FilterkitError : fsspec is not installed; the message begins with `use`.
-    Exception : of fsspec; see `make_url_error`.
+    Raise FilterkitError, whose message begins with `use`, if fsspec is not installed.
     """
     try:
         import fsspec

@@ -243,8 +243,8 @@ class Table:
 class Writer:
     """Writes the rows of one schema to one output.
 
-    By default pieces are lists of bytes. Override `header` and `converter` for text, and the other methods for files
-    that are more than one piece after the other.
+    By default pieces are lists of bytes. Override `header` and `format_batch`, or `converter`, for text, and the other
+    methods for files that are more than one piece after the other.
 
     Parameters
     ----------
@@ -270,7 +270,11 @@ class Writer:
         self.schema = schema
 
     def converter(self) -> Callable[[Batch], Any]:
-        """Return a picklable function from a batch to a piece. Labels are ordinary attributes of the batch."""
+        """Return a picklable function from a batch to a piece; by default, the method `format_batch`."""
+        return self.format_batch
+
+    def format_batch(self, batch: Batch) -> Any:
+        """Return the rows of a batch as a piece, in any thread. Labels are ordinary attributes of the batch."""
         raise NotImplementedError(f"{type(self).__name__} must define the method converter")
 
     def header(self) -> bytes:

@@ -41,16 +41,7 @@ class Form(NamedTuple):
 
 
 class RowWriter:
-    """Writes rows of one schema in one form.
-
-    Attributes
-    ----------
-    losses : warns of what the format loses.
-
-    Raises
-    ------
-    FilterkitError : the format cannot hold such rows.
-    """
+    """Writes rows in one form, with warnings of `losses`; raises FilterkitError if the format cannot hold such rows."""
 
     def __init__(self, form: Form) -> None:
         kind, self._schema = form.kind, form.schema

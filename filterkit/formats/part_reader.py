@@ -177,8 +177,8 @@ def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_te
         texts = [arrow.join_chunks(table.column(column)), arrow.make_text_array([first_texts[column]])]
         positions = np.arange(len(batch))
         positions[rows] = len(batch)  # that of the first text, behind those of the rows
-        filled = arrow.take(pa.concat_arrays(texts), positions)
-        table = table.set_column(column, table.schema.names[column], filled)
+        taken = arrow.take(pa.concat_arrays(texts), positions)
+        table = table.set_column(column, table.schema.names[column], taken)
     return batch.replace(passthrough=table) if omitted else batch
 
 

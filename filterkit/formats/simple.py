@@ -64,10 +64,7 @@ class Format(FileFormat):
 class BatchTable(Table):
     """An input whose parts are the batches that the function of a `Format` reads.
 
-    Parameters
-    ----------
-    form : the format.
-    opening : of the input. If it has labels, or the schema that a chain was fitted on, there is no class.
+    There is no class if labels are asked for, or if the rows are for a fitted chain.
     """
 
     def __init__(self, form: Format, opening: Opening) -> None:

@@ -28,12 +28,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 
 
 class TypedFormat(FileFormat):
-    """A format whose columns become attributes by the rule of `filterkit.data.column_types`.
-
-    Attributes
-    ----------
-    look_bytes : how many bytes of rows are looked at to find out types.
-    """
+    """A format whose columns become attributes by what `look_bytes` of rows hold; see `filterkit.data.column_types`."""
 
     nominal: tuple[str, ...] = option((), "Columns that are nominal, by name or pattern such as a*.")
     string: tuple[str, ...] = option((), "Columns that are strings.")
