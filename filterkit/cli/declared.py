@@ -50,8 +50,10 @@ def option(
     if minimum is not None:
         attributes = {"metavar": "N", "type": click.IntRange(minimum, maximum)} | attributes
     attributes["help"] = help
-    about = {"flags": flags.split(), "click": attributes, "section": section, "decides": decides, "needs": needs}
-    return field(default=default, metadata=about)
+    return field(
+        default=default,
+        metadata={"flags": flags.split(), "click": attributes, "section": section, "decides": decides, "needs": needs},
+    )
 
 
 _NOT_GIVEN = {"bool": False, "tuple": ()}  # by the beginning of an annotation

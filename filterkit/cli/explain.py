@@ -33,14 +33,14 @@ def print_explanation(job: Job) -> None:
     document = {
         "input": reader.name,
         "columns": schema.width,
-        "class": None if schema.class_attribute is None else schema.class_attribute.name,
+        "class": getattr(schema.class_attribute, "name", None),
         "labels": len(schema.labels),
-        "steps": [{"passes": step.passes, "stages": list(step.stages), "how": step.how} for step in found.steps],
+        "steps": [step._asdict() for step in found.steps],
         "streams": all(step.passes == 0 for step in found.steps),  # each row is written as soon as it has been read
         "tables": found.tables,
         "bytes_of_rows": spool_share(options.memory),
         "bytes_of_tables": statistic_share(options.memory),
-        "columns_out": None if found.schema is None else found.schema.width,
+        "columns_out": getattr(found.schema, "width", None),
         "most_columns_out": found.most,
     }
     print_document(options.as_json, document, _format_fitting)

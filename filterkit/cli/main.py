@@ -90,9 +90,8 @@ class _Command(click.Command):
         options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
         for title in TITLES:
             listed = [each for each in options if SECTIONS.get(str(each.name), TITLES[-1]) == title]
-            records = [each.get_help_record(ctx) for each in listed]
             with formatter.section(title):
-                formatter.write_dl([record for record in records if record is not None])
+                formatter.write_dl(list(filter(None, (each.get_help_record(ctx) for each in listed))))
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_help_text(ctx, formatter)
@@ -220,8 +219,7 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         )
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
-    hint = suggestion(first, known.subcommands)
-    if hint:
+    if hint := suggestion(first, known.subcommands):
         raise UsageError(f"no file {quoted(first)}{hint}")
     if re.fullmatch("[a-z][a-z0-9-]*", first):
         raise UsageError(f"no file and no subcommand {quoted(first)}{hint_at_plugin_files(known, '')}")

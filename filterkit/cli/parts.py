@@ -57,9 +57,8 @@ class OutputParts(NamedTuple):
         done = {} if again else dict(parts.done)
         if parts.is_complete and not again:
             self.print_nothing_to_do()
-            # Rejected rows are noted, and stages in the chain may write; the deque takes all pieces, and holds none.
-            for _ in rows.map_pieces(partial(deque, maxlen=0), done):
-                pass
+            # Rejected rows are noted, and stages in the chain may write; a deque takes all pieces, and holds none.
+            deque(rows.map_pieces(partial(deque, maxlen=0), done), maxlen=0)
             return parts.rows
         try:
             write_parts(parts, work, form, lambda part: rows.map_pieces(part, done), done)

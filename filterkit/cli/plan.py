@@ -207,7 +207,7 @@ def align_columns(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
     except FilterkitError as error:
         raise FilterkitError(f"{reader.name}: {error}") from None
     for name, values in (alignment.unseen or {}).items():
-        shown = ", ".join(map(quoted, values[:5])) + (", …" if len(values) > 5 else "")
+        shown = ", ".join(map(quoted, values[:5])) + ", …" * (len(values) > 5)
         what = f"the chain does not know the values {shown} of attribute {quoted(name)}; they are read as missing"
         say(f"filterkit: warning: {reader.name}: --unseen missing: {what}")
     return alignment

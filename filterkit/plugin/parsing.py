@@ -146,8 +146,9 @@ def parse_stages(
             hint = explain_misplaced_option(plugins, error.option_name)
             if hint:  # whatever options of the stage are similar
                 error = click.NoSuchOption(error.option_name)
-            elif not error.possibilities:
-                hint = _list_options(error.option_name, stage)
+            elif not error.possibilities and not error.option_name[1:].isdecimal():  # as a negative number is
+                flags = [make_flag(field) for field in list_option_fields(stage) if not field.metadata["bare"]]
+                hint = f"; it has {', '.join(flags) or 'no options'}"
             raise UsageError(f"{stage.name}: {format_click_message(error)}{hint}") from None
         except click.UsageError as error:
             raise UsageError(f"{stage.name}: {format_click_message(error)}") from None
@@ -198,8 +199,9 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
     rest = parser.parse_args(list(words))[1]
     options, chain, rest = words[: len(words) - len(rest)], rest[:1], rest[1:]
     flags = {flag for each in params for flag in list_flags(each)}
-    after_stages = {flag for each in params if not each.is_eager for flag in list_flags(each)}
-    after_stages = {flag for flag in after_stages if flag.startswith("--") or flag == "-o"}
+    after_stages = {
+        flag for each in params if not each.is_eager for flag in list_flags(each) if flag.startswith(("--", "-o"))
+    }
     if chain and chain[0] in plugins.stages:  # the input was forgotten
         flags = after_stages
     n_values: dict[str, int] = {}  # of each option of the latest stage
@@ -221,14 +223,6 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
 def list_flags(param: click.Parameter) -> list[str]:
     """List the flags of an option, also those that turn it off, such as ``--dense``; the name of an argument."""
     return [*param.opts, *param.secondary_opts]
-
-
-def _list_options(flag: str, stage: type[Stage]) -> str:
-    """Return the end of a message about an option that a stage does not have: those that it has."""
-    if flag[1:].isdecimal():  # a negative number
-        return ""
-    known = [make_flag(field) for field in list_option_fields(stage) if not field.metadata["bare"]]
-    return f"; it has {', '.join(known)}" if known else "; it has no options"
 
 
 def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:

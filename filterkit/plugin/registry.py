@@ -236,7 +236,7 @@ class Registry:
             raise make_file_error(f"{by} {path}: {missing.strerror}", missing, PluginError)
         end_postponing()
         module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
+        sys.modules[module_name] = module
         plugin = Plugin(name, path)
         record_plugin_module(module_name, plugin.describe_origin())
         self._others[place] = plugin
@@ -245,29 +245,24 @@ class Registry:
                 spec.loader.exec_module(module)
                 self._hooks.register(name, module)
                 self._collect_offers(plugin, module)
-        except BaseException:  # an interrupt; the file can be loaded again
-            self._forget_file(place, module)
+            self._assign_names()
+            if plugin.problem:
+                hint = ""
+                # The other plugins that claim names of this one.
+                rivals = {each for owners in self._owners.values() if plugin in owners for each in owners} - {plugin}
+                if rivals:
+                    hint = "; load only one of these files"
+                if rivals & {*self._installed.values()}:
+                    hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
+                raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
+        except BaseException:  # even an interrupt: forget the file, so that it can be loaded again
+            del self._others[place]
+            sys.modules.pop(module_name, None)
+            self._hooks.unregister(module)
+            self._assign_names()
             raise
-        self._assign_names()
-        if plugin.problem:
-            hint = ""
-            # The other plugins that claim names of this one.
-            rivals = {each for owners in self._owners.values() if plugin in owners for each in owners} - {plugin}
-            if rivals:
-                hint = "; load only one of these files"
-            if rivals & {*self._installed.values()}:
-                hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
-            self._forget_file(place, module)
-            raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         self.files.append(path)
         return plugin
-
-    def _forget_file(self, place: str, module: ModuleType) -> None:
-        """Forget the plugin file at a real path, whose module could not be loaded or is refused."""
-        del self._others[place]
-        sys.modules.pop(module.__name__, None)
-        self._hooks.unregister(module)
-        self._assign_names()
 
     def add_stage(self, stage: type[Stage]) -> None:
         """Add a stage class that is not part of a plugin, under its name."""

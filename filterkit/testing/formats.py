@@ -36,9 +36,8 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     losses."""
     assert isinstance(form, FileFormat), f"{form!r} is neither a Format nor a FileFormat"
     assert form.name.strip(), "a format needs a name, for messages: give it one"
-    endings = form.endings if isinstance(form.endings, tuple) else ()
-    right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", ending) for ending in endings)
-    assert right, f"{form.name}: endings must be like ('.parquet',), not {form.endings!r}"
+    right = isinstance(form.endings, tuple) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", each) for each in form.endings)
+    assert right and form.endings, f"{form.name}: endings must be like ('.parquet',), not {form.endings!r}"
     assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written: write one of both"
     if not isinstance(form, Format):
         check_methods(form.name, type(form))

@@ -32,12 +32,12 @@ def check_scores_are_numbers(stage: Stage) -> None:
     for pos, neg in totals_of_classes if metric.by_column is None else ():
         tp, fp = (np.array(counts) for counts in zip(*product(_split_total(pos), _split_total(neg))))
         shown = [f"tp={t:g}, fp={f:g}, pos={pos:g}, neg={neg:g}" for t, f in zip(tp.tolist(), fp.tolist())]
-        _check_scores(metric, "score", metric.score, [tp, fp], shown, pos, neg)
+        _check_scores(metric, "score", [tp, fp], shown, pos, neg)
     if metric.classes is not None:
         for totals in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0), (0.5, 7.25, 0.001, 3.0)):
             counts = np.array(list(product(*map(_split_total, totals))))
             shown = [f"counts={row} of totals={list(totals)}" for row in counts.tolist()]
-            _check_scores(metric, "classes", metric.classes, [counts], shown, np.array(totals))
+            _check_scores(metric, "classes", [counts], shown, np.array(totals))
         _check_class_sums(metric)
     if metric.best_at_ends:
         _check_best_at_ends(metric)
@@ -46,7 +46,7 @@ def check_scores_are_numbers(stage: Stage) -> None:
     for seed in (0, 1) if metric.by_column is not None else ():
         columns = np.array([0, 1, 5, 100_000])
         shown = [f"column {column} and seed {seed}" for column in columns.tolist()]
-        _check_scores(metric, "by_column", metric.by_column, [columns], shown, seed)
+        _check_scores(metric, "by_column", [columns], shown, seed)
 
 
 def _check_class_sums(metric: Metric) -> None:
@@ -112,16 +112,15 @@ def _split_total(total: float) -> list[float]:
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)
 
 
-def _check_scores(
-    metric: Metric, what: str, function: Any, counts: list[np.ndarray], shown: list[str], *others: Any
-) -> None:
+def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: list[str], *others: Any) -> None:
     """Call a function of a metric, and check that what it returns is finite, and for each feature the same alone.
 
     Parameters
     ----------
-    metric, what, function, counts, others : as for `_call_metric`.
+    metric, what, counts, others : as for `_call_metric`.
     shown : how messages describe each feature.
     """
+    function = getattr(metric, what)
     scores = _call_metric(metric, what, function, counts, *others)
     about = f"{metric.name}: {what} of the metric"
     for i in np.flatnonzero(~np.isfinite(scores))[:1].tolist():

@@ -52,10 +52,9 @@ def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
     if whole is None or holed is None:
         return
     before, after = ((~np.isnan(each.transform(data).in_form(False).X)).sum(axis=0) for each in (whole, holed))
-    place = {a.name: column for column, a in enumerate(whole.schema.features)}
-    for column, attribute in enumerate(holed.schema.features):
-        known = before[place[attribute.name]] if attribute.name in place else 0
-        assert after[column] or not known, (
+    known = dict(zip((a.name for a in whole.schema.features), before))
+    for attribute, count in zip(holed.schema.features, after):
+        assert count or not known.get(attribute.name, 0), (
             f"{stage.name}: one missing value among the training rows makes all values of '{attribute.name}' missing: "
             "leave missing values out of what is learned, as np.nanmean does, or refuse them with a StageError"
         )

@@ -574,7 +574,7 @@ def check_help_is_there(stage: Stage) -> None:
     assert re.fullmatch(r"[a-z0-9]+([._-][a-z0-9]+)*", stage.name), (
         f"the name {stage.name!r} cannot be written in a chain: take a word of lower-case letters, digits and hyphens"
     )
-    summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
+    summary = (vars(type(stage)).get("__doc__") or "").strip().partition("\n")[0]
     assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
     for field in list_option_fields(stage):
         assert field.metadata["help"].strip(), (

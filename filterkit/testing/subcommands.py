@@ -29,7 +29,7 @@ def check_command_has_a_name(command: Any) -> None:
 
 def check_command_has_help(command: Any) -> None:
     """Check that ``--help`` says what the command and each option do; also for the commands of a group."""
-    for name, each in _list_commands(command, command.name):
+    for name, each in _list_commands(command):
         assert (each.help or "").strip(), f"{name} does not say what it does: give the function a docstring"
         for parameter in each.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
@@ -45,7 +45,7 @@ def check_command_has_help(command: Any) -> None:
 
 def check_command_refuses_unknown_options(command: Any) -> None:
     """Check that an unknown option is wrong usage, unless the command declares that it passes unknown options on."""
-    for name, each in _list_commands(command, command.name):
+    for name, each in _list_commands(command):
         if each.ignore_unknown_options or each.context_settings.get("ignore_unknown_options"):
             continue
         try:
@@ -62,7 +62,7 @@ def check_command_refuses_unknown_options(command: Any) -> None:
 def check_command_does_something(command: Any) -> None:
     """Check that the function of the command, and of each command of a group, has a body, and takes what its options
     give."""
-    for name, each in _list_commands(command, command.name):
+    for name, each in _list_commands(command):
         if isinstance(each, click.Group):
             assert each.commands or type(each) is not click.Group, f"{name} is a group without commands: add some"
             continue
@@ -130,9 +130,13 @@ def _read_size_and_time(path: str) -> tuple[int, int] | None:
     return about.st_size, about.st_mtime_ns
 
 
-def _list_commands(command: click.Command, name: str | None) -> list[tuple[str, click.Command]]:
-    """List a command and, if it is a group, all commands in it; each after its name, which begins with the group's."""
-    found = [(str(name), command)]
+def _list_commands(command: click.Command, name: str | None = None) -> list[tuple[str, click.Command]]:
+    """List a command and, if it is a group, all commands in it; each after its name, which begins with the group's.
+
+    `name` is that of the command; None for the name that it has itself.
+    """
+    name = name or str(command.name)
+    found = [(name, command)]
     if isinstance(command, click.Group):
         for part, each in command.commands.items():
             found += _list_commands(each, f"{name} {part}")

@@ -21,7 +21,8 @@ def end_process_on_signal() -> None:
     if not _heeded:
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
         _heeded.extend(number for number in numbers if signal.getsignal(number) != signal.SIG_IGN)
-    _set_handler(_end_process)
+    for number in _heeded:
+        signal.signal(number, _end_process)
 
 
 def interrupt_on_signal() -> None:
@@ -40,7 +41,8 @@ def interrupt_on_signal() -> None:
         raise KeyboardInterrupt
 
     _clean_up[:] = [remove_all]
-    _set_handler(interrupt)
+    for number in _heeded:
+        signal.signal(number, interrupt)
 
 
 def find_signal_status() -> int | None:
@@ -52,8 +54,3 @@ def _end_process(number: int, _: FrameType | None) -> None:
     for clean_up in _clean_up:
         clean_up()
     os._exit(find_signal_status() or 128 + number)
-
-
-def _set_handler(handler: Callable[[int, FrameType | None], None]) -> None:
-    for number in _heeded:
-        signal.signal(number, handler)

@@ -280,7 +280,7 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     return Design(
         chains,
         options.folds,
-        tuple(parse_share(text) for text in options.train.split(",")) if options.train is not None else (),
+        tuple(map(parse_share, options.train.split(","))) if options.train is not None else (),
         options.one_against_rest,
         options.min_positives or 1,
         options.seed or 0,

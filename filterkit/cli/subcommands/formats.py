@@ -33,15 +33,15 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
     described = [
         {
             "name": name,
-            "title": kinds[name].title,
-            "read": kinds[name].is_read(),
-            "written": kinds[name].is_written(),
-            "endings": list(kinds[name].endings),
-            "help": inspect.getdoc(kinds[name]) or "",
-            "losses": list(kinds[name].losses),
-            "options": describe_options(kinds[name]),
+            "title": kind.title,
+            "read": kind.is_read(),
+            "written": kind.is_written(),
+            "endings": list(kind.endings),
+            "help": inspect.getdoc(kind) or "",
+            "losses": list(kind.losses),
+            "options": describe_options(kind),
         }
-        for name in names or sorted(kinds)
+        for name, kind in ((name, kinds[name]) for name in names or sorted(kinds))
     ]
     print_document(options.as_json, {"formats": described}, _explain_formats if names else _tabulate_formats)
 

@@ -122,8 +122,7 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
     is_new = any(values["micro_f1"] not in (values["f1"], values["accuracy"]) for values in score_all_classes)
     of_numbers = _SHOWN_OF_NUMBERS * (len(score_all_classes) < len(results.rows))
     has_costs = any(not math.isnan(values["cost"]) for values in score_all_classes)
-    more = [*(["micro_f1"] if is_new else []), *(["cost"] if has_costs else [])]
-    return [*_SHOWN * bool(score_all_classes), *more, *of_numbers]
+    return [*_SHOWN * bool(score_all_classes), *["micro_f1"] * is_new, *["cost"] * has_costs, *of_numbers]
 
 
 def draw_figure(results: Results, measures: list[str], options: ResultsOptions) -> None:
@@ -166,8 +165,8 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
     }
     if choices := results.count_choices():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
-    if (pairs := list_pairs_of_methods(len(results.chains))) and not results.is_of_test_set:
-        found["differences"] = _compute_differences(results, measures, pairs)
+    if len(results.chains) > 1 and not results.is_of_test_set:
+        found["differences"] = _compute_differences(results, measures)
     if results.can_be_ranked:
         found["ranks"] = _compute_ranks(results, measures)
     return found
@@ -254,7 +253,8 @@ def compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
         for part, whole in ((right, guess), (right, true), (2 * right, true + guess))
     ]
     return [
-        dict(zip(("class", *_RATES), (name, *(float(rate[i]) for rate in rates))))
+        {"class": name}
+        | {key: float(rate[i]) for key, rate in zip(_RATES, rates)}
         | {
             "support": float(true[i]),
             "predicted": {s: counts.weights[name, s] for s in names if (name, s) in counts.weights},
@@ -280,14 +280,14 @@ def tabulate_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
     return align_rows([head, *rows], range(1))
 
 
-def _compute_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
+def _compute_differences(results: Results, measures: list[str]) -> list[dict[str, Any]]:
     """Compute the differences between pairs of chains, and how likely they are by chance."""
     rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
-        found = {measure: results.compare_pairs_of_chains(measure, n) for measure in measures}
-        for place, (i, j) in enumerate(pairs):
-            names = {"first": results.chains[i], "second": results.chains[j], "train": share}
-            rows.append(names | {m: dict(zip(("difference", "p"), each[place][2:])) for m, each in found.items()})
+        for found in zip(*(results.compare_pairs_of_chains(measure, n) for measure in measures)):
+            first, second = (results.chains[number] for number in found[0][:2])
+            of_measures = {m: {"difference": mean, "p": p} for m, (_, _, mean, p) in zip(measures, found)}
+            rows.append({"first": first, "second": second, "train": share} | of_measures)
     return rows
 
 

@@ -89,7 +89,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
             rows, metrics, alpha=options.alpha, combine=options.combine, seed=options.seed or 0, memory=options.memory
         )
     if options.top is not None:
-        table = table.slice(0, min(options.top, len(table)))
+        table = table.slice(0, options.top)
     if options.output == "-" and not options.csv:
         width = find_terminal_width()  # a third for names leaves room for about eight numbers
         name_width = _NAME_WIDTH if width is None else max(12, min(_NAME_WIDTH, width // 3))
@@ -123,17 +123,16 @@ def _check_scores(path: str, options: ScoresOptions, known: Registry, formats: F
 
 def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
     """Return a table of scores as aligned lines with a head; names are cut to `name_width` characters."""
-    names = table.column_names
     columns = []
-    for name in names:
-        values = table.column(name).to_pylist()
+    for name, values in table.to_pydict().items():
         if name in _NAMES:
             cells = ["" if v is None else shorten(visible(v), name_width) for v in values]
         else:
             digits = _choose_decimals(name, values)
             cells = ["" if v is None else f"{v:.{digits}f}" for v in values]
         columns.append([name, *cells])
-    return align_rows([list(row) for row in zip(*columns)], {names.index(name) for name in _NAMES if name in names})
+    left = {number for number, name in enumerate(table.column_names) if name in _NAMES}
+    return align_rows(list(map(list, zip(*columns))), left)
 
 
 def _choose_decimals(name: str, values: list[Any]) -> int:
