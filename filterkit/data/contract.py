@@ -142,9 +142,11 @@ def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Bat
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
         _raise_fault(stage, fault)
-    weights = out.weights
-    if weights is not incoming.weights and _is_any_invalid(weights) and not _is_any_invalid(incoming.weights):
-        _raise_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
+    pair = (out.weights, incoming.weights)
+    if pair[0] is not pair[1]:
+        wrong = [each is not None and not ((each >= 0) & (each < np.inf)).all() for each in pair]
+        if wrong == [True, False]:
+            _raise_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
     return out if out._X is incoming._X else normalize_matrix(out)
 
 
@@ -161,10 +163,6 @@ def normalize_matrix(batch: Batch) -> Batch:
         # The last digits of sums over X, such as those of scikit-learn, depend on its order.
         return batch if X.flags.c_contiguous else batch.replace(X=np.ascontiguousarray(X))
     return batch if batch.csr.data.all() else batch.replace(X=batch.csr.without_zeros())
-
-
-def _is_any_invalid(weights: np.ndarray | None) -> bool:
-    return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
 def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:

@@ -116,7 +116,7 @@ class Parts:
             raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
-        """Begin to write missing parts, and return the absolute path of a folder for them; only one run at a time."""
+        """Begin to write missing parts, unless another run does; return the absolute path of a folder for them."""
         self._head = {"format": _FORMAT, **work}
         lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
         unfinished = self._folder.begin_journal(self.names.journal, "".join(lines).encode())

@@ -91,7 +91,7 @@ class Opening(NamedTuple):
         return None if self.like is None else self.like.attributes
 
     def text(self) -> Source:
-        """Return the input as decompressed UTF-8 text without a byte order mark; raise FilterkitError if it is none."""
+        """Return the input as decompressed UTF-8 text without a byte order mark; raise FilterkitError for others."""
         source = Source(self.path, self.encoding)
         if what := explain_not_text(source.peek()):
             source.close()
@@ -344,7 +344,7 @@ class FileFormat(Configured):
         raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
-        """Return a writer of this precision, None for all digits; raise FilterkitError if it cannot hold rows."""
+        """Return a writer that rounds to `precision` digits unless None; raise FilterkitError if it cannot hold rows."""
         raise NotImplementedError(f"{type(self).__name__} must define the method writer")
 
     @classmethod
