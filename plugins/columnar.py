@@ -301,7 +301,7 @@ class ColumnarTable(Table):
         return list(found.values())
 
     def _infer_attributes(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
-        """Infer attributes from the first rows of columns; also return whether these are all, with all labels."""
+        """Infer the attributes of columns from their first rows; also return whether these are all rows."""
         import pyarrow as pa
 
         from filterkit.plugin import Inexact, convert_to_exact_floats
@@ -616,7 +616,7 @@ def convert_to_table(batch: Batch) -> Any:
 
 
 def append_weight_column(table: pa.Table, weights: Any) -> pa.Table:
-    """Append the weights of the rows to a table as its last column, whose name is empty; it is null for None."""
+    """Append the weights of rows, null if None, to a table as its last column, whose name is empty."""
     import pyarrow as pa
 
     return table.append_column("", pa.nulls(len(table), pa.float64()) if weights is None else pa.array(weights))

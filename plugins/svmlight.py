@@ -292,7 +292,7 @@ class LibsvmParser(TextParser):
 
 
 def _choose_label_numbers(labels: Sequence[str]) -> list[float]:
-    """Return the number that stands for each label: that in its text if all are numbers and differ, or its index."""
+    """Return a number for each label: the one in its text if all texts are different numbers, else its index."""
     numbers = [float(label) for label in labels if _NUMBER.fullmatch(label)]
     return numbers if len(set(numbers)) == len(labels) else [float(index) for index in range(len(labels))]
 

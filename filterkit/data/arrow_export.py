@@ -34,7 +34,7 @@ def to_table(batch: Batch) -> Any:
 
 
 def make_column_array(attribute: Attribute, values: Any) -> Any:
-    """Make the Arrow array of a column of `list_columns`, which is not of entries: a dictionary if it is nominal."""
+    """Make the Arrow array of an attribute's values as `list_columns` returns them: a dictionary if it is nominal."""
     if attribute.kind == "numeric":
         return arrow.make_number_array(values, np.isnan(values))
     if attribute.kind != "nominal":

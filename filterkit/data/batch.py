@@ -151,7 +151,7 @@ class Batch:
         return self.replace(y=y, weights=weights, **changes)
 
     def get_class_labels(self) -> np.ndarray:
-        """Return object (rows,): the label of the class, None for missing; raise ValueError if it is not nominal."""
+        """Return object (rows,): the labels of the class, None for missing; raise ValueError unless it is nominal."""
         target = self.schema.class_attribute
         if target is None or target.kind != "nominal" or self.y is None:
             raise ValueError("this batch has no nominal class, so its rows have no labels; see y for a numeric class")

@@ -209,7 +209,7 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
 
 
 def check_columns(stage: Named, columns: Any, width: int) -> None:
-    """Check that column numbers are an array of integers that ascend from 0 to `width` - 1 at most."""
+    """Check that `columns`, from which a column stage makes its columns, ascend from 0 to `width` - 1 at most."""
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
         _raise_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
     if len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
@@ -254,7 +254,7 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
 
 
 def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
-    """Check that what a column stage says of which columns are nominal is bool (`width`,), and return it."""
+    """Check that `nominal`, by which a column stage says which columns are nominal, is bool (`width`,); return it."""
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         found = describe_type(nominal)
         _raise_fault(stage, f"output_nominal returns {found}; return an array of bool, one for each of {width} columns")

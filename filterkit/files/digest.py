@@ -28,7 +28,7 @@ def digest_sizes_and_times(paths: Iterable[str]) -> str:
 
 
 def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
-    """Yield what tells whether a file has changed, or each file in a folder."""
+    """Yield a tuple for a file, or for each file in a folder, which is another one once the file has changed."""
     if is_url(path):
         system, at = find_file_system(path)
         about = system.info(at)

@@ -344,7 +344,7 @@ class FileFormat(Configured):
         raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
-        """Return a writer that rounds to `precision` digits unless None; raise FilterkitError if it cannot hold rows."""
+        """Return a writer, rounding to `precision` digits unless None; raise FilterkitError if it cannot hold rows."""
         raise NotImplementedError(f"{type(self).__name__} must define the method writer")
 
     @classmethod

@@ -83,7 +83,7 @@ def note_added_labels(name: str, attribute: str, values: Sequence[str]) -> Note:
 
 
 class Notes(dict[tuple[str, str, str], Note]):
-    """The notes about an input by file, kind and attribute, of which it warns at the end."""
+    """The notes about an input by file, kind and attribute, which become warnings at the end."""
 
     def add(self, notes: Iterable[Note]) -> None:
         """Count notes; they must come in the order of the input."""
