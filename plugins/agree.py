@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, option
-from filterkit.plugin import Rows, get_attribute_values, itself, join_all_rows, offer, quoted, take_rows
+from filterkit.plugin import Bools, Rows, get_attribute_values, itself, join_all_rows, offer, quoted, take_rows
 
 
 class Agree(TrainingStage):
@@ -71,7 +71,7 @@ class Agree(TrainingStage):
                 break
         yield from take_rows(rows, numbers)
 
-    def _find_confirmed_rows(self, training: Batch, test: Batch) -> np.ndarray:
+    def _find_confirmed_rows(self, training: Batch, test: Batch) -> Bools:
         """Fit the chain on `training`, and find the rows of `test` whose class it predicts right: bool (rows,)."""
         try:
             out = self._chain.fit(training).transform(test)

@@ -10,6 +10,7 @@ from filterkit import Attribute, ColumnStage, Schema, StageError, option
 from filterkit.plugin import (
     ContingencyTable,
     Floats,
+    Ints,
     Ragged,
     State,
     find_mdl_cuts,
@@ -74,7 +75,7 @@ class Bins(ColumnStage):
             )
         return {"cuts": Ragged(np.searchsorted(column, np.arange(len(cells) + 1)), cuts), "nominal": cells.nominal}
 
-    def _find_equal_width_cuts(self, cells: ContingencyTable, columns: np.ndarray) -> tuple[np.ndarray, Floats]:
+    def _find_equal_width_cuts(self, cells: ContingencyTable, columns: Ints) -> tuple[Ints, Floats]:
         """Find the cuts of some columns into bins of equal width: the column of each, int64 (n,), and the point."""
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
@@ -84,7 +85,7 @@ class Bins(ColumnStage):
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
-    def _find_bin_ends(self, cells: ContingencyTable, columns: np.ndarray) -> np.ndarray:
+    def _find_bin_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
         """Find the cell that ends each bin but the last of some columns, if bins have equally many rows: int64 (n,)."""
         rows = cells.rows
         running = np.cumsum(rows)
@@ -98,7 +99,7 @@ class Bins(ColumnStage):
         is_nearer = np.abs(running[before] - wanted) <= np.abs(running[at] - wanted)
         return np.asarray(np.where(is_nearer, before, at))
 
-    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: Floats) -> list[Attribute]:
+    def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> list[Attribute]:
         cuts = np.split(state["cuts"].values, state["cuts"].indptr[1:-1])
         return [
             a if a.kind == "nominal" else Attribute(a.name, "nominal", _name_bins(own.tolist()), weight=a.weight)
@@ -108,7 +109,7 @@ class Bins(ColumnStage):
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.ones(schema.width, bool)
 
-    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         cuts = state["cuts"]
         number = (cuts.search(columns, values) - cuts.indptr[columns]).astype(np.float64)
         return np.where(np.isnan(values) | state["nominal"][columns], values, number)

@@ -13,7 +13,9 @@ import numpy as np
 
 from filterkit import FilterkitError, Learner, Schema, StageError, option
 from filterkit.plugin import (
+    Bools,
     Floats,
+    Ints,
     LearnedTable,
     LinearModel,
     Model,
@@ -34,8 +36,8 @@ _AS_SMALL = 1e-12
 
 
 def boost_stumps(
-    X: Any, Y: np.ndarray, rounds: int, multiple_pivots: bool, jobs: int = 1, row_weights: Floats | None = None
-) -> tuple[Floats, Floats, np.ndarray]:
+    X: Any, Y: Bools, rounds: int, multiple_pivots: bool, jobs: int = 1, row_weights: Floats | None = None
+) -> tuple[Floats, Floats, Ints]:
     """Boost decision stumps, each on the presence of one feature, and return their sum as a linear function.
 
     Every pair of a row i and a label l has a weight D(i, l), which starts at ε, or in proportion to the row's weight.
@@ -109,7 +111,7 @@ def boost_stumps(
     return weights, intercept, pivots
 
 
-def _find_best_features(scores: Floats) -> np.ndarray:
+def _find_best_features(scores: Floats) -> Ints:
     """Find the feature with the smallest of `scores`, float64 (features, labels), for each label: int64 (labels,)."""
     return np.asarray((scores <= scores.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
@@ -123,7 +125,7 @@ class _LabelBlock:
     is never below 0, and exactly 0 where there are no such rows.
     """
 
-    def __init__(self, table: Any, Y: np.ndarray, begin: Floats) -> None:
+    def __init__(self, table: Any, Y: Bools, begin: Floats) -> None:
         self.table = table
         self.weights = np.hstack([Y, ~Y]) * begin[:, None]  # of the pairs of each sign and label, by row; 0 of others
         self.sums: Floats  # (features + 1, 2, labels): of the rows that have each feature, and last of all rows
@@ -140,7 +142,7 @@ class _LabelBlock:
         plus += np.sqrt(minus, out=minus)
         return np.asarray(plus)
 
-    def sum_pair_weights(self, taken: np.ndarray) -> Floats:
+    def sum_pair_weights(self, taken: Ints) -> Floats:
         """Add up the weights of rows by their sign (+, −) and their value (0, 1) of the feature `taken` for each label.
 
         `taken` is int64 (labels,), and the sums, W of `boost_stumps`, are float64 (2, 2, labels).
@@ -191,7 +193,7 @@ class Boosting(Learner):
 class BoostedStumps(LinearModel):
     """Scores rows by the sum of decision stumps, each on the presence of a feature: what `boost_stumps` returns."""
 
-    def __init__(self, coefficients: Floats, intercepts: Floats, pivots: np.ndarray) -> None:
+    def __init__(self, coefficients: Floats, intercepts: Floats, pivots: Ints) -> None:
         super().__init__(coefficients, intercepts)
         self.pivots = pivots
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Metric
-from filterkit.plugin import Floats, offer
+from filterkit.plugin import Bools, Floats, offer
 
 # Outcomes whose log probability exceeds the observed one by this much count as no more likely, because rounding makes
 # equal probabilities differ.
@@ -116,7 +116,7 @@ def bound_fisher(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Float
 
 def _find_equally_unlikely_outcome(
     draws: _HypergeometricDraws, tp: Floats, sign: Floats, observed: Floats
-) -> tuple[Floats, np.ndarray]:
+) -> tuple[Floats, Bools]:
     """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
 
     `sign`, float64 (n,), is in which direction the mode is, 1 or −1, and `observed`, float64 (n,), is ln of the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, Schema
-from filterkit.plugin import Floats, Moments, State, offer
+from filterkit.plugin import Floats, Ints, Moments, State, offer
 
 
 class Impute(ColumnStage):
@@ -33,7 +33,7 @@ class Impute(ColumnStage):
         pairs = zip(schema.features, state["fill"].tolist())
         return {"fill": [a.values[int(fill)] if a.values else fill for a, fill in pairs]}
 
-    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         return np.where(np.isnan(values), state["fill"][columns], values)
 
 

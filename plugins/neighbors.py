@@ -11,6 +11,7 @@ from filterkit import FilterkitError, Learner, Schema, StageError, option
 from filterkit.plugin import (
     Csr,
     Floats,
+    Ints,
     LearnedTable,
     Model,
     State,
@@ -153,7 +154,7 @@ class NeighborModel:
 
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
-    def _find_neighbors_by_tree(self, X: Floats, neighbors: np.ndarray) -> np.ndarray:
+    def _find_neighbors_by_tree(self, X: Floats, neighbors: Ints) -> Ints:
         """Write the nearest training rows that the tree finds to `neighbors`; return the rows that it cannot decide.
 
         The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
@@ -172,7 +173,7 @@ class NeighborModel:
         neighbors[rows] = np.sort(found[:, :-1], axis=1)
         return np.flatnonzero(is_open)
 
-    def _find_neighbors_by_all_distances(self, X: Any) -> np.ndarray:
+    def _find_neighbors_by_all_distances(self, X: Any) -> Ints:
         """Return the numbers of the nearest training rows, by the distances from all: int64 (rows, k), ascending."""
         with np.errstate(over="ignore", invalid="ignore"):
             distances = self._compute_distances(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric
-from filterkit.plugin import ContingencyTable, Floats, Ragged, find_run_begins, offer
+from filterkit.plugin import Bools, ContingencyTable, Floats, Ragged, find_run_begins, offer
 
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 
@@ -38,7 +38,7 @@ def one_rule_of_columns(table: ContingencyTable) -> Floats:
     return np.asarray(np.minimum(right / max(cells.totals.sum(), 1e-300), 1.0))
 
 
-def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
+def _find_bucket_begins(cells: ContingencyTable) -> Bools:
     """Find the cells of columns of numbers in which a bucket of `one_rule_of_columns` begins: bool (cells,).
 
     First compute, for each cell, the end of a bucket that begins there. Then follow these ends from the first cell of

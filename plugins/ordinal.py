@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, option
-from filterkit.plugin import ContingencyTable, Floats, Ragged, State, expand_ranges, offer
+from filterkit.plugin import ContingencyTable, Floats, Ints, Ragged, State, expand_ranges, offer
 
 _MOST = 5_000_000  # columns
 _ALL = 1 << 40  # levels, more than any column has
@@ -67,10 +67,10 @@ class Ordinal(ColumnStage):
             levels = np.append(values, np.nan)[expand_ranges(first, counts)]
         return {"levels": Ragged.from_lengths(counts, levels)}
 
-    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> Ints:
         return np.repeat(np.arange(schema.width), state["levels"].lengths)
 
-    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: Floats) -> list[Attribute]:
+    def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> list[Attribute]:
         attributes = []
         for column, level in zip(columns.tolist(), state["levels"].values.tolist()):
             attribute = schema.features[column]
@@ -80,7 +80,7 @@ class Ordinal(ColumnStage):
             attributes.append(attribute)
         return attributes
 
-    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         threshold = state["levels"].values[columns]
         return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
 

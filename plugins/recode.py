@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from filterkit import Batch, Built, FilterkitError, Schema, StageError, UsageError, option
-from filterkit.plugin import Batches, ChoosingStage, Edit, State, encode_attribute, offer, quoted, suggestion
+from filterkit.plugin import Batches, ChoosingStage, Edit, Ints, State, encode_attribute, offer, quoted, suggestion
 
 
 class Recode(ChoosingStage):
@@ -100,7 +100,7 @@ class Recode(ChoosingStage):
                 hint = suggestion(label, sorted(known))
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
-    def _merge_and_order_labels(self, names: list[str | None], counts: np.ndarray) -> tuple[list[str], list[int]]:
+    def _merge_and_order_labels(self, names: list[str | None], counts: Ints) -> tuple[list[str], list[int]]:
         """Merge the rare labels of an attribute, and bring all into the order that the options ask for.
 
         `names` are the new name of each old label, and last that of a missing value; None for missing. `counts`, int64
@@ -121,7 +121,7 @@ class Recode(ChoosingStage):
         return ordered, [-1 if name is None else code_of[name] for name in names]
 
 
-def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
+def _recode_values(codes: Ints, position: int, batch: Batch) -> Ints:
     """Return the new code of each value at `position`: that of each old label in `codes`, last that of missing ones."""
     return np.asarray(codes[encode_attribute(batch, position)[1]])
 

@@ -8,7 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Batch, Schema, StageError, option
-from filterkit.plugin import Batches, Floats, Scaling, State, compute_scaling_state, concatenate, offer, read_counted
+from filterkit.plugin import (
+    Batches,
+    Bools,
+    Floats,
+    Ints,
+    Scaling,
+    State,
+    compute_scaling_state,
+    concatenate,
+    offer,
+    read_counted,
+)
 
 _ROWS = 50_000  # the most training rows; the time grows with the square of their number
 _VALUES = 1 << 26  # the most values of them, which are held dense
@@ -97,10 +108,10 @@ class ComparableRows(NamedTuple):
     """
 
     values: Floats
-    missing: np.ndarray
+    missing: Bools
     farthest: Floats
     both: Floats
-    nominal: np.ndarray
+    nominal: Bools
 
     @staticmethod
     def from_rows(X: Floats, schema: Schema) -> ComparableRows:
@@ -114,7 +125,7 @@ class ComparableRows(NamedTuple):
         values = np.where(missing, np.where(nominal, -1.0, 0.0), values)
         return ComparableRows(values, missing, farthest, np.where(nominal, unlike, 1.0), nominal)
 
-    def compute_distances(self, some: np.ndarray, others: np.ndarray) -> Floats:
+    def compute_distances(self, some: Ints, others: Ints) -> Floats:
         """Compute the distances of all rows of `some` from all of `others`: float64 (some, others).
 
         Both have numbers of rows. A distance is the sum of the differences over all columns.
@@ -135,7 +146,7 @@ class ComparableRows(NamedTuple):
             distances += one @ more[others].T + more[some] @ other.T + (one * self.both) @ other.T
         return distances
 
-    def compute_differences(self, some: np.ndarray, others: np.ndarray) -> Floats:
+    def compute_differences(self, some: Ints, others: Ints) -> Floats:
         """Compute the differences between the rows of each pair, by column: float64 (pairs, columns).
 
         `some` and `others`, int64 (pairs,), have the numbers of the two rows.
@@ -149,7 +160,7 @@ class ComparableRows(NamedTuple):
         return found
 
 
-def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: np.ndarray, neighbors: int) -> Floats:
+def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, neighbors: int) -> Floats:
     """Score columns by ReliefF, for a nominal class: float64 (columns,).
 
     Parameters
@@ -172,9 +183,7 @@ def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn
     return np.asarray(scores / weights[drawn].sum())
 
 
-def score_by_rrelieff(
-    rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: np.ndarray, neighbors: int
-) -> Floats:
+def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, neighbors: int) -> Floats:
     """Score columns by RReliefF, for a numeric class: float64 (columns,). Parameters are as of `score_by_relieff`.
 
     With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
@@ -196,8 +205,8 @@ def score_by_rrelieff(
 
 
 def _weigh_neighbors(
-    rows: ComparableRows, queries: np.ndarray, others: np.ndarray, most: int, weights: Floats
-) -> Iterator[tuple[np.ndarray, Floats]]:
+    rows: ComparableRows, queries: Ints, others: Ints, most: int, weights: Floats
+) -> Iterator[tuple[Ints, Floats]]:
     """Yield some of the queries at a time, and how much each of `others` counts among their `most` nearest rows.
 
     That is float64 (some, others), shares that add up to the weight of the query. A row is no neighbor of itself.
@@ -220,7 +229,7 @@ def _weigh_neighbors(
         yield some, shares * weights[some][:, None]
 
 
-def _sum_differences(rows: ComparableRows, some: np.ndarray, others: np.ndarray, weights: Floats) -> Floats:
+def _sum_differences(rows: ComparableRows, some: Ints, others: Ints, weights: Floats) -> Floats:
     """Add up the differences of each column between pairs of rows, times the weights of the pairs, (some, others)."""
     one, other = np.nonzero(weights)
     total = np.zeros(len(rows.nominal))

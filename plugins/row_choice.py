@@ -11,6 +11,7 @@ import numpy as np
 from filterkit import Batch, TrainingStage, option
 from filterkit.plugin import (
     ChoosingStage,
+    Ints,
     Rows,
     encode_attribute,
     find_run_begins,
@@ -88,7 +89,7 @@ class Distinct(ChoosingStage, TrainingStage):
 _SALTS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 
 
-def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
+def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
     """Compute two hashes of each row, uint64 (rows, 2), from the attributes at `positions`; None for all attributes.
 
     The hash of a row is the sum of the hashes of its values that are not zero, each together with its column. So sparse
@@ -117,12 +118,12 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
     return found
 
 
-def _get_number_bits(values: np.ndarray) -> np.ndarray:
+def _get_number_bits(values: np.ndarray) -> Ints:
     """Return the bits of numbers, uint64; 0.0 and -0.0 have the same, and so have all NaNs."""
     return np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
 
 
-def _add_value_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
+def _add_value_hashes(found: Ints, rows: Ints, columns: Ints, bits: Ints) -> None:
     """Add the hash of each value to those of its row in `found`, (rows, 2), in place."""
     with np.errstate(over="ignore"):
         for number, salt in enumerate(map(np.uint64, _SALTS)):

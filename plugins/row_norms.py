@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from filterkit import Batch, RowStage, StageError, UsageError, option
-from filterkit.plugin import Floats, SelectiveStage, offer
+from filterkit.plugin import Floats, Ints, SelectiveStage, offer
 
 
 class Normalizer(SelectiveStage, RowStage):
@@ -45,7 +45,7 @@ class Normalizer(SelectiveStage, RowStage):
             image = np.where(stays, values, image)
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
-    def _compute_row_lengths_safely(self, values: Floats, indptr: np.ndarray, start: int) -> tuple[Floats, np.ndarray]:
+    def _compute_row_lengths_safely(self, values: Floats, indptr: Ints, start: int) -> tuple[Floats, Ints]:
         """Compute the length of each row without overflow and underflow, and the power of two to divide it by first.
 
         float64 and int64 (rows,). That power is 0 unless the length is no float64, or one of few digits. For a row of
@@ -74,7 +74,7 @@ class Normalizer(SelectiveStage, RowStage):
                 lengths[row] = self._compute_row_lengths(np.ldexp(part, -exponents[row]), whole)[0]
         return lengths, exponents
 
-    def _compute_row_lengths(self, values: Floats, indptr: np.ndarray) -> Floats:
+    def _compute_row_lengths(self, values: Floats, indptr: Ints) -> Floats:
         """Compute the length of each row as it is, float64 (rows,): 0 without entries, NaN where a value is missing."""
         powers = values * values if self.exponent == 2 else np.abs(values)
         lengths = np.zeros(len(indptr) - 1)

@@ -9,7 +9,7 @@ import numpy as np
 from filterkit import Batch, StageError, TrainingStage, UsageError, option
 from filterkit.plugin import (
     NAME_A_CLASS,
-    Floats,
+    Ints,
     Rows,
     choose_rows,
     itself,
@@ -94,7 +94,7 @@ class Sample(TrainingStage):
         order = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
         yield from take_rows(rows, choose_rows(strata, wanted, order))
 
-    def _apportion_with_bias(self, rows: Rows, counts: np.ndarray, size: int) -> np.ndarray:
+    def _apportion_with_bias(self, rows: Rows, counts: Ints, size: int) -> Ints:
         """Compute how many of `size` rows to draw of each stratum with ``--bias``: int64 (strata,).
 
         `counts` are the rows of each stratum; the first has the rows without a class, and the others have a class each.
@@ -180,7 +180,7 @@ class Shuffle(TrainingStage):
         yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(read_classes(rows))))
 
 
-def _round_shares_to_sum(whole: np.ndarray, remainder: Floats, size: int) -> np.ndarray:
+def _round_shares_to_sum(whole: Ints, remainder: np.ndarray, size: int) -> Ints:
     """Round shares to whole numbers, those with the largest remainders up, so that their sum is `size`: int64 (n,).
 
     `whole`, which changes, are the shares rounded down, and `remainder` is what is left of each.
@@ -190,7 +190,7 @@ def _round_shares_to_sum(whole: np.ndarray, remainder: Floats, size: int) -> np.
     return whole
 
 
-def _count_draws_with_replacement(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
+def _count_draws_with_replacement(strata: Ints, counts: Ints, wanted: Ints, seed: int) -> Ints:
     """Draw `wanted` rows of each stratum with replacement, and return how often each row is drawn: int64 (rows,)."""
     times = np.zeros(len(strata), np.int64)
     members = np.argsort(strata, kind="stable")
@@ -203,7 +203,7 @@ def _count_draws_with_replacement(strata: np.ndarray, counts: np.ndarray, wanted
     return times
 
 
-def _order_for_stratifying(classes: np.ndarray) -> np.ndarray:
+def _order_for_stratifying(classes: Ints) -> Ints:
     """Order the numbers of rows by class, as Weka does to stratify them (Instances.stratify): int64 (rows,).
 
     Weka takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by

@@ -9,6 +9,7 @@ from filterkit.plugin import (
     COMBINATIONS,
     ContingencyTable,
     Floats,
+    Ints,
     State,
     Statistic,
     Thresholds,
@@ -106,7 +107,7 @@ class Select(ColumnStage):
             return min(self._count_allowed_columns(width) + len(self.keep), width)
         return None if self.top is None else self.top + len(self.keep)
 
-    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> Ints:
         total = totals.sum()
         candidate = np.ones(schema.width, bool)
         if self.min_count is not None:
@@ -120,7 +121,7 @@ class Select(ColumnStage):
             if self.min_score is not None:
                 candidate &= scores >= self.min_score
             constant = ~state["varied"]
-            ranking = np.lexsort((-scores, constant))
+            ranking: Ints = np.lexsort((-scores, constant))
             if self.spread and state["classes"].shape[1] > 1:
                 ranking = _merge_rankings_in_turns(
                     [np.lexsort((-of_class, constant)) for of_class in state["classes"].T]
@@ -143,7 +144,7 @@ class Select(ColumnStage):
             raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
         return columns
 
-    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: Floats) -> list[Attribute]:
+    def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> list[Attribute]:
         chosen = [schema.features[column] for column in columns.tolist()]
         if self._by is None:
             return chosen
@@ -154,7 +155,7 @@ class Select(ColumnStage):
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
 
-    def _warn_of_ties(self, ranking: np.ndarray, count: int, metric: str, scores: Floats, state: State) -> None:
+    def _warn_of_ties(self, ranking: Ints, count: int, metric: str, scores: Floats, state: State) -> None:
         """Warn if the order in the input decides which columns of the score 0 are among the first `count` ones."""
         if not 0 < count < len(ranking) or scores[ranking[count - 1]] or scores[ranking[count]]:
             return
@@ -177,7 +178,7 @@ class Select(ColumnStage):
         return latest, np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
 
-def _merge_rankings_in_turns(rankings: list[np.ndarray]) -> np.ndarray:
+def _merge_rankings_in_turns(rankings: list[Ints]) -> Ints:
     """Merge rankings of all columns into one: in turn, each ranking adds its best column that is not yet there."""
     order: dict[int, None] = {}
     left = [iter(ranking.tolist()) for ranking in rankings]

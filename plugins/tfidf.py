@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, StageError, option
-from filterkit.plugin import Floats, State, Summary, offer
+from filterkit.plugin import Floats, Ints, State, Summary, offer
 
 
 class Tfidf(ColumnStage):
@@ -40,7 +40,7 @@ class Tfidf(ColumnStage):
             idf = np.log(rows / np.where(having > 0, having, rows)) + 1
         return {"idf": np.where(summary.nominal, 1.0, idf), "nominal": summary.nominal}
 
-    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         tf, counted = values, ~(state["nominal"][columns] | np.isnan(values))
         if self.tf == "binary":
             tf = (values != 0).astype(np.float64)

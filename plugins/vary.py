@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, Schema, option
-from filterkit.plugin import ContingencyTable, Floats, State, offer
+from filterkit.plugin import ContingencyTable, Floats, Ints, State, offer
 
 
 class Vary(ColumnStage):
@@ -39,7 +39,7 @@ class Vary(ColumnStage):
     def most_columns(self, width: int | None) -> int | None:
         return width
 
-    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> Ints:
         return np.flatnonzero(state["kept"])
 
 

@@ -6,7 +6,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"  # in signatures: an array of float64, of any shape
+# In signatures: arrays of float64, of whole numbers and of bool, of any shape.
+Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.integer[Any]]]"
+Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 
 def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> Floats:

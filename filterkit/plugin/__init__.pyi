@@ -47,7 +47,9 @@ from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.counts.weights import exact_parts as exact_parts
 from filterkit.counts.weights import sum_parts as sum_parts
+from filterkit.data.arithmetic import Bools as Bools
 from filterkit.data.arithmetic import Floats as Floats
+from filterkit.data.arithmetic import Ints as Ints
 from filterkit.data.arithmetic import choose_scale_exponents as choose_scale_exponents
 from filterkit.data.arithmetic import compute_n_log2_n as compute_n_log2_n
 from filterkit.data.arithmetic import divide_or_zero as divide_or_zero

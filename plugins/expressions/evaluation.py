@@ -17,6 +17,7 @@ from filterkit import Batch, FilterkitError
 from filterkit.plugin import (
     DateFormat,
     Floats,
+    Ints,
     encode_attribute,
     find_attribute,
     format_number,
@@ -265,7 +266,7 @@ _FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
 _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
 
 
-def _make_date_function(take_part: Callable[[np.ndarray], Any]) -> Function:
+def _make_date_function(take_part: Callable[[Ints], Any]) -> Function:
     """Make a function of a date; `take_part` computes its value from milliseconds since 1970-01-01, int64 (n,)."""
 
     def compute_part(milliseconds: Floats) -> Floats:
@@ -275,7 +276,7 @@ def _make_date_function(take_part: Callable[[np.ndarray], Any]) -> Function:
     return _make_array_function(compute_part, 1, 1, (DATE,))
 
 
-def _compute_years_months_days(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _compute_years_months_days(milliseconds: Ints) -> tuple[Ints, Ints, Ints]:
     """Compute the year, the month and the day of each moment, int64 (n,); as in Java, Julian before 15 October 1582.
 
     numpy has only the Gregorian calendar. So Julian dates are dates in four years of it that have the same months and
@@ -332,7 +333,7 @@ def _unify_kinds(function: str, operands: Sequence[Value]) -> list[Value]:
 # Texts
 
 
-def _find_text_codes(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+def _find_text_codes(texts: Sequence[str], labels: Sequence[str]) -> Ints:
     """Return the index of each text among `labels`, and a last entry of -1 for missing: int64 (texts + 1,)."""
     code = {label: number for number, label in enumerate(labels)}
     return np.array([*(code[text] for text in texts), -1], np.int64)

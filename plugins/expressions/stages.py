@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, Batch, Built, ColumnStage, Schema, Stage, StageError, TrainingStage, UsageError, option
-from filterkit.plugin import Edit, Floats, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
+from filterkit.plugin import Edit, Floats, Ints, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
 
 from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate, read_attribute, read_variable, turn_infinite_to_nan
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_expression_error, parse
@@ -184,7 +184,7 @@ class Map(ColumnStage):
             "zero": np.full(len(moments), self.output(moments.schema).zero),
         }
 
-    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
         image = np.broadcast_to(turn_infinite_to_nan(self._evaluate_expression(variables).data), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))

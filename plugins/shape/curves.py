@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.plugin import Floats, State
+from filterkit.plugin import Floats, Ints, State
 
 from .estimates import compute_log_odds
 
 
-def shape_values(values: Floats, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool) -> Floats:
+def shape_values(values: Floats, column: Ints, task: Ints | int, state: State, log_odds: bool) -> Floats:
     """Shape some values by the curves of their columns: float64 (n,), not yet multiplied by ``--weight``.
 
     Parameters
@@ -29,9 +29,7 @@ def shape_values(values: Floats, column: np.ndarray, task: np.ndarray | int, sta
     return image
 
 
-def _interpolate_curves(
-    values: Floats, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
-) -> Floats:
+def _interpolate_curves(values: Floats, column: Ints, task: Ints | int, state: State, log_odds: bool) -> Floats:
     """Shape values that are neither missing nor a special zero, as `shape_values` does; others get any number."""
     knots, images, unseen = state["knots"], state["images"].values, state["unseen"]
     tasks = unseen.shape[1]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from filterkit import UsageError
-from filterkit.plugin import ContingencyTable, Floats, Ragged, quoted, sum_over_classes
+from filterkit.plugin import Bools, ContingencyTable, Floats, Ints, Ragged, quoted, sum_over_classes
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -207,7 +207,7 @@ def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
     return fits
 
 
-def find_knots(images: Floats, indptr: np.ndarray) -> np.ndarray:
+def find_knots(images: Floats, indptr: Ints) -> Bools:
     """Find the values that a curve needs as knots, so that interpolation gives all images exactly: bool (cells,).
 
     It does not need a value whose neighbors on both sides have the same images. `images`, float64 (cells, tasks), are

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import Floats, choose_scale_exponents
+from filterkit.plugin import Floats, Ints, choose_scale_exponents
 
 _STEPS = 50  # Newton's method needs about ten
 
@@ -22,7 +22,7 @@ class WeightedRows(NamedTuple):
     total : float64 (n,), the weight of all rows.
     """
 
-    column: np.ndarray
+    column: Ints
     value: Floats
     counts: Floats
     total: Floats

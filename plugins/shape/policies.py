@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.plugin import ContingencyTable, Floats, Fold, divide_or_zero, sum_over_classes
+from filterkit.plugin import Bools, ContingencyTable, Floats, Fold, divide_or_zero, sum_over_classes
 
 from .curves import shape_values
 from .logistic import WeightedRows, predict_log_odds
@@ -14,7 +14,7 @@ _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values
 _LEAST = 1e-12  # share of a class that no training row has
 
 
-def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> np.ndarray:
+def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
     """Find the columns whose shaped values predict the class of held-out rows better: bool (columns,).
 
     They must do better than the column's own values and, by more than chance and a margin, than the shares of the

@@ -13,6 +13,7 @@ from filterkit.plugin import (
     FittedColumns,
     Floats,
     Fold,
+    Ints,
     Ragged,
     State,
     Statistic,
@@ -125,7 +126,7 @@ class Shape(ColumnStage):
     def curve_name(self) -> str:
         return "T(p(v))" if self._log_odds else "p(v)"
 
-    def curve(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def curve(self, values: Floats, columns: Ints, state: State) -> Floats:
         column, task = (each[columns] for each in self._list_outgoing_columns(state))
         images = shape_values(values, column, task, state, self._log_odds) + state["base"][column, task]
         return np.where(task < 0, np.nan, images)
@@ -210,12 +211,12 @@ class Shape(ColumnStage):
         better = find_columns_to_shape(folds, self._log_odds)
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
-    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray | None:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> Ints | None:
         if state["unseen"].shape[1] and not self._makes_column_per_class(schema) and not self.beside:
             return None
         return self._list_outgoing_columns(state)[0]
 
-    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: Floats) -> Attributes:
+    def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
         if not self._makes_column_per_class(schema) and not self.beside:
             return attributes.as_numeric(~state["unchanged"][columns])
@@ -232,7 +233,7 @@ class Shape(ColumnStage):
         target = schema.class_attribute
         return schema.positive is None and target is not None and len(target.values) > 2
 
-    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         tasks = state["unseen"].shape[1]
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
@@ -243,7 +244,7 @@ class Shape(ColumnStage):
         image[shaped] = images * self.weight
         return image
 
-    def _list_outgoing_columns(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+    def _list_outgoing_columns(self, state: State) -> tuple[Ints, Ints]:
         """List the incoming column and the task of each outgoing column, -1 for an unchanged one: int64 each."""
         unchanged = state["unchanged"]
         counts = np.where(unchanged, 1, state["unseen"].shape[1] + self.beside)

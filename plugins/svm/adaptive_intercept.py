@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Learner, StageError, option
-from filterkit.plugin import Floats, LinearModel, Model, Training
+from filterkit.plugin import Bools, Floats, LinearModel, Model, Training
 
 from .hyperplanes import SvmSolver
 
@@ -67,7 +67,7 @@ class AiSvm(Learner):
         return LinearModel(np.hstack(every), np.array(intercepts), chosen={"C": np.array(costs)})
 
     def _fit_with_adapted_cost(
-        self, solver: SvmSolver, training: Training, positive: np.ndarray, unit: float
+        self, solver: SvmSolver, training: Training, positive: Bools, unit: float
     ) -> tuple[Floats, float, float]:
         """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
 
@@ -88,9 +88,7 @@ class AiSvm(Learner):
         return planes[-1]
 
 
-def find_sensitive_threshold(
-    scores: Floats, positive: np.ndarray, threshold: float, least: float, weights: Floats
-) -> float:
+def find_sensitive_threshold(scores: Floats, positive: Bools, threshold: float, least: float, weights: Floats) -> float:
     """Find the threshold with the largest sensitivity whose specificity is at least `least` (section 2.2).
 
     It tries the thresholds half-way between neighbouring scores below `threshold`, from the top. Of those with the

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.plugin import Floats
+from filterkit.plugin import Bools, Floats
 
 from .hyperplanes import ignore_convergence_warning
 
 
-def fit_sigmoid(scores: Floats, positive: np.ndarray, weights: Floats) -> tuple[float, float]:
+def fit_sigmoid(scores: Floats, positive: Bools, weights: Floats) -> tuple[float, float]:
     """Fit the sigmoid 1 / (1 + exp(a s + b)) to scores s, and return a and b (J. Platt 1999, section 2.2).
 
     The fit is by maximum likelihood against Platt's targets, (n₊ + 1) / (n₊ + 2) for positive rows and 1 / (n₋ + 2) for

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import Floats, LinearModel, call_interruptibly
+from filterkit.plugin import Bools, Floats, LinearModel, call_interruptibly
 
 from . import newton
 
@@ -63,7 +63,7 @@ class SvmSolver:
 
         return linear_kernel(self.X)
 
-    def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[Floats, Floats]:
+    def solve(self, positive: Bools, costs: Sequence[float]) -> tuple[Floats, Floats]:
         """Separate the positive rows from the others, once for each C.
 
         Parameters
@@ -100,12 +100,12 @@ class SvmSolver:
             coefficients[:, number], intercepts[number] = self._solve_by_newton(positive, costs[number])
         return coefficients, intercepts
 
-    def fit_model(self, truth: np.ndarray, cost: float) -> LinearModel:
+    def fit_model(self, truth: Bools, cost: float) -> LinearModel:
         """Separate the positive rows of each task, as `truth` says, bool (rows, tasks), from the others, with one C."""
         coefficients, intercepts = zip(*(self.solve(positive, [cost]) for positive in truth.T))
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
-    def compute_normal_vector(self, positive: np.ndarray, cost: float) -> Floats:
+    def compute_normal_vector(self, positive: Bools, cost: float) -> Floats:
         """Separate the positive rows from the others, as `solve` does, with one C: weights, float64 (features,)."""
         model = self._fit_svc("linear", positive, cost)
         if model is None:
@@ -113,7 +113,7 @@ class SvmSolver:
         w = model.coef_
         return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
 
-    def _solve_by_newton(self, positive: np.ndarray, cost: float) -> tuple[Floats, float]:
+    def _solve_by_newton(self, positive: Bools, cost: float) -> tuple[Floats, float]:
         """Solve by Newton's method; return the coefficients, float64 (features,), and the intercept."""
         costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
         try:
@@ -126,7 +126,7 @@ class SvmSolver:
                 "choose a smaller C, or put standardize, range or l2 before it",
             ) from None
 
-    def _fit_svc(self, kernel: str, positive: np.ndarray, cost: float) -> Any | None:
+    def _fit_svc(self, kernel: str, positive: Bools, cost: float) -> Any | None:
         """Fit a `sklearn.svm.SVC`; return None if there are too many rows, or too many steps would be needed.
 
         Its steps take longer the more rows there are. Values that are not scaled need many steps, and with a very large
@@ -146,7 +146,7 @@ class SvmSolver:
         return None if model.fit_status_ else model
 
 
-def _find_middle_intercept(scores: Floats, multipliers: Floats, positive: np.ndarray, costs: Floats) -> float | None:
+def _find_middle_intercept(scores: Floats, multipliers: Floats, positive: Bools, costs: Floats) -> float | None:
     """Find the middle of the best intercepts if there are several; return None if there is only one.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an

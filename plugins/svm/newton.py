@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.plugin import Floats
+from filterkit.plugin import Bools, Floats
 
 _TOLERANCE = 1e-3  # libsvm's: how far two rows may be from the optimum, a margin being 1
 _STEEPEST = 1e4  # times the largest cost; steeper parabolas are not needed for the tolerance
@@ -27,7 +27,7 @@ class NoSolution(Exception):
     """Raised if the allowed steps are not enough, or numbers become infinite."""
 
 
-def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int) -> tuple[Floats, float]:
+def solve_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> tuple[Floats, float]:
     """Separate the positive rows from the others, and return coefficients, float64 (features,), and the intercept.
 
     They minimise the sum of hinge losses times `costs` plus half the squared length of the coefficients. As in libsvm,
@@ -94,9 +94,7 @@ def solve_by_newton(X: Any, positive: np.ndarray, costs: Floats, most_steps: int
         precision, steps = max(precision / 2, 1e-7), steps + 1
 
 
-def compute_intercept_bounds(
-    exact: Floats, positive: np.ndarray, above: np.ndarray, below: np.ndarray
-) -> tuple[float, float]:
+def compute_intercept_bounds(exact: Floats, positive: Bools, above: Bools, below: Bools) -> tuple[float, float]:
     """Return the least and the largest value that the best intercept can have; −∞ or ∞ where no row bounds it.
 
     Parameters
@@ -110,7 +108,7 @@ def compute_intercept_bounds(
     return float(least), float(most)
 
 
-def _find_intercept(lack: Floats, positive: np.ndarray, costs: Floats, steepness: float) -> float:
+def _find_intercept(lack: Floats, positive: Bools, costs: Floats, steepness: float) -> float:
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
     The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.

@@ -11,7 +11,7 @@ from filterkit import Schema, StageError, UsageError, option
 from filterkit.plugin import (
     COMBINATIONS,
     Batches,
-    Floats,
+    Ints,
     Scaling,
     State,
     Summary,
@@ -95,7 +95,7 @@ class Normal(Scaling):
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
-    def _draw_rows(self, y: np.ndarray) -> np.ndarray:
+    def _draw_rows(self, y: Ints) -> Ints:
         """Draw the share of the rows of each class `y`, at least one: their numbers, ascending, int64 (drawn,)."""
         drawn = []
         for code in np.unique(y).tolist():
@@ -105,7 +105,7 @@ class Normal(Scaling):
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
 
-    def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> Floats:
+    def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
         """Fit the classifier of ``--model``, which separates the positive rows from the others: w, float64 (columns,).
 
         Raise a StageError if only one class has rows, or the classifier finds no solution.

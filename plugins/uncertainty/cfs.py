@@ -16,6 +16,7 @@ from filterkit.plugin import (
     FittedColumns,
     Floats,
     Gram,
+    Ints,
     Moments,
     Ragged,
     State,
@@ -94,7 +95,7 @@ class Cfs(ColumnStage):
         kept[chosen] = True
         return {"kept": kept}
 
-    def output_columns(self, schema: Schema, state: State, totals: Floats) -> np.ndarray:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> Ints:
         columns = np.flatnonzero(state["kept"])
         if schema.width and not len(columns):
             raise StageError(
@@ -122,7 +123,7 @@ class _Bins(ColumnStage):
         cuts = Ragged(starts, cells.values[at])
         return {"cuts": cuts, "su": su, "rows": rows, "nominal": table.nominal}
 
-    def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         cuts, is_code = state["cuts"], state["nominal"][columns] | np.isnan(values)
         return np.where(is_code, values, cuts.search(columns, values) - cuts.indptr[columns])
 
@@ -148,7 +149,7 @@ class UncertaintyCache(dict[int, "Floats"]):
             )
         # How many entries to count at once, and about how many cells to count them in.
         self._counted = max(rows.memory // _ENTRY, _FEWEST)
-        self._stored: list[tuple[np.ndarray, Floats | None]] | None = None
+        self._stored: list[tuple[Ints, Floats | None]] | None = None
 
     def __missing__(self, column: int) -> Floats:
         found = np.ones(len(self._bins.columns))  # also of columns of one value
@@ -178,12 +179,12 @@ class UncertaintyCache(dict[int, "Floats"]):
             sums = add_parts([sums, sum_parts(cell, parts, own * width)])
         return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
-    def _read_bin_codes(self) -> Iterator[tuple[np.ndarray, Floats | None]]:
+    def _read_bin_codes(self) -> Iterator[tuple[Ints, Floats | None]]:
         """Yield the codes of some rows, uint16 (rows, columns), and their weights in exact parts; None if all are 1."""
         if self._stored is not None:
             yield from self._stored
             return
-        stored: list[tuple[np.ndarray, Floats | None]] = []
+        stored: list[tuple[Ints, Floats | None]] = []
         size = 0
         for batch in read_counted(Cfs.name, self._rows()):
             step = max(self._counted // len(self._bins.columns), 1)
@@ -259,7 +260,7 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]
 Between = Union["Floats", UncertaintyCache]
 
 
-def compute_uncertainties(counts: Floats, starts: np.ndarray) -> Floats:
+def compute_uncertainties(counts: Floats, starts: Ints) -> Floats:
     """Compute the symmetrical uncertainties of one column with several others: float64 (k,), 0 for one without values.
 
     A missing value counts for each value by its share, and a row where both are missing for each pair by its share.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import Pattern, expand_ranges
+from filterkit.plugin import Ints, Pattern, expand_ranges
 
 if TYPE_CHECKING:
     from .stage import Words
@@ -27,8 +27,8 @@ class Sequences(NamedTuple):
     `row`, int64 (n,), is the text that each is in, and `pieces`, int64 (n, length), are their numbers.
     """
 
-    row: np.ndarray
-    pieces: np.ndarray
+    row: Ints
+    pieces: Ints
 
 
 class Analyzer:
@@ -65,9 +65,7 @@ class Analyzer:
             yield from self._join_words_to_sequences(row[low:high], code[low:high], pieces)
             low = high
 
-    def _join_words_to_sequences(
-        self, row: np.ndarray, code: np.ndarray, pieces: list[list[int]]
-    ) -> Iterator[Sequences]:
+    def _join_words_to_sequences(self, row: Ints, code: Ints, pieces: list[list[int]]) -> Iterator[Sequences]:
         """Join words that follow each other in a text to sequences.
 
         `row`, int64 (words,), ascending, is the text that each word is in, and `code`, int64 (words,), the index of the
@@ -96,7 +94,7 @@ class Analyzer:
                 yield _concatenate_sequences(waiting.pop(length))
         yield from map(_concatenate_sequences, waiting.values())
 
-    def _split_texts(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    def _split_texts(self, texts: Any) -> tuple[Ints, Ints, list[str]]:
         """Split an Arrow array of strings into tokens, which by the default pattern may be shorter than words.
 
         Return the row of each token and its index among the distinct ones, int64 (n,) each, and the distinct tokens.

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import Scratch, Stored, find_run_begins
+from filterkit.plugin import Ints, Scratch, Stored, find_run_begins
 
 from .analyzer import Sequences
 
 _ITEM = 32  # bytes that the counts of a pair of words take
 
 
-def make_sequence_keys(pieces: np.ndarray) -> np.ndarray:
+def make_sequence_keys(pieces: Ints) -> Ints:
     """Make a key for each row of `pieces`, int64 (n, length), by which sequences are compared and sorted.
 
     The keys are int64 (n,), or bytes (n,) if there are more than two pieces.
@@ -31,7 +31,7 @@ def make_sequence_keys(pieces: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(pieces, ">i4").view(f"S{4 * length}")[:, 0]
 
 
-def split_sequence_keys(key: np.ndarray, length: int) -> np.ndarray:
+def split_sequence_keys(key: np.ndarray, length: int) -> Ints:
     """Return the pieces that `make_sequence_keys` made these keys from: int64 (n, length)."""
     if length == 1:
         return key[:, None]
@@ -52,9 +52,9 @@ class Counts(NamedTuple):
     """
 
     key: np.ndarray
-    label: np.ndarray
-    rows: np.ndarray
-    occurrences: np.ndarray
+    label: Ints
+    rows: Ints
+    occurrences: Ints
 
     @property
     def nbytes(self) -> int:
@@ -66,7 +66,7 @@ class Counts(NamedTuple):
         return Counts(*(array[start:stop] for array in self))
 
 
-def count_sequences(sequences: Sequences, label: np.ndarray) -> Counts:
+def count_sequences(sequences: Sequences, label: Ints) -> Counts:
     """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row."""
     classes, rows = label.max(initial=0) + 1, len(label)
     found = code = make_sequence_keys(sequences.pieces)
@@ -110,7 +110,7 @@ class SequenceCounter:
         self._scratch = Scratch()
         self.numbers: dict[str, int] = {}  # of all pieces, ascending
 
-    def add(self, sequences: Sequences, label: np.ndarray) -> None:
+    def add(self, sequences: Sequences, label: Ints) -> None:
         """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row."""
         counts = count_sequences(sequences, label)
         self._held.setdefault(sequences.pieces.shape[1], []).append(counts)

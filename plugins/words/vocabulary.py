@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import Texts, find_run_begins
+from filterkit.plugin import Ints, Texts, find_run_begins
 
 from .analyzer import Sequences
 from .counts import SequenceCounter, make_sequence_keys, split_sequence_keys
@@ -44,7 +44,7 @@ def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: i
     return found.take(found.argsort())
 
 
-def _find_least_counts(counter: SequenceCounter, keep: int) -> np.ndarray:
+def _find_least_counts(counter: SequenceCounter, keep: int) -> Ints:
     """Find how often a word must occur in each class to be among its `keep` most frequent words: int64 (classes,)."""
     words = collections.Counter[int]()  # how many words have a number of occurrences in a class
     for _, part in counter.merge_counts():
@@ -74,7 +74,7 @@ class Vocabulary:
         self._numbers: dict[str, int] = {piece: number for number, piece in enumerate(pieces)}
         starts = string_offsets(split)
         lengths = np.diff(starts)
-        self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # ordered keys and their columns, by length
+        self._tables: dict[int, tuple[Ints, Ints]] = {}  # ordered keys and their columns, by length
         for length in np.unique(lengths).tolist():
             columns = np.flatnonzero(lengths == length).astype(np.int32)
             key = make_sequence_keys(numbers[starts[columns][:, None] + np.arange(length)])
@@ -85,7 +85,7 @@ class Vocabulary:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""
         return self._numbers.get(piece, -1)
 
-    def find_rows_and_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+    def find_rows_and_columns(self, sequences: Sequences) -> tuple[Ints, Ints]:
         """Return the rows and the columns, int64 (n,) each, of the sequences that are in the vocabulary."""
         length = sequences.pieces.shape[1]
         if length not in self._tables:
@@ -107,7 +107,7 @@ class HashedColumns(NamedTuple):
         """Return a number for a piece: the same one in every run."""
         return zlib.crc32(piece.encode())
 
-    def find_rows_and_columns(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+    def find_rows_and_columns(self, sequences: Sequences) -> tuple[Ints, Ints]:
         """Return the rows and the columns of all sequences, int64 (n,) each."""
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
