@@ -69,10 +69,8 @@ class Defaults:
                     raise self._make_value_error(heading, name, table, why)
 
     def find_stage_defaults(self, known: Registry) -> dict[str, dict[str, Any]]:
-        """Return the values that the file gives to options of stages, by the names of stages and options.
-
-        Raise UsageError if there is no such stage or option, or the option does not take the value.
-        """
+        """Return the values that the file gives to options of stages, by the names of stages and options. Raise
+        UsageError if there is no such stage or option, or the option does not take the value."""
         found = {}
         for name in self._tables.get(_STAGES, {}):
             if name not in known.stages:

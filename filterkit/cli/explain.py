@@ -14,13 +14,8 @@ from filterkit.errors import UsageError, quoted
 
 
 def print_explanation(job: Job) -> None:
-    """Check a job, open its input, and print how the chain would be fitted.
-
-    Raises
-    ------
-    UsageError : the command line is wrong.
-    FilterkitError : the input cannot be read.
-    """
+    """Check a job, open its input, and print how the chain would be fitted. Raise UsageError if the command line is
+    wrong, and FilterkitError if the input cannot be read."""
     options = job.options
     if options.load is not None:
         raise UsageError(

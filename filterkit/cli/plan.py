@@ -78,10 +78,8 @@ class Job(NamedTuple):
         return self.formats.find_output_format(transfer.output, is_main)
 
     def format_command(self, transfer: Transfer) -> str:
-        """Return the command line that decides the bytes of the output of a transfer.
-
-        Where there was a defaults file, it says what that gave, and that it needs no other.
-        """
+        """Return the command line that decides the bytes of the output of a transfer. Where there was a defaults file,
+        it says what that gave, and that it needs no other."""
         words = format_deciding_options(self.options)  # seeds are options of stages
         if self.options.no_defaults or self.options.defaults is not None:
             words.insert(0, "--no-defaults")
@@ -214,13 +212,8 @@ def align_columns(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
 
 
 def check_job(job: Job) -> None:
-    """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something.
-
-    Raises
-    ------
-    UsageError : names the option.
-    FilterkitError : an output cannot be written to; names it.
-    """
+    """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something. Raise
+    UsageError, which names the option, and FilterkitError if an output cannot be written to, which it names."""
     options, written = job.options, job.written
     sources = [each.source for each in job.transfers]
     check_pipes_read_once(sources)

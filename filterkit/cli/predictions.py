@@ -55,10 +55,8 @@ class MeasuredRows:
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions.
-
-        No batch can be `done`, because all rows are counted.
-        """
+        """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions. No batch
+        can be `done`, because all rows are counted."""
         assert not done
         return self._collect_counts(
             self._rows.map_pieces(partial(_call_and_count, function, self.learner, itself), done)
@@ -76,10 +74,8 @@ class MeasuredRows:
             yield result
 
     def print_counts(self, name: str) -> None:
-        """Print the counts on standard error, with the rates of each class unless there are very many.
-
-        `name` is that of the input.
-        """
+        """Print the counts on standard error, with the rates of each class unless there are very many. `name` is that
+        of the input."""
         from filterkit.cli.subcommands.results import MOST_SHOWN, compute_rates, tabulate_errors, tabulate_rates
 
         if np.any(self._errors):
@@ -103,9 +99,7 @@ def _call_and_count(
     rows: Batch | Iterator[Batch],
 ) -> tuple[T, list[Any]]:
     """Call a function with a batch that comes out of a learner, or with its pieces; return the result and the counts.
-
-    There is an entry for each piece: what `list_confusion_matrices` or, of numbers, `sum_error_terms` returns.
-    """
+    There is an entry for each piece: what `list_confusion_matrices` or, of numbers, `sum_error_terms` returns."""
     found: list[Any] = []
 
     def count(batch: Batch) -> Batch:
@@ -118,10 +112,8 @@ def _call_and_count(
 
 
 def make_predictions_schema(learner: FittedLearner) -> Schema:
-    """Make the schema of a table of predictions: row numbers from 1, true and predicted values, errors and scores.
-
-    An error is a mark or, of numbers, what the predicted one is above the true one.
-    """
+    """Make the schema of a table of predictions: row numbers from 1, true and predicted values, errors and scores. An
+    error is a mark or, of numbers, what the predicted one is above the true one."""
     schema, several = learner.schema, len(learner.schema.targets) > 1
     truths = [schema.attributes[place] for place in schema.targets]
     pairs = [

@@ -48,10 +48,8 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     row of costs for each true class; or, the older one, in each line the number of the true class from 0, that of the
     predicted one, and a cost above 0, where any other pair of classes costs 1. Comments begin with ``%``.
 
-    Raises
-    ------
-    FilterkitError : there is no nominal class, all of whose values are told apart, or the file cannot be read.
-    RowError : it is not a cost matrix of this class.
+    Raise FilterkitError if there is no nominal class, all of whose values are told apart, or the file cannot be read,
+    and RowError if it is not a cost matrix of this class.
     """
     name, n_classes = _find_class_for_costs(path, schema)
     try:
@@ -89,13 +87,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
 
 def _find_class_for_costs(name: str, schema: Schema) -> tuple[str, int]:
     """Check that the rows have a class that costs can apply to, and return its name and the number of its values.
-
-    `name` is that of the costs, for messages.
-
-    Raises
-    ------
-    FilterkitError : as for `read_costs`.
-    """
+    `name` is that of the costs, for messages. Raise FilterkitError as `read_costs` does."""
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
         raise FilterkitError(f"{name}: costs need a nominal class, but there is none; {NAME_A_CLASS}")

@@ -144,12 +144,7 @@ def evaluate(
 
 def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> PredefinedFolds:
     """Make folds of the pairs that a splitter of scikit-learn yields: the numbers, from 0, of the rows to train on and
-    of those to test on.
-
-    Raises
-    ------
-    UsageError : there are no folds, or numbers that are no rows.
-    """
+    of those to test on. Raise UsageError if there are no folds, or numbers that are no rows."""
     folds = []
     for number, pair in enumerate(pairs, 1):
         where = f"folds: fold {number} must be"

@@ -94,9 +94,7 @@ def compute_panel_height_for_names(count: int) -> float:
 
 def wrap_text(text: str, width: int, lines: int | None = None) -> str:
     """Break a text into lines of at most `width` letters, at blanks if there are any, and cut it after `lines` lines.
-
-    None for `lines` keeps all of them.
-    """
+    None for `lines` keeps all of them."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=lines, placeholder="…")) or text
 
 
@@ -172,9 +170,7 @@ def choose_line_style(number: int) -> dict[str, Any]:
 
 def _draw_line(panel: Any, number: int, count: int, line: Line, text: str, every: int) -> Any:
     """Draw a line, and a text at its end; return the text as matplotlib's `Annotation`, None if the line has no value.
-
-    The line is `number` of `count` lines of the panel; `every` is as for `draw_lines`.
-    """
+    The line is `number` of `count` lines of the panel; `every` is as for `draw_lines`."""
     from matplotlib.transforms import ScaledTranslation
 
     known = ~np.isnan(line.y)

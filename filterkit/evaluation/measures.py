@@ -22,12 +22,8 @@ _MOST_POINTS = 1000  # of a fold
 
 
 def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ...] = MEASURES) -> None:
-    """Check that a measure is one of classes or, if `is_numeric`, of predicted numbers.
-
-    Raises
-    ------
-    UsageError : it is not; the message begins with `flag`, and names those of the `choices` that are.
-    """
+    """Check that a measure is one of classes or, if `is_numeric`, of predicted numbers. Raise UsageError if it is not
+    suitable; the message begins with `flag`, and names those of the `choices` that are."""
     if (name in OF_NUMBERS) != is_numeric:
         of = "classes" if is_numeric else "numbers"
         fit = [each for each in choices if (each in OF_NUMBERS) == is_numeric]
@@ -108,11 +104,8 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     If the fold has no positive row of a task, only its specificity is defined; without a negative row, specificity and
     auc are undefined. The average is over the other tasks, and NaN if there are none. So a class that is absent from
     the fold does not lower the precision, where scikit-learn would count a 0. ``micro_`` measures do count its false
-    positives; they are NaN only if no task has a positive row. Without scores, their measures are NaN.
-
-    Raises
-    ------
-    ValueError : the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
+    positives; they are NaN only if no task has a positive row. Without scores, their measures are NaN. Raise ValueError
+    if the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
     """
     truth, predicted = outcome.truth, outcome.predicted
     scores = np.zeros(truth.shape) if outcome.scores is None else outcome.scores
@@ -245,10 +238,8 @@ def count_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
 
 
 def _compute_kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
-    """Compute Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004).
-
-    `matrix` is one of `count_confusion_matrices`. Both are NaN if all rows are of one true class.
-    """
+    """Compute Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004). `matrix` is one
+    of `count_confusion_matrices`. Both are NaN if all rows are of one true class."""
     rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
     if np.count_nonzero(true) < 2:
         return np.nan, np.nan
@@ -269,10 +260,8 @@ def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarra
 def _compute_auc_and_precisions(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, are_probabilities: bool
 ) -> tuple[float, float, float, float]:
-    """Compute auc, p20, bep and pr_auc of one task from its scores; all are NaN if no row is positive.
-
-    `truth` is bool (rows,), `scores` and `weights` are float64 (rows,).
-    """
+    """Compute auc, p20, bep and pr_auc of one task from its scores; all are NaN if no row is positive. `truth` is bool
+    (rows,), `scores` and `weights` are float64 (rows,)."""
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
     typical = 0.0  # of scores that are not probabilities, the median size of those that are finite and not 0
@@ -293,9 +282,7 @@ def _compute_auc_and_precisions(
 
 def _rank_scores_descending(scores: np.ndarray, typical: float) -> np.ndarray:
     """Rank scores: int64 (rows,), 0 for the highest score, 1 for the next lower one, and so on; equal scores tie.
-
-    Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one.
-    """
+    Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one."""
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     size = np.abs(ordered)
@@ -363,10 +350,8 @@ def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = Non
 
 
 def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute measures from the sums of `sum_error_terms`: by name, float64 (targets,), NaN where undefined.
-
-    These are the `OF_NUMBERS` without spearman and medae; `measure_number_predictions` has their formulas.
-    """
+    """Compute measures from the sums of `sum_error_terms`: by name, float64 (targets,), NaN where undefined. These are
+    the `OF_NUMBERS` without spearman and medae; `measure_number_predictions` has their formulas."""
     weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean, squares_of_mean = sums
     with np.errstate(all="ignore"):
         of_true, of_said, absolute_of_mean, squares_of_mean = (
@@ -390,10 +375,8 @@ def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]:
-    """List the name, the true numbers and the predicted numbers of each target, as `Result.points` holds them.
-
-    If there are more than 1000 rows, only some are listed, at equal distances. `names` are those of the targets.
-    """
+    """List the name, the true numbers and the predicted numbers of each target, as `Result.points` holds them. If there
+    are more than 1000 rows, only some are listed, at equal distances. `names` are those of the targets."""
     rows = slice(None, None, -(-len(outcome.truth) // _MOST_POINTS))
     columns = zip(names, outcome.truth[rows].T.tolist(), outcome.predicted[rows].T.tolist())
     return [list(column) for column in columns]

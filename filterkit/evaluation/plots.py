@@ -67,13 +67,8 @@ def check_plot_options(path: str | None, figure: str | None = None) -> None:
 
 
 def write_figure(figure: str, results: Results, measures: list[str], path: str) -> None:
-    """Write one of the `FIGURES` to a .png, .svg or .pdf file; warn if the font lacks letters of a name.
-
-    Raises
-    ------
-    UsageError : the results lack what the figure shows.
-    FilterkitError : the file cannot be written.
-    """
+    """Write one of the `FIGURES` to a .png, .svg or .pdf file; warn if the font lacks letters of a name. Raise
+    UsageError if the results lack what the figure shows, and FilterkitError if the file cannot be written."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         save_figure(draw_figure(figure, results, measures), path)
@@ -86,21 +81,15 @@ def write_figure(figure: str, results: Results, measures: list[str], path: str) 
 
 
 def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
-    """Draw one of the `FIGURES`, as a figure of matplotlib.
-
-    Raises
-    ------
-    UsageError : the results lack what the figure shows.
-    """
+    """Draw one of the `FIGURES`, as a figure of matplotlib. Raise UsageError if the results lack what the figure
+    shows."""
     with use_paper_style():
         return _FIGURES[figure](results, measures)
 
 
 def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
     """Draw learning curves, a panel for each measure: the mean and its standard error, by the share of rows trained on.
-
-    With a single share, each row of a panel is a chain instead.
-    """
+    With a single share, each row of a panel is a chain instead."""
     if len(results.shares) == 1:
         return _draw_means_of_chains(results, measures)
     figure, panels = make_panels(len(measures), compute_panel_height_for_names(len(results.chains)))
@@ -156,10 +145,8 @@ def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
 
 
 def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
-    """Put ticks at the shares, in percent, on the horizontal axis; those for which there is room have a number.
-
-    The axis is logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending.
-    """
+    """Put ticks at the shares, in percent, on the horizontal axis; those for which there is room have a number. The
+    axis is logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending."""
     from matplotlib.ticker import NullLocator
 
     scaled = shares
@@ -179,10 +166,8 @@ def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
 
 
 def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
-    """Draw for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
-
-    It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
-    """
+    """Draw for each measure how often methods are near the best (Forman 2003, Figures 9 and 10). It shows the share of
+    tasks on which each method, and the best pair of methods, is within a tolerance of the best."""
     methods = results.list_methods()
     if len(methods) < 2:
         raise UsageError(
@@ -237,9 +222,7 @@ def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
 
 def _draw_rank_diagram(panel: Any, names: list[str], step: float, found: MethodRanks) -> None:
     """Draw a critical-difference diagram: mean ranks, and bars over chains that Nemenyi's test does not tell apart.
-
-    `names` are those of the chains, and `step` is the distance of two names on the vertical axis.
-    """
+    `names` are those of the chains, and `step` is the distance of two names on the vertical axis."""
     first, last, top = 1.0, float(len(names)), 0.25 * (len(found.groups) + 1)
     margin, rows = 0.02 * (last - first), (len(names) + 1) // 2
     style = {"color": "black", "solid_capstyle": "butt"}

@@ -50,12 +50,8 @@ class PredefinedFolds:
         return digest.hexdigest()[:16]
 
     def select_rows(self, chosen: np.ndarray) -> PredefinedFolds:
-        """Return the folds with only the `chosen` rows, bool (rows,), which are numbered anew from 0.
-
-        Raises
-        ------
-        FilterkitError : a fold has no row to train or to test on left, or two samples have as many rows.
-        """
+        """Return the folds with only the `chosen` rows, bool (rows,), which are numbered anew from 0. Raise
+        FilterkitError if a fold has no row to train or to test on left, or two samples have as many rows."""
         number = np.cumsum(chosen) - 1
         folds = []
         for fold in self.folds:
@@ -117,12 +113,8 @@ def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray
 
 
 def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, Batch]:
-    """Make a fold of each value of an attribute; return the folds, and the rows without the attribute.
-
-    Raises
-    ------
-    FilterkitError : there is no such attribute, a value is missing, or there are fewer than two values.
-    """
+    """Make a fold of each value of an attribute; return the folds, and the rows without the attribute. Raise
+    FilterkitError if there is no such attribute, a value is missing, or there are fewer than two values."""
     option = "--fold-column"
     codes, values, rest = split_off_attribute(data, name, option)
     if None in values:
@@ -197,10 +189,8 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
 
 
 def _read_split_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
-    """Read the columns of a file of splits as whole numbers: int64 (rows,) by lower-case name.
-
-    In the column ``type``, 1 stands for TEST and 0 for TRAIN.
-    """
+    """Read the columns of a file of splits as whole numbers: int64 (rows,) by lower-case name. In the column ``type``,
+    1 stands for TEST and 0 for TRAIN."""
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}
     for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):

@@ -111,10 +111,8 @@ class _FittedBeginning(NamedTuple):
     seconds: float
 
     def fit_next_stages(self, stages: Sequence[Stage], n_passed: int) -> _FittedBeginning:
-        """Fit further stages on the training rows that come out of these, and return all that are fitted then.
-
-        `stages` begin with those that are fitted already. The test rows pass the first `n_passed` of them.
-        """
+        """Fit further stages on the training rows that come out of these, and return all that are fitted then. `stages`
+        begin with those that are fitted already. The test rows pass the first `n_passed` of them."""
         began, n_fitted = time.perf_counter(), len(self.fitting.steps)
         with collect_warnings() as messages, add_remedies():
             fitting = self.fitting.copy()
@@ -124,10 +122,8 @@ class _FittedBeginning(NamedTuple):
         return _FittedBeginning(fitting, test, [*self.warnings, *messages], seconds)
 
     def predict_test_rows(self, costs: np.ndarray | None) -> Trial:
-        """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial.
-
-        `costs` are as for `fit_and_predict_chains`.
-        """
+        """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial. `costs`
+        are as for `fit_and_predict_chains`."""
         began = time.perf_counter()
         stage, learner, _ = self.fitting.steps[-1]
         assert isinstance(learner, FittedLearner)
@@ -205,9 +201,7 @@ def choose_chain(
 
 def _has_classes_to_learn(training: Batch) -> bool:
     """Return whether rows are enough to learn from: those with a weight are of the positive class and another one.
-
-    Without a positive class, they are of any two classes; with labels or a numeric class, any row with a weight.
-    """
+    Without a positive class, they are of any two classes; with labels or a numeric class, any row with a weight."""
     schema, weights = training.schema, training.row_weights
     target = schema.class_attribute
     if target is None or target.kind == "numeric":

@@ -42,11 +42,8 @@ class Installed(NamedTuple):
 
 
 def list_installed() -> list[Installed]:
-    """List the installed plugins, in the order of their names.
-
-    A module that several distributions declare is listed once, because a renamed project is often still installed under
-    its old name.
-    """
+    """List the installed plugins, in the order of their names. A module that several distributions declare is listed
+    once, because a renamed project is often still installed under its old name."""
     points: dict[str, list[tuple[str, str, str]]] = {}
     for text, origin in _read_entry_points():
         for group, name, value in _parse_entry_points(text):
@@ -83,9 +80,7 @@ def _read_entry_points() -> Iterator[tuple[str, str]]:
 
 def _list_distributions(path: str) -> list[Any]:
     """List the folders that describe distributions in an entry of `sys.path`, as paths: of the system or in an archive.
-
-    The list is empty if the entry is no folder and no zip archive.
-    """
+    The list is empty if the entry is no folder and no zip archive."""
     root: Any = Path(path)
     try:
         names = os.listdir(path)

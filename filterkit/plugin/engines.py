@@ -38,10 +38,7 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
 
 def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
     """Make the engine that a user of Python asks for: by its name, as in ``--engine``, or by an object that some engine
-    works on, such as a client of a cluster.
-
-    Raise UsageError if there is no such engine.
-    """
+    works on, such as a client of a cluster. Raise UsageError if there is no such engine."""
     if isinstance(thing, str):
         return make_engine(thing, jobs, known)
     for kind in known.engines.values():

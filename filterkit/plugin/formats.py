@@ -67,17 +67,13 @@ class Formats:
         self._out = None if said_out is None else find_format(said_out, known, "--to")
 
     def find_input_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an input: what ``--from`` says, or else the ending of its name; without either, ARFF.
-
-        If it is not the main input, the ending of another format counts more than ``--from``.
-        """
+        """Find the format of an input: what ``--from`` says, or else the ending of its name; without either, ARFF. If
+        it is not the main input, the ending of another format counts more than ``--from``."""
         return self._choose("/" if os.path.isdir(path) else find_ending(path), self._in, is_main)
 
     def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an output: what ``--to`` says, or else the ending of its name; without either, ARFF.
-
-        If it is not the main output, the ending of another format counts more than ``--to``.
-        """
+        """Find the format of an output: what ``--to`` says, or else the ending of its name; without either, ARFF. If it
+        is not the main output, the ending of another format counts more than ``--to``."""
         return self._choose(find_ending(path), self._out, is_main)
 
     def _choose(self, ending: str, chosen: FileFormat | None, is_main: bool) -> FileFormat:
@@ -88,10 +84,7 @@ class Formats:
 
     def describe_misleading_name(self, path: str) -> str:
         """Return a warning if standard output goes to a file whose ending is that of another format or of a
-        compression.
-
-        "" if it does not.
-        """
+        compression. "" if it does not."""
         end, name = find_ending(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"

@@ -18,13 +18,8 @@ if TYPE_CHECKING:
 
 
 def find_stage(known: Registry, name: str) -> type[Stage]:
-    """Find the stage class of this name.
-
-    Raises
-    ------
-    UsageError : there is none; suggests one of a similar name.
-    PluginError : two plugins claim the name.
-    """
+    """Find the stage class of this name. Raise UsageError, which suggests a similar name, if there is none, and
+    PluginError if two plugins claim the name."""
     if name not in known.stages:
         known.load_all()  # one may offer what its entry points do not list
     if name in known.stages:
@@ -33,10 +28,8 @@ def find_stage(known: Registry, name: str) -> type[Stage]:
 
 
 def find_metric(name: str) -> Metric:
-    """Find the metric of this name, among the plugins of this process.
-
-    Raise UsageError if there is none, and suggest one of a similar name.
-    """
+    """Find the metric of this name, among the plugins of this process. Raise UsageError, which suggests a similar name,
+    if there is none."""
     from filterkit.stages.metric_scaling import MetricScaling
 
     known = registry()
@@ -93,10 +86,8 @@ def append_remedy(known: Registry, error: StageError) -> None:
 
 
 def explain_misplaced_option(known: Registry, flag: str) -> str:
-    """Return the end of a message about an option after a stage that is one of filterkit itself: where to write it.
-
-    "" if it is not one of filterkit itself.
-    """
+    """Return the end of a message about an option after a stage that is one of filterkit itself: where to write it. ""
+    if it is not one of filterkit itself."""
     return "; options of filterkit itself go before the input" if flag in known.flags else ""
 
 
@@ -111,10 +102,8 @@ def hint_at_plugin_files(known: Registry, hint: str) -> str:
 
 
 def _suggest_weka_equivalent(name: str, stages: Mapping[str, type[Stage]]) -> str:
-    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "".
-
-    The package of the class and the end ``AttributeEval`` may be left out.
-    """
+    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "". The package of
+    the class and the end ``AttributeEval`` may be left out."""
     from inspect import getdoc
 
     asked = re.escape(name.rpartition(".")[2].lower().removesuffix("attributeeval"))

@@ -135,13 +135,8 @@ class Registry:
         return self._loaded
 
     def find_offer(self, kind: str, name: str) -> Any:
-        """Return what filterkit itself, or else a plugin, offers by this name.
-
-        Raises
-        ------
-        KeyError : nothing has this name.
-        PluginError : the plugin that lists the name is broken, or two plugins claim it.
-        """
+        """Return what filterkit itself, or else a plugin, offers by this name. Raise KeyError if nothing has this name,
+        and PluginError if the plugin that lists the name is broken, or two plugins claim it."""
         with self._lock:
             if name in OWN.get(kind, ()):
                 return _import_value(OWN[kind][name])
@@ -282,10 +277,8 @@ class Registry:
             _record_offers(plugin)
 
     def _assign_names(self) -> None:
-        """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin.
-
-        A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
-        """
+        """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin. A
+        name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's."""
         installed = (self._installed[point] for point in self._points if point in self._installed)
         loaded = [*installed, *self._others.values()]
         all_items: dict[str, dict[str, Any]] = {}
@@ -317,10 +310,8 @@ class Registry:
         return {name: stage.metric for name, stage in stages.items() if issubclass(stage, MetricScaling)}
 
     def find_origin(self, stage: str) -> str:
-        """Return the plugin that offers the stage of this name, and its distribution or file, as text.
-
-        Raise PluginError if no plugin offers it.
-        """
+        """Return the plugin that offers the stage of this name, and its distribution or file, as text. Raise
+        PluginError if no plugin offers it."""
         if stage not in self.stages and ("stage", stage) not in self._owners:
             how = "name it with --plugin FILE" if self.flags else "load the file that does by filterkit.load_plugin"
             raise PluginError(

@@ -40,9 +40,7 @@ class Stopped(Exception):
 
 def check_engine_is_declared(engine: type[Engine]) -> None:
     """Check that the engine has a name, is made with a number of jobs and perhaps options, and its `map` can be closed.
-
-    It must have the attribute `jobs`, and refuse a text of options that means nothing to it with a `UsageError`.
-    """
+    It must have the attribute `jobs`, and refuse a text of options that means nothing to it with a `UsageError`."""
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
     check_methods(name, engine)
@@ -72,10 +70,8 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
 
 
 def check_order_is_kept(engine: type[Engine]) -> None:
-    """Check that results come in the order of the items, whichever is ready first, and no items give no results.
-
-    The items of a map may be the results of another one, which is not done yet.
-    """
+    """Check that results come in the order of the items, whichever is ready first, and no items give no results. The
+    items of a map may be the results of another one, which is not done yet."""
     name = engine.name
     for jobs in _JOBS:
         with engine(jobs) as made:
@@ -164,9 +160,7 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
 
 def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
     """Check that an engine takes only a few items before their results are asked for, and none after the map is closed.
-
-    `Engine.map` asks for ``2 * jobs`` items; a few more pass the check.
-    """
+    `Engine.map` asks for ``2 * jobs`` items; a few more pass the check."""
     for jobs in _JOBS:
         taken: list[int] = []
 

@@ -115,10 +115,8 @@ def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
 
 
 def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
-    """Check that rows come back the same however they were cut into batches when they were written.
-
-    A `FileFormat` writes the same bytes then, and reads the same rows in small parts.
-    """
+    """Check that rows come back the same however they were cut into batches when they were written. A `FileFormat`
+    writes the same bytes then, and reads the same rows in small parts."""
     if len(data) < 2:
         return
     content = _check_come_back(form, data, " when they were written in several batches", step=2)
@@ -233,9 +231,7 @@ def _check_come_back(
 
 def compare_rows(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
     """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the format may lose.
-
-    Neither batch has a class; `when` ends the messages.
-    """
+    Neither batch has a class; `when` ends the messages."""
     about = f"{form.name}: "
     assert len(found) == len(expected), (
         f"{about}{len(found)} rows come back of {len(expected)}{when}: write and read every row"
@@ -294,10 +290,8 @@ def _read_content(form: FileFormat, content: bytes, class_: str = "none", **sett
 
 
 def _read(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
-    """Read all rows of a file as one batch; `settings` are other fields of an `Opening`.
-
-    Raise AssertionError if the file cannot be read.
-    """
+    """Read all rows of a file as one batch; `settings` are other fields of an `Opening`. Raise AssertionError if the
+    file cannot be read."""
     try:
         with Reader(form, Opening(path, class_=class_, **settings)) as reader:
             batches = list(reader.batches())

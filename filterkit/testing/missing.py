@@ -13,10 +13,8 @@ from filterkit.testing.stages import fit, return_refusals
 
 @return_refusals
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
-    """Check that a missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
-
-    A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
-    """
+    """Check that a missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them. A
+    missing class or label stays missing in any case. Columns may have no value in the training rows, and some later."""
     holed = make_holes(data)
     X = data.in_form(False).X.copy()
     X[:, ::2] = np.nan
@@ -63,10 +61,7 @@ def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
 @return_refusals
 def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
     """Check that a row without missing values gives numbers, none of them infinite, unless `Stage.makes_missing` says
-    otherwise.
-
-    A value that comes out for one column of X may be missing where it is missing there.
-    """
+    otherwise. A value that comes out for one column of X may be missing where it is missing there."""
     fitted = None if stage.makes_missing else fit(stage, data)
     if fitted is None:
         return
@@ -105,10 +100,8 @@ def make_holes(data: Batch) -> Batch:
 
 
 def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
-    """Check that no missing value becomes a number.
-
-    If all columns have new names, check instead that a row without any value does not become a row of numbers.
-    """
+    """Check that no missing value becomes a number. If all columns have new names, check instead that a row without any
+    value does not become a row of numbers."""
     X = out.in_form(False).X
     before, after = np.isnan(holed.in_form(False).X), np.isnan(X)
     declare = "or declare fills_missing = True if that is what the stage is for"
@@ -128,10 +121,8 @@ def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> No
 
 
 def _find_origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
-    """Return for each column that a stage puts out the index of the incoming column that it comes from.
-
-    A column stage says which. Of another stage it is the column of the same name; None if there is none.
-    """
+    """Return for each column that a stage puts out the index of the incoming column that it comes from. A column stage
+    says which. Of another stage it is the column of the same name; None if there is none."""
     if isinstance(fitted, FittedColumns):
         return list(fitted.columns.tolist())
     column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}

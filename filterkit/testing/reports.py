@@ -109,10 +109,8 @@ def check_stage(stage: Stage, data: Batch) -> StageError | None:
 
 
 def check_declaration(stage: Stage) -> None:
-    """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails.
-
-    Raise AssertionError if a check fails; the message names each check that does.
-    """
+    """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails. Raise AssertionError if a
+    check fails; the message names each check that does."""
     found = Findings(BASIC_CHECKS)
     found.run(DECLARATION_CHECKS, stage)
     found.raise_any()
@@ -240,10 +238,8 @@ def report_engine(engine: type[Engine], debug: bool = False) -> Report:
 
 
 def report_subcommand(command: click.Command, arguments: Sequence[str] | None = None, debug: bool = False) -> Report:
-    """Check a click command, run it if there are `arguments`, and report what was found.
-
-    None for `arguments` does not run it. `debug` raises the first error instead of reporting it.
-    """
+    """Check a click command, run it if there are `arguments`, and report what was found. None for `arguments` does not
+    run it. `debug` raises the first error instead of reporting it."""
     report = Report(f"subcommand {command.name}", str(command.name))
     report.findings.run(SUBCOMMAND_CHECKS, command, debug=debug)
     report.checked = f"{len(SUBCOMMAND_CHECKS)} checks"

@@ -173,10 +173,8 @@ def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
-    """Check that fitting twice, and transforming twice, gives the same bits.
-
-    Fitting on other rows must not change a stage that is fitted already.
-    """
+    """Check that fitting twice, and transforming twice, gives the same bits. Fitting on other rows must not change a
+    stage that is fitted already."""
     one = fit(stage, data)
     first = None if one is None else one.transform(data)
     other = fit(stage, data)
@@ -199,10 +197,8 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
-    """Check that stages of the same class with other options do not change what this stage does.
-
-    A copy of each must give the same values. Searches over options make such stages and copies.
-    """
+    """Check that stages of the same class with other options do not change what this stage does. A copy of each must
+    give the same values. Searches over options make such stages and copies."""
     twin = type(stage)(**get_option_values(stage))
     before = fit_transform(twin, data)
     for field, given in _vary_own_options(stage):
@@ -233,10 +229,8 @@ def _take_columns(data: Batch, columns: np.ndarray) -> Batch:
 
 @return_refusals
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
-    """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros.
-
-    Nominal attributes are left out, because their zero is their first label.
-    """
+    """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros. Nominal
+    attributes are left out, because their zero is their first label."""
     data = _take_columns(data, np.flatnonzero(~data.schema.nominal))
     fitted = fit(stage, data)
     if fitted is None or not (data.schema.zero and fitted.schema.zero):
@@ -360,10 +354,8 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
-    """Check that a column stage learns the same from the rows in another order, because it learns from a table.
-
-    A cross-fitted stage is left out, because rows are drawn into folds by their number.
-    """
+    """Check that a column stage learns the same from the rows in another order, because it learns from a table. A
+    cross-fitted stage is left out, because rows are drawn into folds by their number."""
     if not learns_from_statistic(stage) or stage.folds():
         return
     fitted = fit(stage, data)
@@ -499,10 +491,8 @@ def check_options_can_be_set(stage: Stage) -> None:
 
 
 def vary_options(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
-    """Yield each option that can have another value, and the values of all options with this other value.
-
-    Raise AssertionError if a value is refused by an error that is not filterkit's.
-    """
+    """Yield each option that can have another value, and the values of all options with this other value. Raise
+    AssertionError if a value is refused by an error that is not filterkit's."""
     for field in list_option_fields(stage):
         other = _choose_other_value(stage, field)
         if _accepts_value(stage, field, other):
@@ -510,10 +500,8 @@ def vary_options(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
 
 
 def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
-    """Return whether an option accepts a value.
-
-    Raise AssertionError if the stage refuses the value by an error that is not filterkit's.
-    """
+    """Return whether an option accepts a value. Raise AssertionError if the stage refuses the value by an error that is
+    not filterkit's."""
     try:
         type(stage)(**get_option_values(stage) | {field.name: value})
     except FilterkitError:
@@ -528,9 +516,7 @@ def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
 
 def list_idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
     """List the flags of options that make no difference: with another value, the stage does the same on all samples.
-
-    Only options that the plugin itself declares are tried.
-    """
+    Only options that the plugin itself declares are tried."""
     left = {make_flag(field): given for field, given in _vary_own_options(stage)}
     for data in samples:
         if not left:
@@ -589,9 +575,7 @@ def check_methods_are_known(stage: Stage) -> None:
 
 
 def _vary_own_options(stage: Stage) -> list[tuple[Field[Any], dict[str, Any]]]:
-    """List what `vary_options` yields for those options that the plugin itself declares.
-
-    Options that name a file to be written are left out, because fitting would write it.
-    """
+    """List what `vary_options` yields for those options that the plugin itself declares. Options that name a file to be
+    written are left out, because fitting would write it."""
     own = {name for kind in list_own_classes(type(stage)) for name in vars(kind)}
     return [each for each in vary_options(stage) if each[0].name in own and not each[0].metadata["output"]]

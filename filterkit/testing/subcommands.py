@@ -132,9 +132,7 @@ def _read_size_and_time(path: str) -> tuple[int, int] | None:
 
 def _list_commands(command: click.Command, name: str | None = None) -> list[tuple[str, click.Command]]:
     """List a command and, if it is a group, all commands in it; each after its name, which begins with the group's.
-
-    `name` is that of the command; None for the name that it has itself.
-    """
+    `name` is that of the command; None for the name that it has itself."""
     name = name or str(command.name)
     found = [(name, command)]
     if isinstance(command, click.Group):

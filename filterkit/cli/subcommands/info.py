@@ -90,10 +90,8 @@ def _read_overview(
 
 
 def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:
-    """Add to each feature of a document its score by the first metric that takes a numeric class.
-
-    ``scored`` becomes the name of the metric. If the rows cannot be scored, ``remarks`` gets a line that says why.
-    """
+    """Add to each feature of a document its score by the first metric that takes a numeric class. ``scored`` becomes
+    the name of the metric. If the rows cannot be scored, ``remarks`` gets a line that says why."""
     from filterkit.chains.feature_scores import scores
     from filterkit.exploration.features import list_metrics
 

@@ -55,10 +55,8 @@ class ResultsOptions(JsonOptions):
 
 
 def write_report_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
-    """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0").
-
-    Raise FilterkitError if the file cannot be written.
-    """
+    """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0"). Raise
+    FilterkitError if the file cannot be written."""
     from filterkit.evaluation.report_page import make_report_page
 
     command, lines = format_command_line(), _format_results(results, _describe_results(results, measures))
@@ -93,10 +91,7 @@ class CommandWithMeasures(click.Command):
 
 
 def parse_share(text: str) -> float:
-    """Parse a share of ``--train``, such as 10% or 0.1.
-
-    Raise UsageError if it is not a share from 0 to 1.
-    """
+    """Parse a share of ``--train``, such as 10% or 0.1. Raise UsageError if it is not a share from 0 to 1."""
     is_percent = text.strip().endswith("%")
     try:
         share = float(text.strip().removesuffix("%")) / (100 if is_percent else 1)
@@ -109,10 +104,7 @@ def parse_share(text: str) -> float:
 
 def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
     """Return the measures to show: the `chosen` ones or, by default, the usual ones, micro F1 if it differs from F1 and
-    accuracy, and the cost if there is one.
-
-    Raise UsageError if the results do not have a chosen measure.
-    """
+    accuracy, and the cost if there is one. Raise UsageError if the results do not have a chosen measure."""
     for name in chosen:
         if name not in results.measures:
             check_measure("--measure", name, results.rows[0].is_numeric)
@@ -126,10 +118,8 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
 
 
 def draw_figure(results: Results, measures: list[str], options: ResultsOptions) -> None:
-    """Draw the figure that ``--plot`` and ``--figure`` ask for, if any.
-
-    Raise FilterkitError if the file cannot be written, or the results lack what the figure shows.
-    """
+    """Draw the figure that ``--plot`` and ``--figure`` ask for, if any. Raise FilterkitError if the file cannot be
+    written, or the results lack what the figure shows."""
     if options.plot is not None:
         write_figure(options.figure or "curves", results, measures, options.plot)
 
