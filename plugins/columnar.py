@@ -112,9 +112,13 @@ class ArrowGroups:
 
 
 class Columnar(TypedFormat):
-    """Files with typed columns: the options of Parquet and Arrow; `groups` is the class of the rows of a file."""
+    """Files with typed columns: the options that Parquet and Arrow share.
+
+    `groups` is the class of the rows of a file, and `open_table_writer` returns a writer of Arrow tables to a stream.
+    """
 
     groups: ClassVar[type[ParquetGroups | ArrowGroups]]
+    open_table_writer: ClassVar[Callable[..., Any]]
 
     skip: tuple[str, ...] = option((), "Columns to leave out, by name or pattern.")
     weights: str | None = option(
@@ -144,10 +148,6 @@ class Columnar(TypedFormat):
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         return ColumnarWriter(self, schema)
-
-    def open_table_writer(self, out: IO[bytes], schema: pa.Schema) -> Any:
-        """Return a writer of Arrow tables to a stream: an object with ``write_table`` and ``close``."""
-        raise NotImplementedError
 
 
 class Parquet(Columnar):
@@ -463,7 +463,7 @@ class GroupParser:
             weights = convert_to_numbers(column)
             table = table.drop_columns([self.weights])
         if self.pairs:
-            return Parsed(read_pairs(table, self.schema, self.pairs).replace(weights=weights))
+            return Parsed(convert_from_pairs(table, self.schema, self.pairs).replace(weights=weights))
         try:
             return Parsed(from_table(table, self.schema, weights, self.rounded, self.unseen))
         except UnknownLabel as error:
@@ -477,7 +477,7 @@ class GroupParser:
             raise RowError(f"{error.message}{how}{self.form.advise_leaving_out(name)}", attribute=name) from None
 
 
-def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
+def convert_from_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     """Return the batch of a table that `convert_to_pairs` made.
 
     Parameters

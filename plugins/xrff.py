@@ -434,27 +434,25 @@ class XrffWriter(Writer):
         """Return the text of sparse rows, without the values that are zero or the first label."""
         from filterkit.plugin import round_significant, row_texts, to_columns
 
-        schema, csr, attributes = self.schema, batch.csr, self.schema.attributes
+        schema, csr, attributes, target = self.schema, batch.csr, self.schema.attributes, self.schema.class_index
         positions = schema.feature_indices[csr.indices].tolist()
         numbers = row_texts(round_significant(csr.data[:, None], self._precision)).to_pylist()
         elements = [f'<value index="{i + 1}">{number}</value>' for i, number in zip(positions, numbers)]
         for entry in np.flatnonzero(schema.nominal[csr.indices] | np.isnan(csr.data)).tolist():
             i = positions[entry]
             elements[entry] = make_value_element(csr.data[entry], attributes[i], f' index="{i + 1}"')
-        apart = [*schema.passthrough_indices, *([] if schema.class_index is None else [schema.class_index])]
+        apart = [*schema.passthrough_indices, *([] if target is None else [target])]
         columns = dict(zip(apart, to_columns(batch, apart)))
-        if schema.class_index is not None and attributes[schema.class_index].kind == "numeric":
-            y = columns[schema.class_index]
-            columns[schema.class_index] = round_significant(y[:, None], self._precision)[:, 0]
+        if target is not None and attributes[target].kind == "numeric":
+            columns[target] = round_significant(columns[target], self._precision)
         lines = []
         for row, weight in enumerate(batch.row_weights.tolist()):
             part = slice(*csr.indptr[row : row + 2])
-            values = [(i, column[row]) for i, column in columns.items()]
             found = [*zip(positions[part], elements[part])]
             found += [
-                (i, make_value_element(value, attributes[i], f' index="{i + 1}"'))
-                for i, value in values
-                if i != schema.class_index or value != 0
+                (i, make_value_element(column[row], attributes[i], f' index="{i + 1}"'))
+                for i, column in columns.items()
+                if i != target or column[row] != 0
             ]
             lines += [make_start_tag(weight, True), *(element for _, element in sorted(found)), "</instance>\n"]
         return "".join(lines).encode()

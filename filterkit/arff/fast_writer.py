@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.arff.number_texts import format_distinct_numbers, round_significant, row_texts
-from filterkit.arff.pairs import join_pairs
+from filterkit.arff.pairs import join_sparse_rows
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
@@ -114,4 +114,6 @@ class FastFormatter(RowFormat):
         ends = ["}\n"] * len(batch)
         if batch.weights is not None:
             ends = [f"}}{format_weight(weight)}\n" for weight in batch.weights.tolist()]
-        return join_pairs(["{"] * len(batch), ends, indptr, positions, self._index_texts, (texts, codes), ("", ","))
+        return join_sparse_rows(
+            ["{"] * len(batch), ends, indptr, positions, self._index_texts, (texts, codes), ("", ",")
+        )

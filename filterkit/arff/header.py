@@ -41,9 +41,7 @@ _BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
 def skip_separators(text: bytes, position: int = 0) -> int:
     """Return the offset of the first character, from `position` on, that is neither a separator nor in a comment."""
-    match = _BETWEEN.match(text, position)
-    assert match is not None
-    return match.end()
+    return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches at any position
 
 
 class Header(NamedTuple):
@@ -116,9 +114,9 @@ class _HeaderTokens:
         self.is_own = False
         self.begun: bytes | None = None
         self.line = self.next_line = line
-        self._stream = self._read(lines)
+        self._stream = self._read_tokens(lines)
 
-    def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
+    def _read_tokens(self, lines: Iterator[bytes]) -> Iterator[Token]:
         """Yield the tokens in `lines`; several lines that declare numeric attributes with plain names are one."""
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None

@@ -13,7 +13,7 @@ from filterkit.data import arrow
 from filterkit.data.csr import Csr
 
 
-def join_pairs(
+def join_sparse_rows(
     begins: Sequence[str],
     ends: Sequence[str],
     indptr: np.ndarray,
@@ -67,4 +67,4 @@ def pair_rows(
     is_used = np.bincount(X.indices, minlength=X.columns) > 0
     indices = (np.cumsum(is_used, dtype=np.int32) - 1)[X.indices]
     used = row_texts(names[is_used].astype(np.float64)[:, None])
-    return join_pairs(begins, ["\n"] * len(begins), X.indptr, indices, used, values, (" ", " "))
+    return join_sparse_rows(begins, ["\n"] * len(begins), X.indptr, indices, used, values, (" ", " "))

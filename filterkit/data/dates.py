@@ -116,7 +116,7 @@ class DateFormat:
                 continue
             if letter == "y":
                 short = self._short_year and len(part.strip()) == 2
-            letter, value = _parse_part(letter, part)
+            letter, value = _parse_date_part(letter, part)
             if value is None:
                 return None
             found[letter] = value
@@ -130,7 +130,7 @@ class DateFormat:
     def format(self, milliseconds: int) -> str:
         """Format a moment, in milliseconds since 1970-01-01 UTC."""
         days, rest = divmod(milliseconds, 86_400_000)
-        year, month, day = _split_date(days)
+        year, month, day = _convert_to_date(days)
         hour = rest // 3_600_000
         values = {"y": year, "M": month, "d": day, "H": hour, "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12}
         values |= {"m": rest // 60_000 % 60, "s": rest // 1000 % 60, "S": rest % 1000}
@@ -155,7 +155,7 @@ class DateFormat:
         return "".join(parts)
 
 
-def _parse_part(letter: str, part: str) -> tuple[str, int | None]:
+def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
     """Parse the part of a date that a letter stands for; a time zone is in seconds.
 
     Return the letter, that of hours from 0 for one of hours from 1, and the value, None if there is no such hour.
@@ -194,7 +194,7 @@ def _compute_day(values: dict[str, int], is_short_year: bool) -> int | None:
         year += (today.year - 80) // 100 * 100
         year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
     days = _count_days(year, month, day)
-    if _split_date(days) != (year, month, day):
+    if _convert_to_date(days) != (year, month, day):
         return None  # such as 31 February
     if "E" in values:
         beyond = (values["E"] - days - 3) % 7
@@ -214,7 +214,7 @@ def _count_days(year: int, month: int, day: int) -> int:
     return julian - shifted // 100 + shifted // 400 + 2
 
 
-def _split_date(days: int) -> tuple[int, int, int]:
+def _convert_to_date(days: int) -> tuple[int, int, int]:
     """Split a day, counted from 1970-01-01, into year, month and day of Java's calendar."""
     julian = days + 719470  # from 1 March of the year 0
     if days >= _GREGORIAN_FROM:

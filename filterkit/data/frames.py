@@ -109,7 +109,9 @@ def from_pandas(
         if isinstance(key, str) and isinstance(text, str)
     }
     sparse = {
-        name: _read_entries(column) for name, column in frame.items() if _is_sparse(column.dtype) and name != weights
+        name: _read_entries(column)
+        for name, column in frame.items()
+        if _is_sparse_dtype(column.dtype) and name != weights
     }
     dense = frame.drop(columns=list(sparse))
     # Nobody gets pandas' own dtype of strings without asking for it.
@@ -133,7 +135,7 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
         losses.append(f"the index {names + ' ' if names else ''}is left out; reset_index() makes it a column")
     if frame.columns.nlevels > 1:
         losses.append(f"the {frame.columns.nlevels} levels of the columns' names become one text each")
-    flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse(kind, "b")]
+    flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse_dtype(kind, "b")]
     if flags:
         losses.append(f"True and False of {named(flags)} become 1 and 0")
     others = [str(name) for name, column in frame.items() if _has_other_categories(column)]
@@ -145,7 +147,7 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
     return losses
 
 
-def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
+def _is_sparse_dtype(kind: Any, subtypes: str = "biuf") -> bool:
     """Return whether a dtype is sparse with 0 in the gaps, and its subtype is of one of these kinds of numpy."""
     import pandas as pd
 

@@ -35,13 +35,13 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
     if nominal.any():
         changes &= np.tile(~nominal, len(batch)) if entries is None else ~nominal[entries.indices]
     if changes.all():
-        image = _apply_checked(function, image)
+        image = _apply_and_check(function, image)
     else:
-        image[changes] = _apply_checked(function, image[changes])
+        image[changes] = _apply_and_check(function, image[changes])
     if entries is None:
         return batch.replace(X=image.reshape(batch.X.shape))
     with np.errstate(all="ignore"):
-        zero = float(_apply_checked(function, np.zeros(1))[0])
+        zero = float(_apply_and_check(function, np.zeros(1))[0])
     if zero != 0:
         raise ValueError(
             f"map_numbers: the function returns {zero:g} for 0, but zeros of sparse rows are not stored; pass "
@@ -50,7 +50,7 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
     return batch.replace(X=entries._replace(data=image).without_zeros())
 
 
-def _apply_checked(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
+def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
     """Apply a function to n numbers; return float64 (n,). Raise ValueError if it returns something else."""
     count = len(numbers)
     found = function(numbers)

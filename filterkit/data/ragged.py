@@ -118,13 +118,13 @@ class Ragged:
         """
         if not len(values):
             return np.empty(0, np.int64)
-        found = self._search_table(rows, values)
+        found = self._search_in_table(rows, values)
         if found is not None:
             return found
         changes = np.flatnonzero(rows[1:] != rows[:-1]) + 1
         # Searching row by row is faster for few long runs, and saves the keys of rows that are long themselves.
         if max(len(values), len(self.values) // 2) <= 256 * (len(changes) + 1):
-            return np.searchsorted(self._keys, make_sort_keys(rows, values))
+            return np.searchsorted(self._sort_keys, make_sort_keys(rows, values))
         found = np.empty(len(values), np.int64)
         for begin, end in pairwise([0, *changes.tolist(), len(values)]):  # each run of values for one row
             first, stop = self.indptr[rows[begin]], self.indptr[rows[begin] + 1]
@@ -132,25 +132,25 @@ class Ragged:
             found[order] = np.searchsorted(self.values[first:stop], values[order]) + first
         return found
 
-    def _search_table(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+    def _search_in_table(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
         """Search as `search` does, in a table; None if not all values are small whole numbers, as word counts are."""
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None
         whole = values.astype(np.int64)
-        if (whole != values).any() or self._table is None:
+        if (whole != values).any() or self._lookup_table is None:
             return None
-        start, largest, table = self._table
+        start, largest, table = self._lookup_table
         found: np.ndarray = table[start[rows] + np.minimum(whole, largest[rows])]
         return found
 
     @cached_property
-    def _keys(self) -> np.ndarray:
+    def _sort_keys(self) -> np.ndarray:
         """A key of each entry that ascends by row and then by value, by which all rows are searched at once."""
         return make_sort_keys(list_row_numbers(self.lengths), self.values)
 
     @cached_property
-    def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    def _lookup_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """(start, largest, table): ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole v >= 0.
 
         None if the table would be much larger than the values.

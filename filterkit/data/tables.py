@@ -50,7 +50,7 @@ def from_table(
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
-        y = _convert_column(table, schema.class_index, target, unseen)
+        y = _convert_to_floats(table, schema.class_index, target, unseen)
         if target.kind == "nominal":
             y = np.where(np.isnan(y), -1, np.where(y < 0, _UNSEEN, y)).astype(np.int32)
     other = None
@@ -59,7 +59,7 @@ def from_table(
         other = pa.table(columns, names=[a.name for a in schema.passthrough])
     if weights is not None and (weights == 1).all():
         weights = None
-    return Batch(schema, _make_features(table, schema, unseen), y, weights, other)
+    return Batch(schema, _make_feature_matrix(table, schema, unseen), y, weights, other)
 
 
 def _round_column(column: Any) -> Any:
@@ -94,7 +94,7 @@ def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
     return batch, unseen
 
 
-def _make_features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
+def _make_feature_matrix(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
     """Make X, float64 (rows, columns), of numbers and codes; all columns of float64 are converted at once."""
     positions = schema.feature_indices
     types = table.schema.types
@@ -107,11 +107,11 @@ def _make_features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
         X[:, fast] = numbers
     for column in np.flatnonzero(~fast).tolist():
         position = int(positions[column])
-        X[:, column] = _convert_column(table, position, schema.attributes[position], unseen)
+        X[:, column] = _convert_to_floats(table, position, schema.attributes[position], unseen)
     return X
 
 
-def _convert_column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
+def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
     """Return float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
     array = arrow.join_chunks(table.column(position))
     if attribute.kind == "nominal":

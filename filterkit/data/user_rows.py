@@ -91,11 +91,11 @@ def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
         return [convert_to_batch(rows)]
-    batches = _align_to_first(rows)
+    batches = _convert_to_first_schema(rows)
     return list(batches) if isinstance(rows, list) else batches
 
 
-def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
+def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
     """Convert batches or tables one by one to batches with the schema of the first.
 
     Columns of texts become strings, because the labels of later tables are not known yet.

@@ -139,7 +139,7 @@ class Parts:
         self._folder.move_into_folder(path, name)
         self.done[number] = entry.rows
 
-    def finish(self) -> None:
+    def write_list(self) -> None:
         """Write the file that lists all parts, which says that the output is complete."""
         lines = ",\n".join(f"  {self._format_entry(number)}" for number in sorted(self.entries))
         head = json.dumps(self._head, indent=1).removesuffix("\n}")

@@ -105,7 +105,7 @@ def write_parts(
         if number < 0:
             add_part(0, part([]))
         losses.warn_after_rows()
-        parts.finish()
+        parts.write_list()
     finally:
         parts.close()
 

@@ -38,7 +38,7 @@ def test_the_list_appears_when_all_parts_are_there(names, tmp_path):
     parts = begun(names, ["one", "four"])
     assert json.loads((tmp_path / names.journal).read_text().splitlines()[2])["name"] == "part-00001.arff"
     assert not (tmp_path / names.list).exists()
-    parts.finish()
+    parts.write_list()
     parts.close()
     assert sorted(os.listdir(tmp_path)) == [names.list, names.format_part_name(0), names.format_part_name(1)]
     about = json.loads((tmp_path / names.list).read_text())
@@ -64,7 +64,7 @@ def test_the_journal_says_what_is_there(names, tmp_path):
 def test_a_part_that_is_missing_or_of_another_size_is_not_done(names, tmp_path, is_listed):
     parts = begun(names, ["one", "four", "seven"])
     if is_listed:
-        parts.finish()
+        parts.write_list()
     parts.close()
     (tmp_path / names.format_part_name(0)).unlink()
     (tmp_path / names.format_part_name(2)).write_text("cut")
