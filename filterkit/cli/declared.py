@@ -100,17 +100,9 @@ def make_click_option(declared: Field[Any]) -> click.Option:
 def make_command(
     name: str, kind: type[CommandOptions], made: type[click.Command] = click.Command, **settings: Any
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Decorate a function, to make it a command with the options that a class declares.
-
-    The function gets the values as one object, `options`.
-
-    Parameters
-    ----------
-    name : of the command.
-    kind : the class.
-    made : the class of the command.
-    settings : of the command's context.
-    """
+    """Decorate a function, to make it the command `name` with the options that the class `kind` declares. The function
+    gets the values as one object, `options`. The command is of the class `made`, and `settings` are those of its
+    context."""
 
     def decorate(function: Callable[..., None]) -> click.Command:
         declared = list_declared_options(kind)

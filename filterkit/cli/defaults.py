@@ -26,10 +26,8 @@ _CODE = ("--plugin", "--engine")
 
 def find_defaults(named_path: str | None) -> Defaults:
     """Read the defaults file at `named_path` or, if None, at the path in an environment variable, or the usual one.
-
     There are no defaults if the path is empty, or if there is no file at the usual one. Raise UsageError if the file is
-    named and does not exist, cannot be read, or is no TOML.
-    """
+    named and does not exist, cannot be read, or is no TOML."""
     path = os.environ.get(_VARIABLE) if named_path is None else named_path
     if path is None:
         usual = os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
@@ -38,12 +36,7 @@ def find_defaults(named_path: str | None) -> Defaults:
 
 
 class Defaults:
-    """The values in a defaults file. A table is checked when it is used.
-
-    Attributes
-    ----------
-    path : of the file; "" for no defaults.
-    """
+    """The values in the defaults file at `path`, none if that is "". A table is checked when it is used."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -95,11 +88,9 @@ class Defaults:
                 raise UsageError(f"{quoted(self.path, PATH)}: [{name}]: no subcommand {quoted(name)}{hint}")
 
     def find_option_values(self, command: click.Command, *names: str) -> dict[str, Any]:
-        """Return the values that a table gives to options of a command, by parameter names.
-
-        The `names` are those of the table and of the tables that it is in, such as ``"stages", "bns"``. Raise
-        UsageError if a key of it is no option of the command, or has a value that the option does not take.
-        """
+        """Return the values that a table gives to options of a command, by parameter names. The `names` are those of
+        the table and of the tables that it is in, such as ``"stages", "bns"``. Raise UsageError if a key of it is no
+        option of the command, or has a value that the option does not take."""
         table, values = ".".join(names), self._tables
         for name in names:
             values = values.get(name, {})

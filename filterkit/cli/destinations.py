@@ -114,7 +114,6 @@ def _check_part_names(
 
 
 def _refuse_shared_outputs(destinations: Iterable[Destination]) -> None:
-    """Refuse two outputs to one file."""
     taken: dict[Any, Destination] = {}
     for destination in destinations:
         other = taken.setdefault(_identify_output(destination.path), destination)

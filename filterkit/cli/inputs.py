@@ -117,16 +117,9 @@ def transform_later_rows(
     options: FitOptions,
     numbered: bool = False,
 ) -> Rows:
-    """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once.
-
-    Parameters
-    ----------
-    reader : the input.
-    alignment : gives its rows the columns that the chain takes.
-    fitted : the chain.
-    engine, options : as for `open_rows_to_fit`.
-    numbered : whether batches must say the numbers of their rows, even if no stage needs them.
-    """
+    """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once. The
+    `alignment` gives them the columns that the chain takes. With `numbered`, batches say the numbers of their rows,
+    even if no stage needs them. `engine` and `options` are as for `open_rows_to_fit`."""
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
     mapping = partial(map_numbered_batches, reader) if numbered else reader.map

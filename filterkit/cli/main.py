@@ -282,7 +282,6 @@ _WITHOUT_TRACEBACK = (click.ClickException, click.Abort, UsageError, MemoryError
 
 
 def _explain_error(error: Exception) -> str:
-    """Return the message about an error that ends the command."""
     if isinstance(error, click.Abort):  # a subcommand asked a question and got no answer
         return "aborted"
     if isinstance(error, click.ClickException):

@@ -128,15 +128,9 @@ def make_predictions_schema(learner: FittedLearner) -> Schema:
 
 
 def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch) -> Batch:
-    """Make the table of predictions of a batch that comes out of a learner.
-
-    Parameters
-    ----------
-    schema : of the table, as `make_predictions_schema` makes it.
-    learner : the learner.
-    errors_only : whether rows that are predicted rightly, or whose truth is not known, are left out.
-    batch : the rows; it says their numbers.
-    """
+    """Make the table of predictions of a batch that comes out of a learner, and that says the numbers of its rows.
+    `schema` is what `make_predictions_schema` returns. With `errors_only`, rows that are predicted rightly, or whose
+    truth is not known, are left out."""
     codes, scores = learner.read_predictions(batch)
     truth = np.array(batch.y, np.float64).reshape(codes.shape)
     if learner.tasks.is_numeric:
@@ -154,14 +148,8 @@ def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: 
 
 
 def print_predictions(schema: Schema, rows: Mapping, onward: bool) -> int:
-    """Print a table of predictions as text in columns of fixed widths, and return how many rows there are.
-
-    Parameters
-    ----------
-    schema : of the table.
-    rows : maps a function over its batches.
-    onward : as for `open_output`.
-    """
+    """Print a table of predictions as text in columns of fixed widths, and return how many rows there are. `schema` is
+    that of the table, `rows` maps a function over its batches, and `onward` is as for `open_output`."""
     forms, count = [], 0  # of each column its head, its values and a missing one, as texts, and how to print a number
     for a in schema.attributes:
         texts = list(map(visible, (a.name, *a.values, "" if a.name == "error" else "?")))

@@ -99,15 +99,8 @@ def write_output(
     job: Job, opened: OpenTransfer, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
 ) -> str:
     """Write the output of a transfer; print how well its rows are predicted, and return how many there are, as text.
-
-    Parameters
-    ----------
-    job : what to do.
-    opened : the transfer.
-    fitted : the chain.
-    training : the training rows as they come out of the chain; None with ``--load``.
-    in_parts : the outputs that are written in parts, by their paths.
-    """
+    `fitted` is the chain, and `training` are the training rows as they come out of it, None with ``--load``. `in_parts`
+    has the outputs that are written in parts, by their paths."""
     options, (transfer, reader, alignment) = job.options, opened
     rows, measured = training, None
     if alignment is not None:
@@ -161,14 +154,9 @@ FittingStep: TypeAlias = tuple[int, float, Rows]
 
 
 def describe_stages(steps: list[FittingStep], chain: FittedChain, count: int | None) -> Iterator[str]:
-    """Yield a line about each stage of a fitted chain, whose rows have been written, for ``--verbose``.
-
-    Parameters
-    ----------
-    steps : of the fitting; the first is its beginning.
-    chain : the chain.
-    count : the number of training rows; None if they were not read to the end.
-    """
+    """Yield a line about each stage of a fitted chain, whose rows have been written, for ``--verbose``. The `steps` are
+    those of the fitting, the first its beginning. `count` is the number of training rows, None if they were not read to
+    the end."""
     before = chain.incoming
     names = [stage.name for stage in chain.chain.stages]
     for (first, since, _), (done, until, rows) in pairwise(steps):

@@ -60,10 +60,8 @@ def list_installed() -> list[Installed]:
 
 def _read_entry_points() -> Iterator[tuple[str, str]]:
     """Yield the entry points of each installed distribution that has some for filterkit, as the text of their file, and
-    the name and version of the distribution.
-
-    Of several distributions of one name, the first on `sys.path` counts, as for Python.
-    """
+    the name and version of the distribution. Of several distributions of one name, the first on `sys.path` counts, as
+    for Python."""
     seen = set()
     for path in sys.path:
         for folder in _list_distributions(path or "."):

@@ -53,13 +53,8 @@ def _make_format(kind: Any, options: str = "") -> FileFormat:
 
 
 class Formats:
-    """The formats of the inputs and outputs of one command.
-
-    Parameters
-    ----------
-    known : all formats, by name and ending.
-    said_in, said_out : what the options ``--from`` and ``--to`` say; None without them.
-    """
+    """The formats of the inputs and outputs of one command. `known` are all formats, by name and ending. `said_in` and
+    `said_out` are what the options ``--from`` and ``--to`` say, None without them."""
 
     def __init__(self, known: Mapping[str, Any], said_in: str | None = None, said_out: str | None = None) -> None:
         self.known = known

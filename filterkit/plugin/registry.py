@@ -43,11 +43,9 @@ T = TypeVar("T")
 
 
 class Names(Mapping[str, T]):
-    """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer.
-
-    Looking up a name loads the plugin that offers it; listing the names loads all plugins that offer objects of this
-    kind. Raise PluginError if the plugin that lists a name is broken, or two plugins claim it.
-    """
+    """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer. Looking up a
+    name loads the plugin that offers it; listing the names loads all plugins that offer objects of this kind. Raise
+    PluginError if the plugin that lists a name is broken, or two plugins claim it."""
 
     def __init__(self, registry: Registry, kind: str) -> None:
         self._registry, self._kind = registry, kind

@@ -53,12 +53,8 @@ class Findings:
     ) -> None:
         """Run checks, each on all samples, and note what they find.
 
-        Parameters
-        ----------
-        checks : functions that take `thing`, and a sample if there are any.
-        thing : the stage, format, engine or command to check.
-        samples : by name; None for checks that take none.
-        debug : raises the first error instead of noting it.
+        The checks take `thing`, which is a stage, format, engine or command, and one of the `samples`, by name, unless
+        these are None. `debug` raises the first error instead of noting it.
         """
         cases = {"": (thing,)} if samples is None else {name: (thing, data) for name, data in samples.items()}
         for check, (name, arguments) in product(checks, cases.items()):
@@ -101,11 +97,9 @@ def raise_assertion_errors() -> Iterator[None]:
 
 
 def _find_cause(check: str, error: Exception) -> tuple[str, str]:
-    """Return a check and a text that are the same for all errors of one cause, which are reported once.
-
-    The check is "" for a `PluginError`, which may come up in any check, and for an exception that the plugin raises,
-    where the text is the line of code.
-    """
+    """Return a check and a text that are the same for all errors of one cause, which are reported once. The check is ""
+    for a `PluginError`, which may come up in any check, and for an exception that the plugin raises, where the text is
+    the line of code."""
     cause = error if isinstance(error, PluginError) else error.__cause__ or error
     if isinstance(cause, PluginError):
         return "", _DETAIL.sub("", str(cause))

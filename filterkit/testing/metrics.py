@@ -113,13 +113,8 @@ def _split_total(total: float) -> list[float]:
 
 
 def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: list[str], *others: Any) -> None:
-    """Call a function of a metric, and check that what it returns is finite, and for each feature the same alone.
-
-    Parameters
-    ----------
-    metric, what, counts, others : as for `_call_metric`.
-    shown : how messages describe each feature.
-    """
+    """Call a function of a metric as `_call_metric` does, and check that what it returns is finite, and for each
+    feature the same alone. Messages describe each feature as `shown` does."""
     function = getattr(metric, what)
     scores = _call_metric(metric, what, function, counts, *others)
     about = f"{metric.name}: {what} of the metric"
@@ -135,14 +130,8 @@ def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: li
 
 
 def _call_metric(metric: Metric, what: str, function: Any, counts: list[np.ndarray], *others: Any) -> np.ndarray:
-    """Call a function of a metric with arrays that it cannot change, and check the type of what it returns.
-
-    Parameters
-    ----------
-    what : the name of the function.
-    counts : its first arguments, arrays with an entry for each feature.
-    others : its other arguments.
-    """
+    """Call a function of a metric, which messages call `what`, with arrays that it cannot change, and check the type of
+    what it returns. The `counts` are arrays with an entry for each feature."""
     given = [array.copy() for array in counts]
     for array in given:
         array.setflags(write=False)

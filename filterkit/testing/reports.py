@@ -156,14 +156,8 @@ class Report:
 
 
 def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
-    """Check a stage, by itself and on samples, and report what was found.
-
-    Parameters
-    ----------
-    stage : the stage with its options.
-    samples : batches by name.
-    debug : raises the first error instead of reporting it.
-    """
+    """Check a stage with its options, by itself and on samples, which are batches by name, and report what was found;
+    `debug` raises the first error instead."""
     report = Report(" ".join(stage.words()), stage.name)
     own = f"{stage.name}: "
     refused: dict[str, list[str]] = {}
@@ -197,15 +191,8 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
 def report_format(
     form: FileFormat, samples: Mapping[str, Batch], files: Sequence[str] = (), debug: bool = False
 ) -> Report:
-    """Check a format, and report what was found.
-
-    Parameters
-    ----------
-    form : the format with its options.
-    samples : batches by name, which are written and read.
-    files : paths; those that have an ending of the format are read.
-    debug : raises the first error instead of reporting it.
-    """
+    """Check a format with its options, and report what was found; `debug` raises the first error instead. The samples,
+    batches by name, are written and read. Of the `files`, those that have an ending of the format are read."""
     report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
     report.findings.run(FORMAT_CHECKS, form, samples, debug)

@@ -69,13 +69,8 @@ def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | Non
 def fit_transform(
     stage: Stage, data: Batch, step: int | None = None, memory: int = DEFAULT_MEMORY
 ) -> tuple[FittedChain, Batch] | None:
-    """Fit a chain of one stage; return it and the transformed training rows, or None if the stage refuses the rows.
-
-    Parameters
-    ----------
-    step : the number of rows in each batch; None for one batch.
-    memory : as for `Chain.fit`.
-    """
+    """Fit a chain of one stage; return it and the transformed training rows, or None if the stage refuses the rows. The
+    rows are cut into batches of `step` rows, None for one batch. `memory` is as for `Chain.fit`."""
     try:
         return Chain([stage]).fit_transform(cut(data, step), memory=memory)
     except StageError:

@@ -144,15 +144,8 @@ def _make_words(items: list[CompletionItem]) -> list[Word]:
 
 
 def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Answer:
-    """Complete a value of a parameter: by what click knows, such as choices, and by what help calls it.
-
-    Parameters
-    ----------
-    param : the option or argument.
-    context : what is before it.
-    begun : the value, up to the cursor.
-    line : the context of all words, which may name the input.
-    """
+    """Complete the value `begun` of an option or argument: by what click knows, such as choices, and by what help calls
+    it. `context` is what is before it, and `line` is the context of all words, which may name the input."""
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
     words = _make_words(found)

@@ -50,13 +50,8 @@ def _print_json(document: Any) -> None:
 
 
 def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:
-    """Format rows as lines of aligned columns; the first line is a `Heading`.
-
-    Parameters
-    ----------
-    rows : the cells of each row, the head first; all rows have the same length.
-    left : the numbers of the columns that are flush left, as names are; the others are flush right, as numbers are.
-    """
+    """Format rows of equal length, the head first, as lines of aligned columns; the first line is a `Heading`. Columns
+    whose numbers are in `left` are flush left, as names are; the others are flush right, as numbers are."""
     rows = [list(map(visible, row)) for row in rows]
     widths = [max(map(measure_width, column)) for column in zip(*rows)]
     head, *lines = [

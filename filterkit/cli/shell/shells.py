@@ -195,13 +195,8 @@ class Cursor(NamedTuple):
 
 
 def split_line(line: str, breaks: str = "") -> Cursor:
-    """Divide a line of a shell into words.
-
-    Parameters
-    ----------
-    line : up to the cursor.
-    breaks : the characters at which the shell begins a new word to complete, as in ``COMP_WORDBREAKS``.
-    """
+    """Divide a line of a shell, up to the cursor, into words. In bash, each of `breaks`, as in ``COMP_WORDBREAKS``,
+    begins a new word to complete."""
     words: list[str] = []
     word, quote_, replaced, is_begun = "", "", 0, False
     characters = iter(line)

@@ -43,14 +43,9 @@ def secure_streams() -> None:
 
 
 def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
-    """Open a text stream into a sink. Characters that its encoding lacks are written as escapes.
-
-    Parameters
-    ----------
-    sink : where the bytes go.
-    before : the stream that it replaces, whose encoding and buffering it takes over; None if that was closed.
-    by_line : whether every line is written at once, however the stream before was buffered.
-    """
+    """Open a text stream into a sink, with the encoding and buffering of the stream that it replaces. That stream is
+    `before`, or None if it was closed. Characters that the encoding lacks are written as escapes. With `by_line`, every
+    line is written at once."""
     encoding = "utf-8" if before is None else before.encoding
     by_line = by_line or (before is not None and (before.line_buffering or before.write_through))
     return io.TextIOWrapper(io.BufferedWriter(sink), encoding, "backslashreplace", line_buffering=by_line)
@@ -58,11 +53,9 @@ def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapp
 
 @contextmanager
 def send_prints_to_stderr() -> Iterator[None]:
-    """Send what stages and libraries print to standard error, because standard output may be the table.
-
-    The descriptor 1 is standard error meanwhile, for libraries in C and for worker processes, too; outputs find where
-    the other is in `moved`.
-    """
+    """Send what stages and libraries print to standard error, because standard output may be the table. The descriptor
+    1 is standard error meanwhile, for libraries in C and for worker processes, too; outputs find where the other is in
+    `moved`."""
     sys.stdout.flush()
     moved[1] = os.dup(1)
     os.dup2(2, 1)

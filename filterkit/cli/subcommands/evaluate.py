@@ -158,7 +158,7 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
     options.seed_of_stages = options.seed if "seed" in context.meta.get(BEFORE, ()) else None
     formats = Formats(known.formats, options.from_)
-    _check_evaluation(paths, options, known, formats)
+    _refuse_contradictions(paths, options, known, formats)
     _check_fold_options(context, paths, options)
     design = _make_design(options, known)
     data = []
@@ -209,7 +209,7 @@ def _write_results(results: Results, measures: list[str], options: EvaluateOptio
         out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
 
 
-def _check_evaluation(paths: tuple[str, ...], options: EvaluateOptions, known: Registry, formats: Formats) -> None:
+def _refuse_contradictions(paths: tuple[str, ...], options: EvaluateOptions, known: Registry, formats: Formats) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     open_engine(known, options).close()
     files: dict[str, str] = {}

@@ -47,7 +47,6 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
 
 
 def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a table of formats."""
     rows = [[each["name"], each["title"], *_describe_use(each)] for each in document["formats"]]
     yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""

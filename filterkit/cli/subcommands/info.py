@@ -73,12 +73,8 @@ def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
 def _read_overview(
     path: str, options: InfoOptions, known: Registry, formats: Formats
 ) -> tuple[Overview, str | int | None, bool]:
-    """Read an input and summarize all its attributes, the class like the others.
-
-    Returns
-    -------
-    Its overview, the choice of its class, and whether it can be read again.
-    """
+    """Read an input and summarize all its attributes, the class like the others; return this overview, the choice of
+    the class, and whether the input can be read again."""
     plain = replace(options, class_="none", labels=None, positive=None)
     reader = open_input(path, plain, formats)
     with open_engine(known, options) as engine, open_rows_to_fit(reader, engine, options) as rows:
@@ -115,15 +111,9 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
 def _describe_input(
     overview: Overview, path: str, form: str, class_index: int | None, labels: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Make the document that ``info`` prints about an input.
-
-    Parameters
-    ----------
-    overview : of all rows.
-    path, form : the input, and the name of its format.
-    class_index : the position of the class that other commands would assume, or None.
-    labels : the positions of the labels.
-    """
+    """Make the document that ``info`` prints about an input, whose rows `overview` summarizes. `form` is the name of
+    its format. `class_index` and `labels` are the positions of the class, or None, and of the labels that other
+    commands would assume."""
     schema = overview.schema
     attributes = list(describe_attributes(overview))
     target = None
@@ -160,7 +150,6 @@ def _describe_input(
 
 
 def _format_input(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of text about the document of an input."""
     rows, attributes = document["rows"], document["attributes"]
     form = "sparse " if document["sparse"] else "dense "
     n_columns = sum(document["kinds"].get(kind, 0) for kind in ("numeric", "nominal"))

@@ -185,11 +185,9 @@ def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
 
 
 def _write_plugin_file(path: str, kind: str, name: str) -> None:
-    """Write a new Python file with a plugin of one kind, and print how to use it.
-
-    Raise UsageError if a program in the same folder that imports a module of this name would get the file instead, and
-    FilterkitError if it cannot be written.
-    """
+    """Write a new Python file with a plugin of one kind, and print how to use it. Raise UsageError if a program in the
+    same folder that imports a module of this name would get the file instead, and FilterkitError if it cannot be
+    written."""
     from importlib.util import find_spec
 
     values = _make_template_values(name)

@@ -125,15 +125,8 @@ def draw_figure(results: Results, measures: list[str], options: ResultsOptions) 
 
 
 def print_results(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
-    """Print the means of measures, the differences between chains, and their ranks.
-
-    Parameters
-    ----------
-    results : of an evaluation.
-    measures : which to print.
-    by_class : whether to print the rates of each class, too.
-    as_json : whether to print JSON.
-    """
+    """Print the means of measures, the differences between chains, and their ranks; if `by_class`, also the rates of
+    each class. If `as_json`, print JSON."""
     found = _describe_results(results, measures)
     if by_class:
         found["classes"] = _compute_rates_of_classes(results)
@@ -163,7 +156,6 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
 
 
 def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of text about a document of results."""
     measures = found["measures"]
     yield from _format_means(results, measures, found["means"])
     if "choices" in found:
@@ -352,5 +344,4 @@ def _format_value(measure: str, value: float, sign: str = "") -> str:
 
 
 def _format_share(share: float) -> str:
-    """Format a share of rows to train on."""
     return f"{share * 100:.3g}%"

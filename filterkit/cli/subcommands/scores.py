@@ -77,7 +77,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
     lists metrics and stages, and "filterkit stages METRIC" explains one.
     """
     formats = Formats(known.formats, options.from_)
-    _check_scores(path, options, known, formats)
+    _refuse_contradictions(path, options, known, formats)
     from filterkit.chains.feature_scores import scores
 
     with (
@@ -106,7 +106,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
             pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
 
 
-def _check_scores(path: str, options: ScoresOptions, known: Registry, formats: Formats) -> None:
+def _refuse_contradictions(path: str, options: ScoresOptions, known: Registry, formats: Formats) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     if path in known.metrics and not os.path.exists(path):
         raise UsageError(f"scores: no file {quoted(path)}; this is a metric, and the input comes first")

@@ -87,7 +87,6 @@ def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tu
 
 
 def _format_stage_list(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a list of stages, below the headings of their groups."""
     stages = sorted(document["stages"], key=lambda each: (each["group"], each["name"]))
     width = max((len(each["name"]) for each in stages), default=0)
     for group, members in groupby(stages, lambda each: each["group"]):
@@ -112,7 +111,6 @@ def _format_explanations(
 
 
 def _format_saved_chain(chain: dict[str, Any]) -> Iterator[str]:
-    """Yield lines about a saved chain: its stages, and what each has learned."""
     count = len(chain["stages"])
     yield f"a chain of {count} stage{'s' * (count != 1)}, saved by filterkit {chain['filterkit']}"
     yield from ("", f"from  {chain['incoming']}", f"to    {chain['outgoing']}")
