@@ -104,8 +104,20 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floa
             f"{stage.components:,} components of {width:,} columns are too many; {fewer}put select --top "
             f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
         )
+
+    def take_counted_rows(batch: Batch) -> Batch:
+        check_weights(stage.name, batch)
+        counts = batch.row_weights > 0
+        check_finite(stage.name, batch, counts)
+        batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+        return batch.replace(y=None, passthrough=None)
+
+    def read_equal_blocks() -> Iterator[Batch]:
+        """Read the rows of a weight above 0 in blocks of always the same size, without class and texts."""
+        return equal_blocks(map(take_counted_rows, rows()), schema, _BLOCK)
+
     largest, total, count = 0.0, 0.0, 0
-    for block in _read_equal_blocks(stage, rows, schema):
+    for block in read_equal_blocks():
         largest = max(largest, np.abs(block.stored_values).max(initial=0.0))
         total += block.row_weights.sum()
         count += len(block)
@@ -116,14 +128,14 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floa
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
     length = 0.0  # the sum of all squares
-    for block in _read_equal_blocks(stage, rows, schema):
+    for block in read_equal_blocks():
         weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
         length += (np.square(block.stored_values * unit) * weights).sum()
 
     def multiply_by_gram(vectors: Floats) -> Floats:
         """Return X'X times some vectors, float64 (columns, k), where rows count by weight and are scaled by `unit`."""
         total = np.zeros(vectors.shape)
-        for block in _read_equal_blocks(stage, rows, schema):
+        for block in read_equal_blocks():
             total += block.X.T @ (multiply_rows(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
@@ -135,23 +147,6 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floa
     order = np.argsort(-squares, kind="stable")[: stage.components]
     order = order[squares[order] > width * np.finfo(np.float64).eps * squares.max()]
     return np.sqrt(squares[order]) / unit, fix_signs(axes[:, order])
-
-
-def _read_equal_blocks(stage: Svd, rows: Batches, schema: Schema) -> Iterator[Batch]:
-    """Read the rows of a weight above 0 in blocks of always the same size, without class and texts.
-
-    Raise a StageError if a weight cannot be counted, or a value of these rows is missing or infinite.
-    """
-
-    def read_counted() -> Iterator[Batch]:
-        for batch in rows():
-            check_weights(stage.name, batch)
-            counts = batch.row_weights > 0
-            check_finite(stage.name, batch, counts)
-            batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
-            yield batch.replace(y=None, passthrough=None)
-
-    return equal_blocks(read_counted(), schema, _BLOCK)
 
 
 class Project(SelectiveStage):

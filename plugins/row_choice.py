@@ -99,32 +99,26 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
     others = positions
     if others is None:
         entries = batch.in_form(True).csr
-        _add_value_hashes(
-            found, entries.row_of_entry, entries.indices.astype(np.uint64), _get_number_bits(entries.data)
-        )
+        _add_value_hashes(found, entries.row_of_entry, entries.indices.astype(np.uint64), entries.data)
         others = [*batch.schema.targets, *batch.schema.passthrough_indices]
     for position in others:
         values = get_attribute_values(batch, position)
         column = np.full(len(batch), position + (1 << 32), np.uint64)
-        if isinstance(values, np.ndarray):
-            bits = _get_number_bits(values)
-        else:
+        if not isinstance(values, np.ndarray):
             from hashlib import blake2b
 
             distinct, codes = encode_attribute(batch, position)  # texts, or the milliseconds of dates
             hashes = b"".join(blake2b(str(value).encode(), digest_size=8).digest() for value in distinct)
-            bits = np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]  # a missing value has 0
-        _add_value_hashes(found, np.arange(len(batch)), column, bits)
+            values = np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]  # a missing value has 0
+        _add_value_hashes(found, np.arange(len(batch)), column, values)
     return found
 
 
-def _get_number_bits(values: np.ndarray) -> Ints:
-    """Return the bits of numbers, uint64; 0.0 and -0.0 have the same, and so have all NaNs."""
-    return np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
-
-
-def _add_value_hashes(found: Ints, rows: Ints, columns: Ints, bits: Ints) -> None:
-    """Add the hash of each value to those of its row in `found`, (rows, 2), in place."""
+def _add_value_hashes(found: Ints, rows: Ints, columns: Ints, values: np.ndarray) -> None:
+    """Add the hash of each value to those of its row in `found`, (rows, 2), in place; of a text it is a uint64."""
+    bits = values
+    if values.dtype != np.uint64:  # 0.0 and -0.0 have the same bits, and so have all NaNs
+        bits = np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
     with np.errstate(over="ignore"):
         for number, salt in enumerate(map(np.uint64, _SALTS)):
             value = mix_bits(mix_bits(columns * salt + salt) ^ bits) * salt

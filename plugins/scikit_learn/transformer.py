@@ -141,8 +141,10 @@ class FittedTransformer(Fitted):
             else np.ascontiguousarray(image, np.float64)[:n_rows]
         )
         out = batch.replace(schema=self.schema, X=X)
+        with np.errstate(invalid="ignore"):  # a row times 0 is NaN if a value is missing or infinite
+            known, finite = (np.isfinite(each.X @ np.zeros(each.schema.width)) for each in (batch, out))
         # A number becomes another thing where squares are too large.
-        for number in np.flatnonzero(_find_finite_rows(batch) & ~_find_finite_rows(out))[:1].tolist():
+        for number in np.flatnonzero(known & ~finite)[:1].tolist():
             row = out.rows(number, number + 1).in_form(False).X[0]
             name = self._names[np.flatnonzero(~np.isfinite(row))[0]]
             raise StageError(
@@ -151,12 +153,6 @@ class FittedTransformer(Fitted):
                 batch.start + number,
             )
         return out
-
-
-def _find_finite_rows(batch: Batch) -> np.ndarray:
-    """Find the rows of which all values are known and finite: bool (rows,)."""
-    with np.errstate(invalid="ignore"):  # 0 times what is missing or infinite is NaN
-        return np.isfinite(batch.X @ np.zeros(batch.schema.width))
 
 
 def _make_zero_row(schema: Schema) -> Any:
