@@ -276,9 +276,8 @@ def build_batch_of_columns(
     else:
         positions = {name: i for i, (name, a) in enumerate(zip(found, attributes)) if a.kind in ("numeric", "nominal")}
         index = None if known.class_attribute is None else positions.get(known.class_attribute.name)
-        kinds = {a.kind for a in known.label_attributes}
-        positions = {name: i for name, i in positions.items() if attributes[i].kind in kinds}
-        labels = tuple(sorted(positions[a.name] for a in known.label_attributes if a.name in positions))
+        names, kinds = ({a.name for a in known.label_attributes}, {a.kind for a in known.label_attributes})
+        labels = tuple(i for name, i in positions.items() if name in names and attributes[i].kind in kinds)
         relation = update_declared_labels(relation, known.labels, labels, len(found)) if labels else relation
         if index is None and positive is not None:
             raise FilterkitError(f"--positive {quoted(str(positive))} needs a nominal class; {NAME_A_CLASS}")
