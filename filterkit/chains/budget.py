@@ -1,23 +1,13 @@
-"""Compute the shares of `--memory`, which bounds what is held between passes over the rows.
+"""The shares of `--memory`, which bounds what is held between passes over the rows.
 
 The batches in work, two for each thread, come on top, and so does what stages have learned.
 """
 
-from __future__ import annotations
-
 DEFAULT_MEMORY = 1 << 30  # bytes
 
-
-def spool_share(memory: int) -> int:
-    """Return how many bytes of batches a spool holds in memory, before later batches go to a temporary file."""
-    return memory // 8
-
-
-def statistic_share(memory: int) -> int:
-    """Return how many bytes the statistic of columns may take in one pass; columns beyond that need another pass."""
-    return memory // 8
-
-
-def stage_share(memory: int) -> int:
-    """Return how many bytes a stage may hold that reads the batches itself, such as a learner."""
-    return memory // 4
+# The memory is divided by these numbers. A spool holds so many bytes of batches in memory, before later batches go to a
+# temporary file; the statistic of columns takes so many in one pass, and columns beyond that need another pass; and so
+# many may a stage hold that reads the batches itself, such as a learner.
+SPOOL_DIVISOR = 8
+STATISTIC_DIVISOR = 8
+STAGE_DIVISOR = 4

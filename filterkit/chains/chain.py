@@ -15,11 +15,11 @@ import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
-from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
-from filterkit.chains.fitting import Tell, fit_stages
+from filterkit.chains.budget import DEFAULT_MEMORY, SPOOL_DIVISOR
+from filterkit.chains.fitting import Fitting, Tell
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import describe_type
@@ -34,6 +34,7 @@ from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 from filterkit.stages.learned import format_learned_value
+from filterkit.stages.selective import SelectiveStage
 
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
@@ -97,6 +98,19 @@ class Chain:
 
         rows = [(shlex.join(stage.words()), stage.summary()) for stage in self.stages]
         return render_table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
+
+    def find_cancelled_weights(self) -> list[str]:
+        """Find the stages that give columns weights which the next stage cancels; return a message for each.
+
+        If the next stage is confined to some columns, there is no message, because the weights of others may last.
+        """
+        messages = []
+        for stage, following in pairwise(self.stages):
+            chooses_attributes = isinstance(following, SelectiveStage) and following.chooses_attributes
+            if stage.weighs_columns and following.cancels_weights and not chooses_attributes:
+                remedy = f"; {following.name} --multiply keeps them" if hasattr(following, "multiply") else ""
+                messages.append(f"{following.name} cancels the weights that {stage.name} gives the columns{remedy}")
+        return messages
 
     def fit(
         self,
@@ -174,8 +188,8 @@ class Chain:
                     raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
                 writers[real_path] = stage.name
         with add_remedies():
-            fitting = fit_stages(self.stages, rows, memory, tell)
-        return FittedChain(self, rows.schema, fitting.fitted), fitting.rows
+            fitting = Fitting(self.stages, rows, memory, tell)
+        return FittedChain(self, rows.schema, fitting.fitted), fitting.rows[-1]
 
 
 @contextmanager
@@ -193,7 +207,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
 
     opened = nullcontext(engine) if isinstance(engine, Engine) else make_engine_on(engine, jobs, registry())
     with opened as engine:
-        batches, share = convert_to_batches(rows), spool_share(memory)
+        batches, share = convert_to_batches(rows), memory // SPOOL_DIVISOR
         stream = iter(batches)
         first = next(stream, None)
         if first is None:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from filterkit.allocators import give_back_freed_memory
-from filterkit.chains.budget import statistic_share
+from filterkit.chains.budget import STATISTIC_DIVISOR
 from filterkit.chains.queries import Passes, Query, merge_records
 from filterkit.chains.rows import Rows
 from filterkit.counts.numeric_class import NumericClass, count_class_values
@@ -30,13 +30,10 @@ from filterkit.counts.weights import check_sum, sum_weights
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blame_errors
 from filterkit.data.ragged import Ragged
-from filterkit.data.schema import Schema
 from filterkit.engines.engine import map_checked
 from filterkit.files.scratch import Scratch, Stored
 from filterkit.stages.base import State, check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
-
-S = TypeVar("S", bound=Statistic)
 
 # What a stage learns from a range of columns: one state or several, and the totals of `ColumnStage.finish`.
 Learned = tuple[list[State], np.ndarray]
@@ -66,15 +63,14 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
         check_class(stage, rows.schema)
         if strip is None:
             counted_for = stage
-            table = (yield from count_numeric_class(rows, stage.name)) if stage.needs_class else None
-            count_rows = (
-                partial(stage.learns_from.of, supervised=stage.needs_class, reader=stage.name)
-                if table is None
-                else partial(NumericClass.from_table(table).count_rows, reader=stage.name)
+            count_rows: Callable[..., Statistic] = partial(
+                stage.learns_from.of, supervised=stage.needs_class, reader=stage.name
             )
+            if stage.needs_class and rows.schema.has_numeric_target:
+                table = yield from merge_records(rows, partial(count_class_values, stage.name))
+                count_rows = partial(NumericClass.from_table(table).count_rows, reader=stage.name)
         learn = partial(_learn_from_range, counted_for, stage)
-        (state,), totals, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
-        fitted = make_fitted(stage, rows.schema, state, totals)
+        fitted, _, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
         all_fitted.append(fitted)
         rows = rows.transform_by(fitted)
         if (
@@ -82,21 +78,13 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
             and following is not None
             and can_share_statistic(counted_for, following, *strip.counts[2:])
         ):
-            budget = statistic_share(memory)
+            budget = memory // STATISTIC_DIVISOR
             push = rows.source.engine.keep(partial(_transform_table, fitted, budget))
             (pushed,) = map_checked(rows.source.engine, push, [strip.statistic])
             strip = Strip(pushed, 0, fitted.schema.width, strip.counts) if pushed.nbytes <= budget else None
         else:
             strip = None
     return all_fitted
-
-
-def make_fitted(stage: ColumnStage, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-    """Make the fitted stage as `ColumnStage.finish` does, and check it."""
-    with blame_errors(stage):
-        fitted = stage.finish(schema, state, totals)
-    check_fitted(stage, fitted)
-    return fitted
 
 
 def can_share_statistic(
@@ -117,17 +105,6 @@ def can_share_statistic(
     if later.learns_from is ContingencyTable:
         return same_rows
     return same_rows and not n_weighted and not later.needs_class and later.learns_from.from_tables
-
-
-def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | None]:
-    """Count the values of a numeric class in one pass, as `count_class_values` does; return None for other rows.
-
-    The query of the pass is yielded, for `run_passes` to answer.
-    """
-    target = rows.schema.class_attribute
-    if target is None or target.kind != "numeric":
-        return None
-    return (yield from merge_records(rows, partial(count_class_values, reader)))
 
 
 class Strip(NamedTuple):
@@ -153,7 +130,7 @@ def learn_in_strips(
     rows: Rows,
     memory: int,
     strip: Strip | None = None,
-) -> Passes[tuple[list[State], np.ndarray, Strip | None]]:
+) -> Passes[tuple[FittedColumns, list[State], Strip | None]]:
     """Take a statistic of all columns, one strip in each pass, and let a stage learn from one range after the other.
 
     The queries of each pass are yielded, for `run_passes` to answer. A range of columns is so small that the stage can
@@ -170,10 +147,11 @@ def learn_in_strips(
 
     Returns
     -------
-    The states and totals of all columns; and the strip, if it has all columns, else None.
+    The stage, fitted by the first state of all columns; the further states; and the strip, if it has all columns, else
+    None.
     """
-    engine, budget, width = rows.source.engine, statistic_share(memory), rows.schema.width
-    ranges: list[Any] = []  # the states of the first range of columns, and where those of the others are in the file
+    engine, budget, width = rows.source.engine, memory // STATISTIC_DIVISOR, rows.schema.width
+    stored: list[Any] = []  # where the states of each range of columns are in the file, if there are several
     scratch = Scratch()
     low, high = 0, width
     while True:
@@ -182,10 +160,14 @@ def learn_in_strips(
         (cuts,) = map_checked(engine, partial(_divide_columns, stage, budget), [strip.statistic])
         for begin, end in cuts:
             ((states, totals),) = map_checked(engine, learn, [(strip.statistic, begin, end)])
-            ranges.append(store_states(scratch, states) if ranges else states)
+            if end - begin < width:
+                stored.append(store_states(scratch, states))
         if strip.high == width:
-            strip = strip if strip.low == 0 else None
-            return join_states(scratch, ranges), totals, strip
+            first, *others = join_states(scratch, stored) if stored else states
+            with blame_errors(stage):
+                fitted = stage.finish(rows.schema, first, totals)
+            check_fitted(stage, fitted)
+            return fitted, others, strip if strip.low == 0 else None
         n_fitting = (strip.high - strip.low) * budget * 7 // 16 // max(strip.statistic.nbytes, 1)  # further columns
         low, high, strip = strip.high, min(strip.high + max(2, n_fitting), width), None
 
@@ -250,22 +232,14 @@ def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[S
     ]
 
 
-def join_states(scratch: Scratch, ranges: list[Any]) -> list[State]:
-    """Join the states of several ranges of columns; those of a single range are returned as they are.
+def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
+    """Join the states of ranges of columns; `stored` is what `store_states` returned for each range.
 
     Joining them in memory would take them twice. Ragged arrays, which may be large, are mapped from the file.
-
-    Parameters
-    ----------
-    scratch : stores what is learned from all ranges but the first.
-    ranges : the states of the first range, and what `store_states` returned for each of the others.
     """
-    first, *others = ranges
-    if not others:
-        return list(first)
     give_back_freed_memory()  # of fitting, which may be as large
     joined: list[State] = []
-    for parts in zip(store_states(scratch, first), *others):
+    for parts in zip(*stored):
         state: State = {}
         for key in parts[0]:
             arrays, *values = zip(*(part[key] for part in parts))  # arrays; or the lengths and the values of `Ragged`s
@@ -298,7 +272,8 @@ def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[
 
     The statistic may be that of the earlier stage `counted_for`, pushed through the stages in between.
     """
-    view = select_column_range(*item)
+    statistic, begin, end = item
+    view = statistic.column_range(begin, end).without_other_columns()
     if isinstance(view, ContingencyTable):
         table = view.without_classes() if counted_for.needs_class and not stage.needs_class else view
         view = table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
@@ -321,13 +296,6 @@ def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable
             if n_bytes > budget:
                 break
     return join_columns(pushed)
-
-
-def select_column_range(statistic: S, begin: int, end: int) -> S:
-    """Return the statistic of a range of its columns, with a schema of these alone; itself if these are all columns."""
-    if end - begin == statistic.schema.width:
-        return statistic
-    return statistic.column_range(begin, end).without_other_columns()
 
 
 def _divide_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Learned, learn_in_strips, make_fitted, select_column_range
+from filterkit.chains.column_fitting import Learned, learn_in_strips
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
@@ -74,9 +74,8 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_by_fold, stage, n_folds)
-    ((states, totals, _),) = run_passes(learn_in_strips(stage, count_rows, learn, rows, memory))
-    fitted = make_fitted(stage, rows.schema, states[0], totals)
-    return CrossFitted(fitted, states[1:], fold) if stage.cross_fits() else fitted
+    ((fitted, by_fold, _),) = run_passes(learn_in_strips(stage, count_rows, learn, rows, memory))
+    return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 
 def _count_by_class_and_fold(
@@ -104,7 +103,8 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
 
     Return the state of all rows, followed, if the stage cross-fits, by those of the rows outside each fold.
     """
-    table = select_column_range(*item)
+    paired, begin, end = item
+    table = paired.column_range(begin, end).without_other_columns()
     target = table.schema.class_attribute
     assert target is not None
     whole = _make_table_of_folds(table, np.ones(n_folds + 1, bool))

@@ -9,11 +9,11 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from filterkit.chains.budget import stage_share
+from filterkit.chains.budget import STAGE_DIVISOR
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import blame_errors
@@ -42,36 +42,8 @@ def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
         yield from [group] if can_share_passes else zip(group)
 
 
-class FittedStep(NamedTuple):
-    """Holds a stage, the fitted stage that was made of it, and the training rows that come out of that."""
-
-    stage: Stage
-    fitted: Fitted
-    rows: Rows
-
-
-def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> Fitting:
-    """Fit stages, one after the other, and return the `Fitting` that has the fitted stages as its `steps`.
-
-    Parameters
-    ----------
-    stages : in order.
-    rows : the training rows.
-    memory : bytes; see `Chain.fit`.
-    tell : called after each group of stages with the number of fitted stages and the rows that come out of them; None
-        for nobody.
-
-    Raises
-    ------
-    StageError : a stage cannot be fitted on these rows.
-    """
-    fitting = Fitting(rows, memory, any(stage.inner_folds() for stage in stages))
-    fitting.fit(stages, tell)
-    return fitting
-
-
 class Fitting:
-    """Fits the stages of a chain, some at a time, so that chains that begin with the same stages fit these once.
+    """Fits the stages of a chain, one after the other. Chains that begin with the same stages can fit these once.
 
     A learner may try itself on training rows that are held out. Each trial then fits all stages before the learner
     again, except those that do the same in every trial: the stages at the head of the chain that treat each row by
@@ -80,47 +52,53 @@ class Fitting:
 
     Parameters
     ----------
+    stages : in order.
     rows : the training rows.
     memory : bytes; see `Chain.fit`.
-    has_trials : whether a stage has inner folds.
+    tell : called after each group of stages with the number of fitted stages and the rows that come out of them; None
+        for nobody.
+    has_trials : whether a stage that is fitted later has inner folds.
 
     Attributes
     ----------
-    steps : each fitted stage, and the rows that come out of it.
-    rows : the training rows as they come out of the last stage that is fitted.
+    stages, fitted : the stages, and the fitted stages that were made of them.
+    rows : the training rows; and as they come out of each stage.
+
+    Raises
+    ------
+    StageError : a stage cannot be fitted on these rows.
     """
 
-    def __init__(self, rows: Rows, memory: int, has_trials: bool) -> None:
-        self.steps: list[FittedStep] = []
-        self.rows = rows
+    def __init__(
+        self, stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None, has_trials: bool = False
+    ) -> None:
+        self.stages: list[Stage] = []
+        self.fitted: list[Fitted] = []
+        self.rows = [rows]
         self._memory = memory
-        self._has_trials = has_trials
+        self._has_trials = has_trials or any(stage.inner_folds() for stage in stages)
         self._trial_rows, self._n_skipped = rows, 0  # the rows that a trial starts with, and the stages before these
-        if has_trials:
+        if self._has_trials:
             for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
                 pass
+        self.fit(stages, tell)
 
     def fit(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
-        """Fit the next stages, and append them to `steps`; `tell` is as for `fit_stages`."""
+        """Fit the next stages, and append them to `fitted`; `tell` is called as by the constructor."""
         for group in group_stages(stages):
-            for stage, each in zip(group, self._fit_group(group), strict=True):
-                self._append_step(stage, each)
+            for stage, fitted in zip(group, self._fit_group(group), strict=True):
+                self._append(stage, fitted)
             if tell is not None:
-                tell(len(self.steps), self.rows)
-
-    @property
-    def fitted(self) -> list[Fitted]:
-        """The fitted stages."""
-        return [step.fitted for step in self.steps]
+                tell(len(self.fitted), self.rows[-1])
 
     def copy(self) -> Fitting:
         """Return a copy, to fit other stages with. Rows in memory are transformed now, once for all copies."""
-        rows = self.rows.transform_in_memory()
-        if self._trial_rows is self.rows:
+        rows = self.rows[-1].transform_in_memory()
+        if self._trial_rows is self.rows[-1]:
             self._trial_rows = rows
-        self.rows = rows
+        self.rows[-1] = rows
         other = copy.copy(self)
-        other.steps = list(self.steps)
+        other.stages, other.fitted, other.rows = list(self.stages), list(self.fitted), list(self.rows)
         return other
 
     def _fit_group(self, group: Sequence[Stage]) -> Sequence[Fitted]:
@@ -132,7 +110,7 @@ class Fitting:
         ------
         StageError : a stage needs a class that the rows do not have, or it cannot be fitted on them.
         """
-        stage, rows = group[0], self.rows
+        stage, rows = group[0], self.rows[-1]
         check_class(stage, rows.schema)
         choice = choose_columns_for(stage, rows.schema)
         if choice is None:
@@ -147,9 +125,8 @@ class Fitting:
         """
         stage = group[0]
         if not learns_from_statistic(stage):
-            before = [step.stage for step in self.steps[self._n_skipped :]]
-            splits = partial(split_inner_folds, before, self._trial_rows, stage, self._memory)
-            batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
+            splits = partial(split_inner_folds, self.stages[self._n_skipped :], self._trial_rows, stage, self._memory)
+            batches = Batches(partial(rows.map, itself), self._memory // STAGE_DIVISOR, rows.jobs, splits)
             with blame_errors(stage):
                 return [stage.fit(batches, rows.schema)]
         if stage.folds():
@@ -162,24 +139,24 @@ class Fitting:
         (fitted,) = run_passes(fit_in_passes(group, rows, self._memory))  # type: ignore[arg-type]
         return list(fitted)
 
-    def _append_step(self, stage: Stage, fitted: Fitted) -> None:
-        """Append a fitted stage to the steps, which rows pass from now on; start trials after it if they share it."""
+    def _append(self, stage: Stage, fitted: Fitted) -> None:
+        """Append a fitted stage, and the rows that come out of it; start trials after it if they share it."""
         check_fitted(stage, fitted)
-        before = self.rows
-        self.rows = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
+        before = self.rows[-1]
+        after = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
         if learns_from_statistic(stage) and stage.cross_fits():  # each fold's values are searched in a state of its own
-            self.rows = self.rows.transform_once()
+            after = after.transform_once()
         if self._has_trials:
             # Trials number their rows anew.
             does_same = learns_nothing(stage) and not stage.numbers_rows and before.source.in_memory
             n_fields = 1 if learns_nothing(stage) else 3  # the names of targets; or also the kinds and values
-            old, new = (
-                [rows.schema.attributes[i][:n_fields] for i in rows.schema.targets] for rows in (before, self.rows)
-            )
+            old, new = ([rows.schema.attributes[i][:n_fields] for i in rows.schema.targets] for rows in (before, after))
             if (does_same and self._trial_rows is before) or old != new:
-                self.rows = self.rows.transform_in_memory()
-                self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
-        self.steps.append(FittedStep(stage, fitted, self.rows))
+                after = after.transform_in_memory()
+                self._trial_rows, self._n_skipped = after, len(self.stages) + 1
+        self.stages.append(stage)
+        self.fitted.append(fitted)
+        self.rows.append(after)
 
 
 def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:
@@ -204,7 +181,7 @@ def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory:
         others, held_out = (
             rows.transform_by(ChosenRows(rows.schema, chosen)).transform_in_memory() for chosen in (~own, own)
         )
-        fitting = fit_stages(again, others, memory)
-        training = fitting.rows
+        fitting = Fitting(again, others, memory)
+        training = fitting.rows[-1]
         transformed = held_out.map(partial(transform, fitting.fitted))
         yield concatenate(training.map(itself), training.schema), concatenate(transformed, training.schema)

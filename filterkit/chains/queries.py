@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from filterkit.chains.rows import Rows, compute_peak_growth
+from filterkit.chains.rows import Rows
 from filterkit.counts.record import R, RecordMerger
 from filterkit.data.batch import Batch
 from filterkit.stages.base import Fitted, transform
@@ -55,33 +55,31 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
     """Run iterators of queries side by side in shared passes, and return a list of what each generator returns.
 
     In each pass they go on in the order of the arguments, so one may use what those before it have just collected. For
-    an iterator that is no generator, the list has None.
+    an iterator that is no generator, the list has None. The queries of each source are answered in one pass over it.
     """
     results: list[Any] = [None] * len(several)
     running = dict(enumerate(several))
     while running:
-        queries: list[Query] = []
+        by_source: dict[int, list[Query]] = {}
         for number, passes in list(running.items()):
             try:
-                queries += next(passes)
+                for query in next(passes):
+                    by_source.setdefault(id(query.rows.source), []).append(query)
             except StopIteration as end:
                 del running[number]
                 results[number] = end.value
-        run_pass(queries)
+        for first, *others in by_source.values():
+            if not others:  # what the stages make need not be held
+                for result in first.rows.map(first.compute):
+                    first.collect(result)
+                continue
+            shared = [first, *others]
+            compute = partial(_compute_results, [(query.rows.stages, query.compute) for query in shared])
+            growth = max(query.rows.peak_growth for query in shared)
+            for several_results in first.rows.source.map(compute, growth=growth):
+                for query, result in zip(shared, several_results, strict=True):
+                    query.collect(result)
     return results
-
-
-def run_pass(queries: Sequence[Query]) -> None:
-    """Answer queries in one pass over each source of their rows: call `Query.collect` with the result of each batch."""
-    by_source: dict[int, list[Query]] = {}
-    for query in queries:
-        by_source.setdefault(id(query.rows.source), []).append(query)
-    for shared in by_source.values():
-        tasks = [(query.rows.stages, query.compute) for query in shared]
-        growth = max(compute_peak_growth(stages) for stages, _ in tasks)
-        for results in shared[0].rows.source.map(partial(_compute_results, tasks), growth=growth):
-            for query, result in zip(shared, results, strict=True):
-                query.collect(result)
 
 
 def _compute_results(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
@@ -89,9 +87,6 @@ def _compute_results(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]
 
     The batch passes stages that tasks share once.
     """
-    if len(tasks) == 1:  # what the stages make need not be held
-        ((stages, compute),) = tasks
-        return [compute(transform(stages, batch, training=True))]
     passed: dict[tuple[int, int], Batch] = {}  # by the incoming batch and the stage
     results = []
     for stages, compute in tasks:

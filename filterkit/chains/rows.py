@@ -170,6 +170,11 @@ class Rows:
         return self.source.memory
 
     @property
+    def peak_growth(self) -> float:
+        """How many values are held for each value of the source after the stage where they are the most; at least 1."""
+        return max(accumulate((stage.growth for stage in self.stages), mul, initial=1.0))
+
+    @property
     def to_the_end(self) -> bool:
         """Whether even a stage that needs only the first rows must read them to the end."""
         return self.source.to_the_end
@@ -177,7 +182,7 @@ class Rows:
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
         return self.source.map(
-            partial(_call_on_transformed, self.stages, self.training, function), last, compute_peak_growth(self.stages)
+            partial(_call_on_transformed, self.stages, self.training, function), last, self.peak_growth
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
@@ -185,7 +190,8 @@ class Rows:
 
         The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.
         """
-        return self.source.map(partial(_call_on_pieces, self.stages, self.training, function), True, done=done)
+        call = partial(_call_on_pieces, self.stages, self.training, self.peak_growth, function)
+        return self.source.map(call, True, done=done)
 
     def transform_by(self, stage: Fitted) -> Rows:
         """Return these rows with one more fitted stage, which transforms each batch when it is mapped over."""
@@ -257,11 +263,6 @@ class Rows:
         return Rows(source)
 
 
-def compute_peak_growth(stages: Sequence[Fitted]) -> float:
-    """Return how many values are held for each incoming value where stages in order make the most of it; at least 1."""
-    return max(accumulate((stage.growth for stage in stages), mul, initial=1.0))
-
-
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
@@ -275,9 +276,11 @@ def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Cal
     return function(transform(stages, batch, training))
 
 
-def _call_on_pieces(stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], batch: Batch) -> T:
+def _call_on_pieces(
+    stages: Sequence[Fitted], training: bool, growth: float, function: PiecesFunction[T], batch: Batch
+) -> T:
     """Cut a batch into pieces of about `_MOST_VALUES` values, and call a function with them, transformed one by one."""
-    pieces = _divide_rows(len(batch), batch.stored_values.size * compute_peak_growth(stages))
+    pieces = _divide_rows(len(batch), batch.stored_values.size * growth)
     return function(transform(stages, batch.rows(*ends), training) for ends in pieces)
 
 

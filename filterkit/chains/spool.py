@@ -23,7 +23,11 @@ class SpooledBatch:
     """
 
     def __init__(self, batch: Batch) -> None:
-        X: Any = _narrow_dtype(batch.stored_values)
+        X: Any = np.ascontiguousarray(batch.stored_values)
+        if not np.signbit(X).any():
+            with np.errstate(invalid="ignore"):  # of what is no such number
+                narrow = (X.astype(dtype) for dtype in (np.uint8, np.uint16))
+                X = next((packed for packed in narrow if np.array_equal(packed, X)), X)  # nothing is lost
         table: Any = batch.passthrough
         if table is not None:  # a pickle of a slice would contain the whole
             import pyarrow as pa
@@ -60,14 +64,3 @@ class SpooledBatch:
 
             table = pa.ipc.open_stream(table).read_all()
         return packed.replace(schema=schema, X=packed.csr._replace(data=X) if packed.sparse else X, passthrough=table)
-
-
-def _narrow_dtype(values: np.ndarray) -> np.ndarray:
-    """Return the same values as uint8 or uint16 if that loses nothing, also no -0, or else in C order as they are."""
-    values = np.ascontiguousarray(values)
-    with np.errstate(invalid="ignore"):  # of what is no such number
-        for dtype in (np.uint8, np.uint16):
-            packed = values.astype(dtype)
-            if (packed == values).all() and not np.signbit(values).any():
-                return packed
-    return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from filterkit.chains.budget import spool_share, statistic_share
+from filterkit.chains.budget import SPOOL_DIVISOR, STATISTIC_DIVISOR
 from filterkit.chains.explain import explain, format_bytes
 from filterkit.cli.inputs import name_input_in_errors, open_input
 from filterkit.cli.plan import Job, check_job
@@ -33,8 +33,8 @@ def print_explanation(job: Job) -> None:
         "steps": [step._asdict() for step in found.steps],
         "streams": all(step.passes == 0 for step in found.steps),  # each row is written as soon as it has been read
         "tables": found.tables,
-        "bytes_of_rows": spool_share(options.memory),
-        "bytes_of_tables": statistic_share(options.memory),
+        "bytes_of_rows": options.memory // SPOOL_DIVISOR,
+        "bytes_of_tables": options.memory // STATISTIC_DIVISOR,
         "columns_out": getattr(found.schema, "width", None),
         "most_columns_out": found.most,
     }

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from filterkit.chains.budget import spool_share
+from filterkit.chains.budget import SPOOL_DIVISOR
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.cli.declared import CommandOptions, format_option, list_declared_options, make_click_option
@@ -94,7 +94,7 @@ def open_rows_to_fit(
             reader.schema,
             lambda function, done=NOTHING_DONE: shown.watch(mapping(function, engine, done), reader),
             engine,
-            spool_share(options.memory),
+            options.memory // SPOOL_DIVISOR,
             rereads=reader.files.can_reread(engine),
             live=reader.live,
             part_size=part_size,
@@ -129,7 +129,7 @@ def transform_later_rows(
             mapping(partial(_call_on_aligned, alignment, function), engine, done), reader
         ),
         engine,
-        spool_share(options.memory),
+        options.memory // SPOOL_DIVISOR,
         live=reader.live,
     )
     return Rows(source, fitted.stages, training=False)

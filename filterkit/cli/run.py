@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from filterkit._version import __version__
-from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain, FittedChain, describe_learned
 from filterkit.chains.rows import Rows
 from filterkit.cli.inputs import name_input_in_errors, transform_later_rows
@@ -45,7 +44,8 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
     """
     began = time.perf_counter()
     job = make_job(path, words, options, known)
-    for message in find_cancelled_weights(job.stages):
+    chain = Chain(job.stages)
+    for message in chain.find_cancelled_weights():
         say(f"filterkit: warning: {message}")
     if options.as_json and not options.explain:
         raise UsageError("--json needs --explain or a subcommand; to write rows as JSON lines, use --to jsonl")
@@ -74,7 +74,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         steps: list[FittingStep] = []
         if training is not None:
             steps.append((0, time.perf_counter(), training))
-            fitted, training = Chain(job.stages).fit_rows(
+            fitted, training = chain.fit_rows(
                 training, options.memory, lambda done, rows: steps.append((done, time.perf_counter(), rows))
             )
             if options.save is not None:

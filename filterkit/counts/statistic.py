@@ -90,20 +90,25 @@ class Statistic(Record):
     def column_range(self, low: int, high: int) -> Self:
         """Return the statistic of the covered columns from `low` up to, but not including, `high`, counted from 0.
 
-        Its arrays may be views.
+        Its arrays may be views. If these are all columns covered, it is the statistic itself.
         """
+        if high - low == len(self):
+            return self
         arrays = {name: getattr(self, name)[low:high] for name, field in self.fields.items() if field.by_column}
         return self.replace(columns=self.columns[low:high], **arrays)
 
     def first_columns(self, count: int) -> Self:
         """Return the statistic of the first `count` columns covered; itself if it has no more."""
-        return self if count >= len(self) else self.column_range(0, count)
+        return self.column_range(0, min(count, len(self)))
 
     def without_other_columns(self) -> Self:
         """Return the same statistic with a schema that has the covered columns alone, which must be consecutive.
 
         `columns` then begins with 0, and `column_offset` grows by the number of columns before the first one covered.
+        The statistic itself is returned if it covers all columns.
         """
+        if len(self) == self.schema.width:
+            return self
         return self.replace(
             schema=self.schema.with_features(take_attributes(self.schema.features, self.columns), self.columns),
             columns=np.arange(len(self)),

@@ -69,7 +69,7 @@ def fit_and_predict_chains(
     has_trials = any(stage.inner_folds() for _, chain in chains for stage in chain.stages)
     trials: list[Trial] = []
     with open_training_rows(training, LocalEngine.name, 1, DEFAULT_MEMORY) as rows:
-        nothing = _FittedBeginning(Fitting(rows, DEFAULT_MEMORY, has_trials), test, [], 0.0)
+        nothing = _FittedBeginning(Fitting([], rows, DEFAULT_MEMORY, has_trials=has_trials), test, [], 0.0)
         fitted: dict[tuple[Any, ...], _FittedBeginning] = {(): nothing}
         for number, (name, chain) in enumerate(chains):
             own, later = beginnings[number], beginnings[number + 1 :]
@@ -113,7 +113,7 @@ class _FittedBeginning(NamedTuple):
     def fit_next_stages(self, stages: Sequence[Stage], n_passed: int) -> _FittedBeginning:
         """Fit further stages on the training rows that come out of these, and return all that are fitted then. `stages`
         begin with those that are fitted already. The test rows pass the first `n_passed` of them."""
-        began, n_fitted = time.perf_counter(), len(self.fitting.steps)
+        began, n_fitted = time.perf_counter(), len(self.fitting.fitted)
         with collect_warnings() as messages, add_remedies():
             fitting = self.fitting.copy()
             fitting.fit(stages[n_fitted:])
@@ -125,7 +125,7 @@ class _FittedBeginning(NamedTuple):
         """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial. `costs`
         are as for `fit_and_predict_chains`."""
         began = time.perf_counter()
-        stage, learner, _ = self.fitting.steps[-1]
+        stage, learner = self.fitting.stages[-1], self.fitting.fitted[-1]
         assert isinstance(learner, FittedLearner)
         with collect_warnings() as messages:
             outcome = learner.predict_outcome(self.test)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.fitting import FittedStep
 from filterkit.chains.queries import Passes, run_passes
+from filterkit.chains.rows import Rows
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlate_columns
@@ -18,7 +18,7 @@ from filterkit.exploration.features import MOST_CURVES, Features
 from filterkit.exploration.histograms import count_bins
 from filterkit.exploration.short import round_short
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
+from filterkit.stages.base import Fitted, Stage
 
 _MOST_COLUMNS = 6  # that come out of one feature
 _MOST_CORRELATED = 100
@@ -30,13 +30,15 @@ class LaterStages(NamedTuple):
     Attributes
     ----------
     stages : the stages; perhaps none.
-    steps : the same stages, fitted, with the rows that come out of each.
+    fitted : the same stages, fitted.
+    rows : the rows that come out of the last of them.
     before, after : the extents of the features, and of the columns that come out of the last stage; None without
         stages.
     """
 
     stages: Sequence[Stage]
-    steps: Sequence[FittedStep]
+    fitted: Sequence[Fitted]
+    rows: Rows
     before: Extents
     after: Extents | None
 
@@ -64,7 +66,7 @@ def describe_best(
     if not len(features.best):
         return {"details": [], "correlation": {"features": [], "r": []}}
     columns = np.sort(features.best)
-    origin = _find_origins(features.schema, later.steps)
+    origin = _find_origins(features.schema, later.fitted)
     # The first six columns made of each of the best features.
     order = np.argsort(origin, kind="stable")
     own = origin[order]
@@ -77,7 +79,7 @@ def describe_best(
     before, curves, after, correlation = run_passes(
         count_bins(features.rows, columns, later.before),
         curves,
-        count_bins(later.steps[-1].rows, outgoing, later.after) if later.after and len(outgoing) else iter(()),
+        count_bins(later.rows, outgoing, later.after) if later.after and len(outgoing) else iter(()),
         _correlate_best(features, overview),
     )
     return {
@@ -99,10 +101,10 @@ def describe_best(
     }
 
 
-def _find_origins(schema: Schema, steps: Sequence[FittedStep]) -> np.ndarray:
-    """Find the feature that each column after the last step is made of: int64 (columns,), -1 if nothing tells it."""
+def _find_origins(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
+    """Find the feature that each column after the last stage is made of: int64 (columns,), -1 if nothing tells it."""
     origin = np.arange(schema.width)
-    for _, fitted, _ in steps:
+    for fitted in stages:
         if fitted.columns is not None:
             origin = origin[fitted.columns]
         else:

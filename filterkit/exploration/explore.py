@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Self
 
 import numpy as np
 
-from filterkit.chains.column_fitting import count_numeric_class
-from filterkit.chains.fitting import fit_stages
+from filterkit.chains.fitting import Fitting
 from filterkit.chains.queries import Query, merge_records, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
+from filterkit.counts.numeric_class import count_class_values
 from filterkit.counts.overview import Overview
 from filterkit.counts.record import SUM, Record, RecordMerger
 from filterkit.data.batch import Batch
@@ -77,10 +78,12 @@ def explore(
         raise UsageError(f"--by {repeated} is given twice")
     chosen = [find_metric(name) for name in by]
     ends = {0: time.perf_counter()}
-    steps = fit_stages(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()})).steps
+    fitting = Fitting(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
     head = next((number for number, stage in enumerate(stages) if learns_from_statistic(stage)), len(stages))
-    each_rows = [rows, *(step.rows for step in steps)]
+    each_rows = fitting.rows
     explored = each_rows[head]
+    target = explored.schema.class_attribute
+    has_numeric_class = target is not None and target.kind == "numeric"
     overviews = RecordMerger(Overview.of, explored.schema)
     metrics = chosen or list_metrics(explored.schema, known)
 
@@ -93,10 +96,10 @@ def explore(
     has_features = bool(explored.schema.width and metrics)
     _, numbers, ranking, before, after, *counts = run_passes(
         iter([[Query(explored, overviews.compute, overviews.add)]]),
-        count_numeric_class(explored, READER),
+        merge_records(explored, partial(count_class_values, READER)) if has_numeric_class else iter(()),
         rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
         merge_records(explored, Extents.of) if has_features else iter(()),
-        merge_records(each_rows[-1], Extents.of) if has_features and steps[head:] else iter(()),
+        merge_records(each_rows[-1], Extents.of) if has_features and stages[head:] else iter(()),
         *(merge_records(each, CellCounts.of) for each in each_rows),
     )
     overview = overviews.merge()
@@ -121,7 +124,7 @@ def explore(
         return about_rows | _NO_FEATURES
     features = Features(explored, ranking, best)
     tasks = describe_tasks(features)
-    later = LaterStages(stages[head:], steps[head:], before, after)
+    later = LaterStages(stages[head:], fitting.fitted[head:], each_rows[-1], before, after)
     left_out = sorted({metric.name for metric in metrics} - {metric.name for metric in ranking.metrics})
     return (
         about_rows

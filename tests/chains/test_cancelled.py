@@ -5,7 +5,6 @@ import pytest
 from agreement import columns, dense, sample, transformed
 
 import filterkit
-from filterkit.chains.cancelled import find_cancelled_weights
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,7 @@ from filterkit.chains.cancelled import find_cancelled_weights
     ],
 )
 def test_the_stages_that_are_warned_of(text, pairs):
-    found = find_cancelled_weights(filterkit.chain(text).stages)
+    found = filterkit.chain(text).find_cancelled_weights()
     said = [f"{each.split()[5]} {each.split()[0]}" for each in found]
     assert said == pairs
     for message, pair in zip(found, pairs):

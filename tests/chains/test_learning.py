@@ -9,9 +9,9 @@ from filterkit.files.scratch import Scratch
 from filterkit.plugin import Ragged
 
 
-def joined(scratch, first, *others):
+def joined(scratch, *ranges):
     """What a stage has learned from some ranges of columns, joined as one of two equal states."""
-    one, other = join_states(scratch, [[first, first], *(store_states(scratch, [each, each]) for each in others)])
+    one, other = join_states(scratch, [store_states(scratch, [each, each]) for each in ranges])
     assert one.keys() == other.keys()
     return other
 

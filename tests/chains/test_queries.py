@@ -7,8 +7,8 @@ from agreement import cut, make
 from counted import counted_rows
 
 import filterkit
-from filterkit.chains.fitting import fit_stages
-from filterkit.chains.queries import Query, run_pass, run_passes
+from filterkit.chains.fitting import Fitting
+from filterkit.chains.queries import Query, run_passes
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.stages.base import Fitted
@@ -54,7 +54,7 @@ def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_calle
     once = rows.transform_by(double)
     wanted = [rows, once.transform_by(triple), once, once.transform_by(fivefold), rows.transform_by(triple), once]
     found = [[] for _ in wanted]
-    run_pass([Query(each, total, own.append) for each, own in zip(wanted, found)])
+    run_passes(iter([[Query(each, total, own.append) for each, own in zip(wanted, found)]]))
     assert rows.source.passes == 1
     assert [sum(own) for own in found] == [WHOLE * factor for factor in (1, 6, 2, 10, 3, 2)]
     assert (double.calls, triple.calls, fivefold.calls) == (4, 8, 4)  # triple stands on two ways
@@ -72,19 +72,21 @@ def test_no_batch_is_held_that_no_stage_needs_any_longer():
     rows = counted(made(), parts=1)
     for _ in range(4):
         rows = rows.transform_by(Watched(rows.schema, 2))
-    run_pass([Query(rows, lambda _: alive.append([ref() is not None for ref in refs]), lambda _: None)])
+    run_passes(iter([[Query(rows, lambda _: alive.append([ref() is not None for ref in refs]), lambda _: None)]]))
     assert alive == [[False, False, False, True]]
 
 
 def test_what_was_found_is_taken_in_the_order_of_the_batches():
     rows, taken = counted(made(), LocalEngine(2), parts=10), []
-    run_pass([Query(rows, starts, taken.append), Query(rows.transform_by(Times(rows.schema, 2)), len, taken.append)])
+    run_passes(
+        iter([[Query(rows, starts, taken.append), Query(rows.transform_by(Times(rows.schema, 2)), len, taken.append)]])
+    )
     assert taken == [each for start in range(10) for each in (start, 1)]
 
 
 def test_each_source_is_read_run_once():
     first, second, found = counted(made()), counted(made(6)), []
-    run_pass([Query(each, len, found.append) for each in (first, second, first)])
+    run_passes(iter([[Query(each, len, found.append) for each in (first, second, first)]]))
     assert (first.source.passes, second.source.passes, sum(found)) == (1, 1, 26)
 
 
@@ -113,6 +115,6 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
 def test_processes_find_the_same():
     with ProcessEngine(2) as engine:
         rows, found = counted(made(), engine), []
-        passed = fit_stages(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20).steps
-        run_pass([Query(each.rows, starts, found.append) for each in passed])
+        passed = Fitting(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20).rows[1:]
+        run_passes(iter([[Query(each, starts, found.append) for each in passed]]))
     assert found == [0, 0, 3, 3, 6, 6, 9, 9]

@@ -8,7 +8,6 @@ from itertools import takewhile
 
 import click
 
-from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain
 from filterkit.cli.declared import BEFORE, make_command, option
 from filterkit.cli.destinations import PAGES, check_destinations, list_destinations
@@ -275,7 +274,7 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
         parse_named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains
     )
     for name, text in chains:
-        for message in find_cancelled_weights(Chain.parse(text, known).stages):
+        for message in Chain.parse(text, known).find_cancelled_weights():
             say(f"filterkit: warning: chain {quoted(name)}: {message}")
     return Design(
         chains,
