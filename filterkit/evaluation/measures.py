@@ -132,15 +132,16 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
 # Each of these functions returns several measures: one number each, or that of each task, which are then averaged.
 
 
-def _measure_accuracy(outcome: Outcome) -> Iterable[Any]:
+def _measure_accuracy_and_cost(outcome: Outcome) -> Iterable[Any]:
     right = outcome.truth == outcome.predicted
     whole = np.logical_and.reduceat(right, find_group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
     subset = np.average(whole.all(axis=1), weights=outcome.weights)
+    cost = np.nan if outcome.costs is None else np.average(outcome.costs, weights=outcome.weights)
     if outcome.weights is None:  # a product would copy all cells as numbers
-        return whole.mean(), (~whole).mean(), subset
+        return whole.mean(), (~whole).mean(), subset, cost
     total = outcome.weights.sum() * whole.shape[1]
     accuracy, loss = ((outcome.weights @ cells).sum() / total for cells in (whole, ~whole))
-    return accuracy, loss, subset
+    return accuracy, loss, subset, cost
 
 
 def _measure_ranking_of_labels(outcome: Outcome) -> Iterable[Any]:
@@ -162,10 +163,6 @@ def _measure_ranking_of_labels(outcome: Outcome) -> Iterable[Any]:
     return (np.average(each, weights=outcome.weights) for each in found)
 
 
-def _measure_cost(outcome: Outcome) -> Iterable[Any]:
-    return [np.nan if outcome.costs is None else np.average(outcome.costs, weights=outcome.weights)]
-
-
 def _measure_precision_and_recall(outcome: Outcome) -> Iterable[Any]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
@@ -185,7 +182,19 @@ def _measure_ranking_of_rows(outcome: Outcome) -> Iterable[Any]:
 
 
 def _measure_kappa_and_mcc(outcome: Outcome) -> Iterable[Any]:
-    return np.transpose([_compute_kappa_and_mcc(matrix) for matrix in count_confusion_matrices(outcome)])
+    """Measure Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004), of each matrix
+    of `count_confusion_matrices`. Both are NaN if all rows are of one true class."""
+    found = []
+    for matrix in count_confusion_matrices(outcome):
+        rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
+        if np.count_nonzero(true) < 2:
+            found.append((np.nan, np.nan))
+            continue
+        right, chance = np.trace(matrix) * rows, true @ guess
+        spread = (rows * rows - true @ true) * (rows * rows - guess @ guess)
+        mcc = (right - chance) / np.sqrt(spread) if np.count_nonzero(guess) > 1 else 0.0
+        found.append(((right - chance) / (rows * rows - chance), mcc))
+    return np.transpose(found)
 
 
 def _measure_probabilities(outcome: Outcome) -> Iterable[Any]:
@@ -206,7 +215,7 @@ def _measure_probabilities(outcome: Outcome) -> Iterable[Any]:
 
 # The functions, and the measures that each computes, in the order in which it returns them.
 _GROUPS = {
-    ("accuracy", "hamming_loss", "subset_accuracy"): _measure_accuracy,
+    ("accuracy", "hamming_loss", "subset_accuracy", "cost"): _measure_accuracy_and_cost,
     (
         *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
         *("sensitivity", "specificity"),
@@ -215,7 +224,6 @@ _GROUPS = {
     ("kappa", "mcc"): _measure_kappa_and_mcc,
     ("log_loss", "brier"): _measure_probabilities,
     ("one_error", "coverage", "ranking_loss", "lrap"): _measure_ranking_of_labels,
-    ("cost",): _measure_cost,
 }
 
 
@@ -235,18 +243,6 @@ def count_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
         counts = np.bincount(true * count + guess, outcome.row_weights, count * count)
         found.append(counts.reshape(count, count))
     return found
-
-
-def _compute_kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
-    """Compute Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004). `matrix` is one
-    of `count_confusion_matrices`. Both are NaN if all rows are of one true class."""
-    rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
-    if np.count_nonzero(true) < 2:
-        return np.nan, np.nan
-    right, chance = np.trace(matrix) * rows, true @ guess
-    kappa = (right - chance) / (rows * rows - chance)
-    spread = (rows * rows - true @ true) * (rows * rows - guess @ guess)
-    return kappa, (right - chance) / np.sqrt(spread) if np.count_nonzero(guess) > 1 else 0.0
 
 
 def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -147,7 +147,7 @@ class HookCaller:
 
     def _call_hook(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
         """Call a hook in `module` alone, through the wrappers of all modules, and return the items of its lists."""
-        others = {each.plugin for each in caller.get_hookimpls() if not _is_wrapper(each)} - {module}
+        others = {each.plugin for each in caller.get_hookimpls() if not (each.wrapper or each.hookwrapper)} - {module}
         given = self._manager.subset_hook_caller(caller.name, others)()
         for items in given:
             if isinstance(items, (str, Mapping)) or not hasattr(type(items), "__iter__"):
@@ -159,7 +159,7 @@ class HookCaller:
         plugin alone. Return whether there are any."""
         found = False
         for caller in self._manager.get_hookcallers(module) or ():
-            here = [_is_wrapper(each) for each in caller.get_hookimpls() if each.plugin is module]
+            here = [bool(each.wrapper or each.hookwrapper) for each in caller.get_hookimpls() if each.plugin is module]
             found = found or any(here)
             if all(here):
                 others = {each.plugin for each in caller.get_hookimpls()} - {module}
@@ -197,10 +197,6 @@ def _find_similar_hook(name: str) -> str | None:
 
     close = get_close_matches(name.removeprefix(_PREFIX), [hook.removeprefix(_PREFIX) for hook in _HOOKS], n=1)
     return _PREFIX + close[0] if close else None
-
-
-def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
-    return bool(implementation.wrapper or implementation.hookwrapper)
 
 
 # What each hook must return items of, and how to write such an item.

@@ -29,12 +29,11 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
             continue
         if not stage.fills_missing:
             _check_columns(stage, fitted.stages[0], holed, out)
-        assert (
-            stage.reads_class
-            or out.y is None
-            or holed.y is None
-            or not (_mark_missing_targets(holed) & ~_mark_missing_targets(out)).any()
-        ), f"{stage.name} gives a row a class that it does not have: keep -1, or NaN of a numeric class"
+        if not stage.reads_class and out.y is not None and holed.y is not None:
+            before, after = (np.isnan(y) if y.dtype.kind == "f" else y < 0 for y in (holed.y, out.y))
+            assert not (before & ~after).any(), (
+                f"{stage.name} gives a row a class that it does not have: keep -1, or NaN of a numeric class"
+            )
 
 
 @return_refusals
@@ -127,9 +126,3 @@ def _find_origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
         return list(fitted.columns.tolist())
     column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}
     return [column_of_name.get(a.name) for a in out.schema.features]
-
-
-def _mark_missing_targets(batch: Batch) -> np.ndarray:
-    """Return whether the class or each label of each row is missing, bool of the shape of `Batch.y`."""
-    assert batch.y is not None
-    return np.asarray(np.isnan(batch.y) if batch.y.dtype.kind == "f" else batch.y < 0)
