@@ -24,7 +24,7 @@ _FILES = ("FILE", "PATH", "IN OUT")
 _CODE = ("--plugin", "--engine")
 
 
-def find_defaults(named_path: str | None) -> Defaults:
+def read_defaults_file(named_path: str | None) -> Defaults:
     """Read the defaults file at `named_path` or, if None, at the path in an environment variable, or the usual one.
     There are no defaults if the path is empty, or if there is no file at the usual one. Raise UsageError if the file is
     named and does not exist, cannot be read, or is no TOML."""

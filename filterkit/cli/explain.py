@@ -8,7 +8,7 @@ from typing import Any
 from filterkit.chains.budget import SPOOL_DIVISOR, STATISTIC_DIVISOR
 from filterkit.chains.explain import explain, format_bytes
 from filterkit.cli.inputs import name_input_in_errors, open_input
-from filterkit.cli.plan import Job, check_job
+from filterkit.cli.plan import Job, check_options_and_outputs
 from filterkit.cli.shell.printing import align_rows, print_document
 from filterkit.errors import UsageError, quoted
 
@@ -21,7 +21,7 @@ def print_explanation(job: Job) -> None:
         raise UsageError(
             "--explain cannot be combined with --load: the saved chain is fitted already; see: filterkit stages FILE"
         )
-    check_job(job)
+    check_options_and_outputs(job)
     with open_input(job.path, options, job.formats) as reader, name_input_in_errors(reader):
         found = explain(job.stages, reader.schema)
     schema = reader.schema

@@ -74,12 +74,12 @@ class _Command(click.Command):
             for path in given.get("plugins", ()):
                 known.add_file(path)
         refuse_repeated_options(self, ctx, args)
-        from filterkit.cli.defaults import find_defaults
+        from filterkit.cli.defaults import read_defaults_file
 
         named, without = given.get("defaults"), given.get("no_defaults")
         if without and named is not None:
             raise UsageError("--defaults cannot be combined with --no-defaults; leave one out")
-        found = ctx.meta[_DEFAULTS] = find_defaults("" if without else named)
+        found = ctx.meta[_DEFAULTS] = read_defaults_file("" if without else named)
         if found.path and "help" not in given:
             ctx.default_map = found.find_option_values(self, "filterkit")
             known.defaults = found.find_stage_defaults(known)

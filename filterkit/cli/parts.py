@@ -35,7 +35,7 @@ class OutputParts(NamedTuple):
         """Print that all parts exist."""
         say(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
-    def write(self, form: Form, rows: Any, fitted: FittedChain, again: bool) -> int:
+    def write_missing_parts(self, form: Form, rows: Any, fitted: FittedChain, again: bool) -> int:
         """Write the parts that are missing, and return how many rows all parts have.
 
         Parameters

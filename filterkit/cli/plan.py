@@ -153,7 +153,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     UsageError : options contradict each other, or an output would be lost or destroy something.
     FilterkitError : an input cannot be read, or does not fit the chain.
     """
-    check_job(job)
+    check_options_and_outputs(job)
     options, rejects = job.options, None
     if options.rejects is not None:
         rejects = RejectWriter(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
@@ -211,7 +211,7 @@ def align_columns(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
     return alignment
 
 
-def check_job(job: Job) -> None:
+def check_options_and_outputs(job: Job) -> None:
     """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something. Raise
     UsageError, which names the option, and FilterkitError if an output cannot be written to, which it names."""
     options, written = job.options, job.written
@@ -222,14 +222,14 @@ def check_job(job: Job) -> None:
     if options.trust and options.load is None:
         raise UsageError("--trust applies to a saved chain only; name it with --load FILE")
     if options.load is not None:
-        _check_load(job)
+        _refuse_options_beside_load(job)
     if options.unseen == "extend" and (options.load is not None or options.test):
         raise UsageError(
             f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
             "because the chain knows only the values that it was fitted on; --unseen missing can"
         )
     if options.writes_predictions:
-        _check_predictions(job)
+        _refuse_misused_predictions(job)
     kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
     check_options_apply(options, sources, kinds)
     outputs = [each.output for each in written]
@@ -249,7 +249,7 @@ def check_job(job: Job) -> None:
         check_chain_ending(options.save, "--save")
 
 
-def _check_predictions(job: Job) -> None:
+def _refuse_misused_predictions(job: Job) -> None:
     """Refuse ``--predictions`` without rows to predict, beside transformed rows, or in parts."""
     options = job.options
     if options.load is None and not options.test:
@@ -260,7 +260,7 @@ def _check_predictions(job: Job) -> None:
         raise UsageError("--predictions writes one file, not parts; leave the * out of its name")
 
 
-def _check_load(job: Job) -> None:
+def _refuse_options_beside_load(job: Job) -> None:
     """Refuse options that a chain of ``--load`` has decided."""
     options = job.options
     given = {

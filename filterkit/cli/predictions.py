@@ -50,19 +50,19 @@ class MeasuredRows:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(convert(batch))`` for every batch, as `Rows.map` does, and count its predictions."""
-        return self._collect_counts(
-            self._rows.map(partial(_call_and_count, function, self.learner, self.convert), last)
+        return self._add_counts_and_yield_results(
+            self._rows.map(partial(_call_and_count_predictions, function, self.learner, self.convert), last)
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
         """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions. No batch
         can be `done`, because all rows are counted."""
         assert not done
-        return self._collect_counts(
-            self._rows.map_pieces(partial(_call_and_count, function, self.learner, itself), done)
+        return self._add_counts_and_yield_results(
+            self._rows.map_pieces(partial(_call_and_count_predictions, function, self.learner, itself), done)
         )
 
-    def _collect_counts(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
+    def _add_counts_and_yield_results(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
         """Yield the results, and add the counts or sums of errors that come with each."""
         for result, counted in results:
             for found in counted:
@@ -92,7 +92,7 @@ class MeasuredRows:
                     say(line)
 
 
-def _call_and_count(
+def _call_and_count_predictions(
     function: Callable[[Any], T],
     learner: FittedLearner,
     convert: Callable[[Batch], Batch],

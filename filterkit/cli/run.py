@@ -86,7 +86,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         for each in plan.transfers:
             if each.transfer in job.written:
                 what = write_output(job, each, fitted, training, in_parts)
-                lines = describe_stages(steps, fitted, each.reader.count) if each.alignment is None else ()
+                lines = describe_fitted_stages(steps, fitted, each.reader.count) if each.alignment is None else ()
                 for line in (*lines, f"{what}, {time.perf_counter() - began:.2f} s") if options.verbose else ():
                     say(f"filterkit: {line}")
     if plan.rejects is not None:
@@ -135,7 +135,7 @@ def write_output(
     form = Form(job.find_output_format(transfer), schema, sparse, options.precision, transfer.later, comments)
     with name_input_in_errors(reader):
         if transfer.output in in_parts:
-            count = in_parts[transfer.output].write(form, source, fitted, measured is not None)
+            count = in_parts[transfer.output].write_missing_parts(form, source, fitted, measured is not None)
         elif options.writes_predictions and transfer.output == "-" and options.to is None:
             count = print_predictions(schema, mapped, onward)
         else:
@@ -153,7 +153,7 @@ def write_output(
 FittingStep: TypeAlias = tuple[int, float, Rows]
 
 
-def describe_stages(steps: list[FittingStep], chain: FittedChain, count: int | None) -> Iterator[str]:
+def describe_fitted_stages(steps: list[FittingStep], chain: FittedChain, count: int | None) -> Iterator[str]:
     """Yield a line about each stage of a fitted chain, whose rows have been written, for ``--verbose``. The `steps` are
     those of the fitting, the first its beginning. `count` is the number of training rows, None if they were not read to
     the end."""

@@ -64,14 +64,14 @@ class Formats:
     def find_input_format(self, path: str, is_main: bool = True) -> FileFormat:
         """Find the format of an input: what ``--from`` says, or else the ending of its name; without either, ARFF. If
         it is not the main input, the ending of another format counts more than ``--from``."""
-        return self._choose("/" if os.path.isdir(path) else find_ending(path), self._in, is_main)
+        return self._choose_format("/" if os.path.isdir(path) else find_ending(path), self._in, is_main)
 
     def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
         """Find the format of an output: what ``--to`` says, or else the ending of its name; without either, ARFF. If it
         is not the main output, the ending of another format counts more than ``--to``."""
-        return self._choose(find_ending(path), self._out, is_main)
+        return self._choose_format(find_ending(path), self._out, is_main)
 
-    def _choose(self, ending: str, chosen: FileFormat | None, is_main: bool) -> FileFormat:
+    def _choose_format(self, ending: str, chosen: FileFormat | None, is_main: bool) -> FileFormat:
         own = self.known.get(ending)  # None if no format has this ending
         if chosen is not None and (is_main or own is None or own.name == chosen.name):
             return chosen

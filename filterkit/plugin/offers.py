@@ -126,7 +126,7 @@ class HookCaller:
         given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
         for hook, (wanted, repair) in _WANTED.items():
             for item in given.get(hook, ()):
-                if not _is_wanted(item, hook):
+                if not _fits_hook(item, hook):
                     raise PluginError(f"{hook} gives {to_one_line(repr(item))}, which is not {wanted}; {repair}")
         _check_endings(given.get("filterkit_formats", ()))
         empty = [hook for hook, items in given.items() if not items]
@@ -212,7 +212,7 @@ _WANTED = {
 }
 
 
-def _is_wanted(item: Any, hook: str) -> bool:
+def _fits_hook(item: Any, hook: str) -> bool:
     """Return whether an item is what a hook must return; filterkit's classes are imported for those that need them."""
     if hook == "filterkit_formats":
         return hasattr(item, "name") and hasattr(item, "endings")

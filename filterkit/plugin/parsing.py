@@ -50,7 +50,7 @@ def make_stage_command(stage: type[Stage]) -> click.Command:
     types = get_option_types(stage)
     return _StageCommand(
         stage.name,
-        params=[_make_parameter(field, types[field.name]) for field in list_option_fields(stage)],
+        params=[_make_click_parameter(field, types[field.name]) for field in list_option_fields(stage)],
         help="\b\n" + (inspect.getdoc(stage) or "").replace("\n\n", "\n\n\b\n"),
         context_settings={"allow_extra_args": True, "allow_interspersed_args": False, "help_option_names": ["--help"]},
         options_metavar="[OPTIONS]",
@@ -66,7 +66,7 @@ _TYPES: dict[Any, tuple[Any, str]] = {
 }
 
 
-def _make_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
+def _make_click_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     flag, about = make_flag(field), field.metadata
     given: dict[str, Any] = {"default": field.default, "help": about["help"]}
     if type_ is bool:

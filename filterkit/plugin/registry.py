@@ -124,7 +124,7 @@ class Registry:
         self._points = list_installed()
         if os.environ.get("FILTERKIT_NO_PLUGINS"):
             self._points = [point for point in self._points if point.origin.partition(" ")[0] == DISTRIBUTION]
-        self._load(point for point in self._points if point.is_open)
+        self._load_new_plugins(point for point in self._points if point.is_open)
 
     @property
     def plugins(self) -> list[Plugin]:
@@ -137,8 +137,8 @@ class Registry:
         and PluginError if the plugin that lists the name is broken, or two plugins claim it."""
         with self._lock:
             if name in OWN.get(kind, ()):
-                return _import_value(OWN[kind][name])
-            listing = self._load_listing(kind, name)
+                return _import_entry_point(OWN[kind][name])
+            listing = self._load_plugins_listing(kind, name)
             owners = self._owners.get((kind, name), [])
             if name in self._items.get(kind, ()):
                 self._warn_of_broken(owners)
@@ -155,11 +155,11 @@ class Registry:
     def list_names(self, kind: str) -> list[str]:
         """List the names of all that filterkit and plugins offer of one kind."""
         with self._lock:
-            listing = self._load_listing(kind)
+            listing = self._load_plugins_listing(kind)
             self._warn_of_broken(self._installed[point] for point in self._points if point.is_open or point in listing)
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
-    def _load_listing(self, kind: str, name: str | None = None) -> list[Installed]:
+    def _load_plugins_listing(self, kind: str, name: str | None = None) -> list[Installed]:
         """Load the plugins whose entry points list this name of a kind, any name if it is None; return the plugins."""
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
         listing = [
@@ -167,15 +167,15 @@ class Registry:
             for point in self._points
             if any(each in kinds and name in (None, listed) for each, listed in point.listed)
         ]
-        self._load(listing)
+        self._load_new_plugins(listing)
         return listing
 
     def load_all(self) -> None:
         """Load all installed plugins that are not loaded yet."""
         with self._lock:
-            self._load(self._points)
+            self._load_new_plugins(self._points)
 
-    def _load(self, points: Iterable[Installed]) -> None:
+    def _load_new_plugins(self, points: Iterable[Installed]) -> None:
         """Load the plugins among `points` that are not loaded yet."""
         loaded = []
         for point in points:
@@ -183,7 +183,7 @@ class Registry:
                 continue
             plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _note_failure(plugin):
-                module = _import_value(point.value)
+                module = _import_entry_point(point.value)
                 record_plugin_module(point.value.partition(":")[0], plugin.describe_origin())
                 self._hooks.register(plugin.name, module, may_wrap=point.is_open)
                 loaded.append((point, plugin, module))
@@ -337,7 +337,7 @@ def _compare_with_listed(point: Installed, plugin: Plugin) -> str:
     return ""
 
 
-def _import_value(value: str) -> Any:
+def _import_entry_point(value: str) -> Any:
     """Import what an entry point names: a module, or an object in one, ``module:name``."""
     path, _, name = value.partition(":")
     if path.partition(".")[0] not in ("filterkit", "filterkit_plugins"):

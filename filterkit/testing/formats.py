@@ -77,7 +77,7 @@ def check_rows_come_back(form: FileFormat, data: Batch) -> None:
     X[other] = np.resize(_HARD, np.count_nonzero(other))
     with_digits = data.replace(X=X).in_form(data.sparse)
     for rows, when in ((data, ""), (with_digits, " where numbers have many digits")):
-        _check_come_back(form, rows, when)
+        _write_and_compare_rows(form, rows, when)
 
 
 # Numbers that do not come back unless all their digits are written.
@@ -92,7 +92,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     content = write_rows(form, data)
     if content is None or not form.is_read():
         return
-    back = _read_content(form, content, target.name)
+    back = _read_rows_of_bytes(form, content, target.name)
     assert back.schema.class_attribute == target._replace(weight=1.0, scores=()), (
         f"{form.name}: read was asked for the class '{target.name}' and gives {back.schema.class_attribute}: pass "
         "class_ on"
@@ -102,7 +102,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     )
     if target.kind == "nominal":
         positive = target.values[-1]
-        found = _read_content(form, content, target.name, positive=positive).schema.positive
+        found = _read_rows_of_bytes(form, content, target.name, positive=positive).schema.positive
         assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
 
 
@@ -111,7 +111,7 @@ def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
     target = data.schema.class_attribute
     if target is not None and target.kind == "nominal":
         data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
-        _check_come_back(form, data, " where one class is positive")
+        _write_and_compare_rows(form, data, " where one class is positive")
 
 
 def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
@@ -119,13 +119,13 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
     writes the same bytes then, and reads the same rows in small parts."""
     if len(data) < 2:
         return
-    content = _check_come_back(form, data, " when they were written in several batches", step=2)
+    content = _write_and_compare_rows(form, data, " when they were written in several batches", step=2)
     if content is not None and not isinstance(form, Format):
         assert write_rows(form, data) == content, (
             f"{form.name}: rows written in several batches give other bytes than in one: let nothing depend on how "
             "they are cut"
         )
-        _check_come_back(form, data, " when they are read in small parts", block_size=60)
+        _write_and_compare_rows(form, data, " when they are read in small parts", block_size=60)
 
 
 def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
@@ -170,9 +170,9 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
 def check_reading(form: FileFormat, path: str) -> None:
     """Check that reading a file twice gives the same rows, whose batches fit their schema, and that it can be read
     without a class."""
-    first, again = (_read(form, path, None) for _ in range(2))
+    first, again = (_read_rows_of_file(form, path, None) for _ in range(2))
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows: keep nothing from the first time"
-    flat = _read(form, path, "none")
+    flat = _read_rows_of_file(form, path, "none")
     assert flat.schema.class_index is None, (
         f"{form.name}: read gives a class though it was asked for none: pass class_ on"
     )
@@ -215,7 +215,7 @@ def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes 
         return Path(path).read_bytes()
 
 
-def _check_come_back(
+def _write_and_compare_rows(
     form: FileFormat, data: Batch, when: str, step: int | None = None, block_size: int | None = None
 ) -> bytes | None:
     """Check that rows that are written come back when they are read, and return the bytes written. Rows that the format
@@ -223,7 +223,9 @@ def _check_come_back(
     the messages."""
     content = write_rows(form, data, step)
     if content is not None and form.is_read():
-        compare_rows(form, _make_class_an_attribute(data), _read_content(form, content, block_size=block_size), when)
+        compare_rows(
+            form, _make_class_an_attribute(data), _read_rows_of_bytes(form, content, block_size=block_size), when
+        )
     return content
 
 
@@ -279,15 +281,15 @@ def _make_class_an_attribute(data: Batch) -> Batch:
     return change_targets(data, Schema(schema.relation, schema.attributes, sparse=False))
 
 
-def _read_content(form: FileFormat, content: bytes, class_: str = "none", **settings: Any) -> Batch:
-    """Read all rows from the bytes of a file as one batch, as `_read` does from a file."""
+def _read_rows_of_bytes(form: FileFormat, content: bytes, class_: str = "none", **settings: Any) -> Batch:
+    """Read all rows from the bytes of a file as one batch, as `_read_rows_of_file` does from a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t" + form.endings[0])
         Path(path).write_bytes(content)
-        return _read(form, path, class_, **settings)
+        return _read_rows_of_file(form, path, class_, **settings)
 
 
-def _read(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
+def _read_rows_of_file(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
     """Read all rows of a file as one batch; `settings` are other fields of an `Opening`. Raise AssertionError if the
     file cannot be read."""
     try:

@@ -30,12 +30,12 @@ def check_scores_are_numbers(stage: Stage) -> None:
         return
     totals_of_classes = _TOTALS if metric.needs_class else tuple((pos, 0.0) for pos, _ in _TOTALS)
     for pos, neg in totals_of_classes if metric.by_column is None else ():
-        tp, fp = (np.array(counts) for counts in zip(*product(_split_total(pos), _split_total(neg))))
+        tp, fp = (np.array(counts) for counts in zip(*product(_list_shares_of_total(pos), _list_shares_of_total(neg))))
         shown = [f"tp={t:g}, fp={f:g}, pos={pos:g}, neg={neg:g}" for t, f in zip(tp.tolist(), fp.tolist())]
         _check_scores(metric, "score", [tp, fp], shown, pos, neg)
     if metric.classes is not None:
         for totals in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0), (0.5, 7.25, 0.001, 3.0)):
-            counts = np.array(list(product(*map(_split_total, totals))))
+            counts = np.array(list(product(*map(_list_shares_of_total, totals))))
             shown = [f"counts={row} of totals={list(totals)}" for row in counts.tolist()]
             _check_scores(metric, "classes", [counts], shown, np.array(totals))
         _check_class_sums(metric)
@@ -57,7 +57,7 @@ def _check_class_sums(metric: Metric) -> None:
     term, score = metric.class_sums
     for given in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0, 7.0)):
         totals = np.array(given)
-        counts = np.array(list(product(*map(_split_total, given))))
+        counts = np.array(list(product(*map(_list_shares_of_total, given))))
         sums = np.zeros(len(counts))
         for column, total in zip(counts.T, given):
             sums += _call_metric(metric, "term of class_sums", term, [column, np.full(len(column), total)])
@@ -92,7 +92,8 @@ def _check_bound(metric: Metric) -> None:
     """Check that no score of counts within ranges is larger than what `Metric.bound` gives for the ranges."""
     for pos, neg in _TOTALS:
         ranges = [
-            [(low, high) for low in parts for high in parts if low <= high] for parts in map(_split_total, (pos, neg))
+            [(low, high) for low in parts for high in parts if low <= high]
+            for parts in map(_list_shares_of_total, (pos, neg))
         ]
         ends = np.array([(*t, *f) for t, f in product(*ranges)]).T
         found = _call_metric(metric, "bound", metric.bound, list(ends), pos, neg)
@@ -106,7 +107,7 @@ def _check_bound(metric: Metric) -> None:
                 )
 
 
-def _split_total(total: float) -> list[float]:
+def _list_shares_of_total(total: float) -> list[float]:
     """List shares of the weight `total`, from none to all; they are whole numbers if `total` is."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)

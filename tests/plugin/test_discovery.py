@@ -8,7 +8,7 @@ import pytest
 from command import run_anew
 
 from filterkit.plugin.discovery import Installed, list_installed
-from filterkit.plugin.registry import _import_value
+from filterkit.plugin.registry import _import_entry_point
 
 
 @pytest.fixture
@@ -138,5 +138,5 @@ def test_a_folder_in_pythonpath_counts(folder):
 def test_an_entry_point_names_a_module_or_an_object():
     import os.path
 
-    assert _import_value("os.path") is os.path
-    assert _import_value("os:path.join") is os.path.join
+    assert _import_entry_point("os.path") is os.path
+    assert _import_entry_point("os:path.join") is os.path.join

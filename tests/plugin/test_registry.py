@@ -13,7 +13,7 @@ from filterkit import Format, Metric, PluginError, RowStage, UsageError, hookimp
 from filterkit.engines.local import LocalEngine
 from filterkit.plugin.discovery import Installed
 from filterkit.plugin.lookup import find_stage
-from filterkit.plugin.registry import Registry, _import_value
+from filterkit.plugin.registry import Registry, _import_entry_point
 
 
 class Plus(RowStage):
@@ -52,7 +52,7 @@ def found(monkeypatch):
 
         def load(value):
             if value.startswith("filterkit."):  # filterkit's own
-                return _import_value(value)
+                return _import_entry_point(value)
             found = next(left)
             if isinstance(found, BaseException):
                 raise found
@@ -60,7 +60,7 @@ def found(monkeypatch):
 
         listed = [Installed(name, f"of.{name}", f"{name} 1.0", (), True) for name in modules]
         monkeypatch.setattr("filterkit.plugin.registry.list_installed", lambda: listed)
-        monkeypatch.setattr("filterkit.plugin.registry._import_value", load)
+        monkeypatch.setattr("filterkit.plugin.registry._import_entry_point", load)
         registry = Registry()
         registry.add_installed_plugins()
         return registry

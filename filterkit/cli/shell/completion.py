@@ -128,16 +128,16 @@ def _complete_name(context: click.Context, begun: str) -> Answer:
         words = _make_stage_words(known)
         root = context.find_root()
         if isinstance(root.command, _RootCommand) and begun.startswith("-"):  # whose options may follow a chain
-            words += _make_words(root.command.shell_complete(root, begun))
+            words += _convert_completion_items(root.command.shell_complete(root, begun))
         begun = begun or "-"  # options may follow, too
     elif isinstance(context.command, _RootCommand) and not begun.startswith("-"):
         helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_plugin_subcommands(known).items()}
         words, is_file = [Word(name, _take_first_sentence(text)) for name, text in helps.items()], True
     # The options that are not given yet and, of a group that is not filterkit's, its commands.
-    return Answer([*words, *_make_words(context.command.shell_complete(context, begun))], is_file)
+    return Answer([*words, *_convert_completion_items(context.command.shell_complete(context, begun))], is_file)
 
 
-def _make_words(items: list[CompletionItem]) -> list[Word]:
+def _convert_completion_items(items: list[CompletionItem]) -> list[Word]:
     """Make words of those that click lists as texts; after one that ends in ``=`` more follows."""
     plain = [(str(each.value), each.help) for each in items if each.type == "plain"]
     return [Word(text, _take_first_sentence(about), text.endswith("=")) for text, about in plain]
@@ -148,7 +148,7 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
     it. `context` is what is before it, and `line` is the context of all words, which may name the input."""
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
-    words = _make_words(found)
+    words = _convert_completion_items(found)
     is_file = len(words) < len(found)
     for metavar in _list_metavars(param):
         is_file = is_file or metavar in _FILES

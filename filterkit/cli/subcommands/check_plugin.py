@@ -48,7 +48,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         )
     wrong: Counter[str] = Counter()  # how many of each kind, none if all of them conform
     with warnings.catch_warnings(action="ignore"):
-        for kind, report in _check_named(known, list(words), debug):
+        for kind, report in _check_named_things(known, list(words), debug):
             for line in report.lines():
                 click.echo(visible(line))
             wrong[kind] += not report
@@ -62,7 +62,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         )
 
 
-def _check_named(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+def _check_named_things(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
     """Check the subcommand, chain or plugins that words name; yield the kind and the report of each thing checked."""
     from filterkit.testing import report_subcommand
 

@@ -47,7 +47,7 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
 
 
 def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
-    rows = [[each["name"], each["title"], *_describe_use(each)] for each in document["formats"]]
+    rows = [[each["name"], each["title"], *_describe_use_and_endings(each)] for each in document["formats"]]
     yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
     yield "More about one: filterkit formats NAME"
@@ -56,7 +56,7 @@ def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
 def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
     """Yield lines with the use, the help and the options of each format."""
     for each in document["formats"]:
-        use, endings = _describe_use(each)
+        use, endings = _describe_use_and_endings(each)
         yield f"{each['name']}: {each['title']} ({endings}), {use}"
         if each["help"]:
             yield from ("", *each["help"].splitlines())
@@ -75,7 +75,7 @@ def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
             yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
 
 
-def _describe_use(each: dict[str, Any]) -> tuple[str, str]:
+def _describe_use_and_endings(each: dict[str, Any]) -> tuple[str, str]:
     """Return whether a format is read and written, and the endings of its files, as texts."""
     use = ", ".join(use for use in ("read", "written") if each[use])
     return use, ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])

@@ -168,7 +168,7 @@ def _format_input(options: InfoOptions, document: dict[str, Any]) -> Iterator[st
             yield "row weights from {least:g} to {largest:g}, {sum:g} in all".format(**document["weights"])
     yield ""
     yield from _format_attributes(attributes, options.top, document["scored"])
-    notes = [*_format_notes(document)] if rows else []
+    notes = [*_format_notes_on_attributes(document)] if rows else []
     yield from ["", *notes] if notes else []
 
 
@@ -184,7 +184,7 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
     start = f"class {quoted(target['name'])}{', the last attribute' if is_last else ''}"
     if "labels" not in target:
         return f"{start}: numeric, {_describe_values(document['attributes'][target['number'] - 1]) or 'without values'}"
-    return f"{start}: {_describe_shares(target['labels'])}"
+    return f"{start}: {_list_most_frequent_labels(target['labels'])}"
 
 
 def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
@@ -217,7 +217,7 @@ def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str |
         yield f"and {_format_count(left, what)} (--top {len(attributes)} or --json)"
 
 
-def _format_notes(document: dict[str, Any]) -> Iterator[str]:
+def _format_notes_on_attributes(document: dict[str, Any]) -> Iterator[str]:
     """Yield lines about attributes that deserve attention, such as constant ones."""
     for key, what in (("empty", "no values"), ("constant", "the same value in all rows")):
         if document[key]:
@@ -234,7 +234,7 @@ def _format_notes(document: dict[str, Any]) -> Iterator[str]:
 def _describe_values(attribute: dict[str, Any]) -> str:
     """Summarize the values of an attribute: shares of labels, or extremes; "" if it has no values."""
     if "labels" in attribute:
-        return _describe_shares(attribute["labels"])
+        return _list_most_frequent_labels(attribute["labels"])
     if attribute["kind"] == "numeric":
         if attribute["least"] is None:
             return ""
@@ -246,7 +246,7 @@ def _describe_values(attribute: dict[str, Any]) -> str:
     return "" if low is None else f"{low} to {high}{unit}"
 
 
-def _describe_shares(counts: dict[str, int]) -> str:
+def _list_most_frequent_labels(counts: dict[str, int]) -> str:
     """List the most frequent labels with their numbers of rows, those declared first before others on a tie."""
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     return _join_first(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)

@@ -190,11 +190,11 @@ def _format_means(results: Results, measures: list[str], means: list[dict[str, A
         for each in means
     ]
     yield from align_rows([["chain", "train", *measures], *rows], range(1))
-    if positive := _describe_positive(results):
+    if positive := _describe_positive_class(results):
         yield positive
 
 
-def _describe_positive(results: Results) -> str:
+def _describe_positive_class(results: Results) -> str:
     """Say which class is positive, for a line below the means; "" if the results do not tell it."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
