@@ -268,7 +268,6 @@ class XrffDocument:
         self._path.pop()
 
     def _read_attribute(self, element: Element, depth: int = 1) -> Attribute:
-        """Return the attribute that an element declares; `depth` grows inside relational attributes."""
         name, kind = element.get("name"), element.get("type", "")
         if name is None:
             raise self._make_error("an attribute has no name")
@@ -409,7 +408,6 @@ class XrffWriter(Writer):
         return [self._format_dense(part) for part in split_rows(batch, _CELLS)]
 
     def _format_dense(self, batch: Batch) -> bytes:
-        """Return the text of dense rows; adjacent numeric columns are formatted together."""
         import pyarrow as pa
 
         from filterkit.plugin import join_rows, round_significant, row_texts, take_texts, to_columns

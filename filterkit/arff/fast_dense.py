@@ -137,7 +137,6 @@ def _read_many_columns(text: bytes, layout: BatchLayout, apart: np.ndarray) -> t
 
 
 def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, marked: list[str]) -> Any:
-    """Return a column of `Batch.passthrough` from a string or dictionary-encoded column."""
     if layout.schema.attributes[position].kind == "string":
         if not marked:
             if (np.diff(arrow.string_offsets(column))[~arrow.find_nulls(column)] == 0).any():

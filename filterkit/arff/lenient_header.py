@@ -120,7 +120,6 @@ def _mend_declaration(line: bytes) -> MendedDeclaration | None:
 
 
 def _is_accepted_strictly(text: str, keyword: bytes) -> bool:
-    """Return whether the strict reader accepts a declaration by itself."""
     line = text.encode("utf-8", "surrogateescape")
     around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line
     try:

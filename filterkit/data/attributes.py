@@ -117,7 +117,7 @@ class Attributes(Sequence[Attribute]):
         return bare._change_forms(lambda form: form._replace(scores=(*form.scores, key)))
 
     def drop_scores(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
-        """Return a copy without scores of a metric, or any if None, where bool `chosen` is true, or None for all."""
+        """Return a copy without the scores of `metric`, or any if None, where bool `chosen` is true; None means all."""
         return self._change_forms(
             lambda form: form._replace(scores=tuple(key for key in form.scores if metric not in (None, key[0]))), chosen
         )
@@ -142,7 +142,7 @@ class Attributes(Sequence[Attribute]):
 
     @property
     def numeric_scores(self) -> list[tuple[str, np.ndarray]] | None:
-        """Metrics and scores, float64 (n,), of numeric attributes without weights that all have the same; else None."""
+        """Metrics with their scores, float64 (n,), if all are numeric, without weights and scored alike; else None."""
         present = [self.forms[code] for code in np.unique(self.codes).tolist()]
         if len(present) != 1 or present[0]._replace(scores=()) != _PLAIN:
             return None

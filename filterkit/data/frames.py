@@ -47,7 +47,6 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
 
 
 def _make_series(attribute: Attribute, column: Any) -> Any:
-    """Convert a column of `list_columns` to a pandas Series or array."""
     import pandas as pd
 
     if isinstance(column, Entries) and attribute.kind == "numeric":
@@ -138,7 +137,7 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
     flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse_dtype(kind, "b")]
     if flags:
         losses.append(f"True and False of {named(flags)} become 1 and 0")
-    others = [str(name) for name, column in frame.items() if _has_other_categories(column)]
+    others = [str(name) for name, column in frame.items() if _has_categories_beside_texts(column)]
     if others:
         losses.append(f"the categories of {named(others)} become texts")
     ordered = [str(name) for name, kind in frame.dtypes.items() if getattr(kind, "ordered", False)]
@@ -165,8 +164,7 @@ def _read_entries(column: pd.Series) -> Entries:
     return Entries(array.sp_index.indices.astype(np.int64)[chosen], values[chosen], len(array))
 
 
-def _has_other_categories(column: pd.Series) -> bool:
-    """Return whether a column is of categories that are not texts."""
+def _has_categories_beside_texts(column: pd.Series) -> bool:
     import pandas as pd
 
     kind = column.dtype
@@ -178,7 +176,7 @@ def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
 
     changed = {}
     for name, column in frame.items():
-        if _has_other_categories(column):  # become the texts that pandas shows
+        if _has_categories_beside_texts(column):  # become the texts that pandas shows
             texts = [str(each) for each in column.cat.categories]
             if len(set(texts)) < len(texts):
                 raise FilterkitError(

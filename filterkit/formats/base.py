@@ -91,7 +91,7 @@ class Opening(NamedTuple):
         return None if self.like is None else self.like.attributes
 
     def text(self) -> Source:
-        """Return the input as decompressed UTF-8 text without a byte order mark; raise FilterkitError for others."""
+        """Return the input as decompressed UTF-8 text without byte order mark; raise FilterkitError if it is binary."""
         source = Source(self.path, self.encoding)
         if what := explain_not_text(source.peek()):
             source.close()
