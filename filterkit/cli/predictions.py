@@ -63,7 +63,7 @@ class MeasuredRows:
         )
 
     def _add_counts_and_yield_results(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
-        """Yield the results, and add the counts or sums of errors that come with each."""
+        """Add the counts or sums of errors that come with each result, and yield the results."""
         for result, counted in results:
             for found in counted:
                 if isinstance(found, list):

@@ -137,11 +137,7 @@ def rank_methods_on_each_task(values: np.ndarray) -> np.ndarray:
 
 def compute_friedman_p(values: np.ndarray) -> float:
     """Compute the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
-
-    Parameters
-    ----------
-    values : float64 (tasks, methods), larger values are better; see `rank_methods_on_each_task`.
-    """
+    `values` is float64 (tasks, methods), larger values are better; see `rank_methods_on_each_task`."""
     ranked = rank_methods_on_each_task(values)
     if len(ranked) < 2 or ranked.shape[1] < 3:
         return np.nan
@@ -199,11 +195,8 @@ class MethodRanks(NamedTuple):
 def rank_and_group_methods(values: np.ndarray) -> MethodRanks:
     """Rank methods by their values on several tasks, and group those that Nemenyi's test does not tell apart.
 
-    With fewer than two tasks there are no groups and `limit` is NaN; without tasks, the mean ranks are NaN, too.
-
-    Parameters
-    ----------
-    values : float64 (tasks, methods) without NaN, larger values are better.
+    `values` is float64 (tasks, methods) without NaN, larger values are better. With fewer than two tasks there are no
+    groups and `limit` is NaN; without tasks, the mean ranks are NaN, too.
     """
     tasks, methods = values.shape
     mean = rank_methods_on_each_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)

@@ -14,15 +14,10 @@ from filterkit.stages.models import Outcome
 
 
 def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
-    """Count how the rows of each value of the class, or of each label or target, were predicted.
+    """Count how the rows of each value of the class, or of each label or target, were predicted by a fitted learner.
 
-    Returns a list in the form of `Result.confusion`, empty if there are no rows.
-
-    Parameters
-    ----------
-    learner : the fitted learner that predicted the rows.
-    outcome : its predictions, and the truth.
-    schema : of the rows.
+    `outcome` has the predictions and the truth, and `schema` is that of the rows. Return a list in the form of
+    `Result.confusion`, empty if there are no rows.
     """
     found: list[Any] = []
     tasks, target = learner.tasks, schema.class_attribute

@@ -69,11 +69,8 @@ def make_panels(
 ) -> tuple[Any, list[Any]]:
     """Make a figure of matplotlib with `count` panels in at most `most` columns; return both, the panels row by row.
 
-    Parameters
-    ----------
-    height : inches of each row.
-    is_wide : whether even panels in one column take the width of the page.
-    shared : arguments of matplotlib's `Figure.subplots`.
+    `height` is the inches of each row. With `is_wide`, even panels in one column take the width of the page. `shared`
+    are arguments of matplotlib's `Figure.subplots`.
     """
     from matplotlib.figure import Figure
 

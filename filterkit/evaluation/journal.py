@@ -109,11 +109,9 @@ def evaluate_all_parts(
 ) -> list[Result]:
     """Evaluate the folds that the journal does not have yet, and return the results of all, in the order of folds.
 
-    Parameters
-    ----------
-    evaluator, engine : as for `evaluate_parts`.
-    shows_progress : whether to show how many folds are done; None shows it on a terminal only.
-    journal : gets each result at once, and is closed at the end; None if there is none.
+    The journal gets each result at once, and is closed at the end; None for no journal. `shows_progress` says whether
+    to show how many folds are done; None shows it on a terminal only. `evaluator` and `engine` are as for
+    `evaluate_parts`.
     """
     found = [] if journal is None else journal.results
     done = {result[:3] for result in found}

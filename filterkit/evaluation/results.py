@@ -204,12 +204,8 @@ class Results:
         return compute_corrected_t_test(of_one, of_other, float(ratio))
 
     def compare_pairs_of_chains(self, measure: str, share: int) -> list[tuple[int, int, float, float]]:
-        """Compare the pairs of `list_pairs_of_methods` at a share; the p-values are adjusted for several tests.
-
-        Returns
-        -------
-        For each pair the index of the first and of the second chain, the mean of the second minus the first, and p.
-        """
+        """Compare the pairs of `list_pairs_of_methods` at a share; return for each the index of the first and of the
+        second chain, the mean of the second minus the first, and p, which is adjusted for several tests."""
         pairs = list_pairs_of_methods(len(self.chains))
         found = [self.compare_chains(measure, second, first, share) for first, second in pairs]
         adjusted = adjust_p_values_by_holm(np.array([p for _, p in found])).tolist()
@@ -394,13 +390,9 @@ def read_results_files(paths: Iterable[str]) -> Results:
 def _choose_fold_offset(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
     """Choose the number to add to the folds of a file, so that equal test rows of several files have one number.
 
-    Folds with other test rows get new numbers.
-
-    Parameters
-    ----------
-    rows : the results of one task in the file.
-    known : the splits of this task in the files read before, by fold.
-    files : the files read before, by data, task, fold, share and chain of their results.
+    `rows` are the results of one task in the file; `known` are the splits of this task in the files read before, by
+    fold; and `files` are these files, by data, task, fold, share and chain of their results. Folds with other test rows
+    get new numbers.
     """
     for first in known:
         own = [(row.fold + first, row.split) for row in rows]

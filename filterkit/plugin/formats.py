@@ -79,7 +79,7 @@ class Formats:
 
     def describe_misleading_name(self, path: str) -> str:
         """Return a warning if standard output goes to a file whose ending is that of another format or of a
-        compression. "" if it does not."""
+        compression; else ""."""
         end, name = find_ending(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"

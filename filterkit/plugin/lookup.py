@@ -86,8 +86,8 @@ def append_remedy(known: Registry, error: StageError) -> None:
 
 
 def explain_misplaced_option(known: Registry, flag: str) -> str:
-    """Return the end of a message about an option after a stage that is one of filterkit itself: where to write it. ""
-    if it is not one of filterkit itself."""
+    """Return the end of a message about an option of filterkit itself that stands after a stage: where to write it.
+    Return "" if the option is not one of filterkit itself."""
     return "; options of filterkit itself go before the input" if flag in known.flags else ""
 
 

@@ -160,7 +160,8 @@ class Registry:
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
     def _load_plugins_listing(self, kind: str, name: str | None = None) -> list[Installed]:
-        """Load the plugins whose entry points list this name of a kind, any name if it is None; return the plugins."""
+        """Load the plugins whose entry points list a name of a kind, or any name of it if `name` is None, and return
+        them."""
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
         listing = [
             point

@@ -218,9 +218,11 @@ def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes 
 def _write_and_compare_rows(
     form: FileFormat, data: Batch, when: str, step: int | None = None, block_size: int | None = None
 ) -> bytes | None:
-    """Check that rows that are written come back when they are read, and return the bytes written. Rows that the format
-    refuses, or cannot read, pass. `step` is as for `write_rows`; `block_size` is that of the reader, and `when` ends
-    the messages."""
+    """Write rows, check that they come back when they are read, and return the bytes written.
+
+    Rows that the format refuses, or cannot read, pass. `step` is as for `write_rows`, and `block_size` is that of the
+    reader. `when` ends the messages.
+    """
     content = write_rows(form, data, step)
     if content is not None and form.is_read():
         compare_rows(

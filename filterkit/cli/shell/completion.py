@@ -138,14 +138,16 @@ def _complete_name(context: click.Context, begun: str) -> Answer:
 
 
 def _convert_completion_items(items: list[CompletionItem]) -> list[Word]:
-    """Make words of those that click lists as texts; after one that ends in ``=`` more follows."""
+    """Convert click's items that are texts to words; after one that ends in ``=`` more follows."""
     plain = [(str(each.value), each.help) for each in items if each.type == "plain"]
     return [Word(text, _take_first_sentence(about), text.endswith("=")) for text, about in plain]
 
 
 def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Answer:
-    """Complete the value `begun` of an option or argument: by what click knows, such as choices, and by what help calls
-    it. `context` is what is before it, and `line` is the context of all words, which may name the input."""
+    """Complete a value, of which `begun` is there, by what click knows of its option or argument, such as choices, and
+    by what help calls it. `context` is what is before it; `line` is the context of all words, which may name the
+    input.
+    """
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
     words = _convert_completion_items(found)

@@ -19,7 +19,6 @@ from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
     ResultsOptions,
     choose_measures,
-    draw_figure,
     parse_share,
     print_results,
     write_report_page,
@@ -32,7 +31,7 @@ from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal, evaluate_all_parts
 from filterkit.evaluation.measure_names import MEASURES
 from filterkit.evaluation.measures import check_measure
-from filterkit.evaluation.plots import check_plot_options
+from filterkit.evaluation.plots import check_plot_options, write_figure
 from filterkit.evaluation.predefined_folds import make_folds_from_splits
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
@@ -183,7 +182,8 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
     if options.output is not None:
         _write_results(results, measures, options)
     try:
-        draw_figure(results, measures, options)
+        if options.plot is not None:
+            write_figure(options.figure or "curves", results, measures, options.plot)
     finally:  # a figure that cannot be drawn costs no results
         if options.output != "-":
             print_results(results, measures, options.by_class, options.as_json)

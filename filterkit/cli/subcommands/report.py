@@ -10,12 +10,11 @@ from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
     ResultsOptions,
     choose_measures,
-    draw_figure,
     print_results,
     write_report_page,
 )
 from filterkit.errors import UsageError
-from filterkit.evaluation.plots import check_plot_options
+from filterkit.evaluation.plots import check_plot_options, write_figure
 
 
 class ReportOptions(ResultsOptions):
@@ -53,6 +52,7 @@ def show_report(paths: tuple[str, ...], options: ReportOptions) -> None:
     measures = choose_measures(results, options.shown)
     if options.output is not None:
         write_report_page(results, measures, options.output, [("results", ", ".join(paths))])
-    draw_figure(results, measures, options)
+    if options.plot is not None:
+        write_figure(options.figure or "curves", results, measures, options.plot)
     if options.output != "-":  # where the page goes instead of the tables
         print_results(results, measures, options.by_class, options.as_json)

@@ -18,7 +18,7 @@ from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import list_pairs_of_methods
 from filterkit.evaluation.measure_names import IN_UNITS, MEANINGS, MEASURES
 from filterkit.evaluation.measures import check_measure, compute_error_measures
-from filterkit.evaluation.plots import FIGURES, write_figure
+from filterkit.evaluation.plots import FIGURES
 from filterkit.files.output import open_output
 
 if TYPE_CHECKING:
@@ -115,13 +115,6 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
     of_numbers = _SHOWN_OF_NUMBERS * (len(score_all_classes) < len(results.rows))
     has_costs = any(not math.isnan(values["cost"]) for values in score_all_classes)
     return [*_SHOWN * bool(score_all_classes), *["micro_f1"] * is_new, *["cost"] * has_costs, *of_numbers]
-
-
-def draw_figure(results: Results, measures: list[str], options: ResultsOptions) -> None:
-    """Draw the figure that ``--plot`` and ``--figure`` ask for, if any. Raise FilterkitError if the file cannot be
-    written, or the results lack what the figure shows."""
-    if options.plot is not None:
-        write_figure(options.figure or "curves", results, measures, options.plot)
 
 
 def print_results(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
