@@ -93,7 +93,6 @@ class Libsvm(FileFormat):
 
     def _find_attributes(self, opening: Opening, file: IO[bytes]) -> tuple[int, tuple[str, ...] | None]:
         """Return the number of attributes, and the labels of a nominal class in the order of their numbers, else None.
-
         The whole `file` is read unless the number of attributes is known.
         """
         width = self.features

@@ -202,7 +202,6 @@ class XrffDocument:
 
     def choose_read_size(self, least: int) -> int:
         """Return how many bytes to pass to `parse`: as many as an unfinished tag or comment has, but at least `least`.
-
         The parser reads that from its beginning with each further piece.
         """
         return max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished))

@@ -20,7 +20,6 @@ _LEAST_READ = 4096  # bytes that are read at once before the first row
 
 def read_header(source: Source, opening: Opening) -> tuple[Header, int, bytes]:
     """Return the header, the number of the line where rows begin, and the text after the header that has been read.
-
     Close the source and raise RowError if the input does not begin with an ARFF header, or has a line that is too long.
     """
     size = max(opening.block_size or BLOCK_SIZE, _LEAST_READ)

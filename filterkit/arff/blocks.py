@@ -131,7 +131,6 @@ class BlockParser:
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
         """Parse dense rows by the fast path, with ``?`` in empty fields; return None if a line needs other corrections.
-
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """
         first = text.find(b",,") if self.lenient and not self.layout.schema.sparse else -1

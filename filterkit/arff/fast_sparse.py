@@ -114,7 +114,6 @@ def _encode_pair_values(
     pairs: _Pairs, marked: list[str], layout: BatchLayout, passthrough: list[list[Any]]
 ) -> np.ndarray:
     """Return the values of `pairs` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
-
     `passthrough` has a list of values, one for each row, for each column of `Batch.passthrough`.
     """
     matrix = pairs.matrix

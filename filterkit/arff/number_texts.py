@@ -74,7 +74,6 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
 
 def _format_as_json(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
     """Format an array of float64 as JSON, but whole numbers without ``.0``, and null where that is not the right text.
-
     Return the JSON; bool in the shape of `values`, where null stands; and the text that each of these values has.
     """
     values = np.ascontiguousarray(values)

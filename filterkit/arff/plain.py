@@ -34,7 +34,6 @@ class NotPlain(Exception):
 
 def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
     """Return `text` with LF as line end, without comments, quotes and control characters, and what its marks stand for.
-
     Raise NotPlain if a quote does not enclose a value between separators.
     """
     marked: list[str] = []
@@ -65,9 +64,8 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
 
 
 def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list[str]) -> Any:
-    """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
-
-    Raise NotPlain or ArffError if only the exact path can say what the value is, or what is wrong.
+    """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`. Raise
+    NotPlain or ArffError if only the exact path can say what the value is, or what is wrong.
     """
     if not word:
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
@@ -82,7 +80,6 @@ def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list
 
 def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray | None]:
     """Split text without empty lines into rows without weights, and their weights, float64 (lines,); None if all are 1.
-
     Raise NotPlain if a weight, which is the first group of `pattern`, is not a finite number.
     """
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)

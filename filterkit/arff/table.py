@@ -54,7 +54,6 @@ def open_table(opening: Opening) -> ArffTable:
 
 def _find_undeclared_values(opening: Opening, source: Source) -> dict[int, list[str]]:
     """Return the values in rows and in further headers that the header does not declare, by attributes' positions.
-
     Close the source and raise FilterkitError if the input cannot be read twice, or if a row cannot be read.
     """
     found: dict[int, list[str]] = {}
@@ -178,7 +177,6 @@ class FurtherFiles(NamedTuple):
 
     def read_rows(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
         """Return all rows of a file as text, notes about its header, and what the header says about the number of rows.
-
         `elsewhere` says whether the file may be missing because this is another machine, see `Files`.
         """
         with closing((open_shared_file if elsewhere else Source)(path, self.opening.encoding, name)) as source:
@@ -210,7 +208,6 @@ def _parse_part(parser: BlockParser, further: FurtherFiles, part: Block | Files)
 
 def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:
     """Return the rows of each file, whose texts have been parsed as one; () if it is not certain how many each has.
-
     `files` is what the header of each says about its rows, and `whole` the rows of all of them.
     """
     if any(rows.is_own != files[0].is_own or rows.stated is not None for rows in files):

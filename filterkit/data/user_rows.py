@@ -72,7 +72,6 @@ def _prepare_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]
 
 def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
     """Find the kinds of columns of these names in a schema: numeric, nominal or string by name; empty without a schema.
-
     Dates are left out, because columns say themselves that they have dates. Bags are strings.
     """
     attributes = () if incoming is None else incoming.attributes
@@ -96,9 +95,8 @@ def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 
 
 def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
-    """Convert batches or tables one by one to batches with the schema of the first.
-
-    Columns of texts become strings, because the labels of later tables are not known yet.
+    """Convert batches or tables one by one to batches with the schema of the first. Columns of texts become strings,
+    because the labels of later tables are not known yet.
     """
     first = None
     for number, each in enumerate(rows, 1):
@@ -255,7 +253,6 @@ def _is_numeric(column: Any) -> bool:
 
 def check_integers(rows: Any, numbers: np.ndarray) -> None:
     """Check that the `numbers` of rows, dense, sparse or lists, are exact; raise FilterkitError if one was rounded.
-
     Whole numbers of tables are checked as they become a batch.
     """
     if not may_be_rounded(numbers):

@@ -79,7 +79,6 @@ class LocalFolder:
 
     def begin_journal(self, journal: str, content: bytes) -> str:
         """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
-
         Where files can be locked, the journal is locked until `close`. Folders that killed runs left are removed.
         """
         self.check_not_in_use(journal)

@@ -17,7 +17,6 @@ def is_url(path: str) -> bool:
 
 def list_matching_urls(url: str) -> dict[str, int | None]:
     """Find the sorted URLs that a pattern matches, or the URL itself if it is no pattern, or if a file has that name.
-
     Return the number of bytes of each, None if it is not known. Errors are of fsspec; see `make_url_error`.
     """
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
@@ -37,9 +36,8 @@ def list_matching_urls(url: str) -> dict[str, int | None]:
 
 
 def find_file_system(url: str, use: str = "using") -> tuple[Any, str]:
-    """Return the fsspec file system of a URL, and the path there; errors are of fsspec, see `make_url_error`.
-
-    Raise FilterkitError, whose message begins with `use`, if fsspec is not installed.
+    """Return the fsspec file system of a URL, and the path there; errors are of fsspec, see `make_url_error`. Raise
+    FilterkitError, whose message begins with `use`, if fsspec is not installed.
     """
     try:
         import fsspec

@@ -242,7 +242,6 @@ def map_numbered_batches(
     reader: Reader, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE
 ) -> Iterator[T]:
     """Yield ``function(batch)`` for all batches of a reader, in order, called in this process; None for those `done`.
-
     The engine's workers only parse the rows. Unlike the batches of `Reader.map`, these know the numbers of their rows.
     """
     start = 0
