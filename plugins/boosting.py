@@ -92,9 +92,8 @@ def boost_stumps(
         each: Any = map if jobs == 1 else pool.map
         for pivot in pivots:
             if multiple_pivots:
-                taken = np.concatenate(
-                    list(each(lambda block: _find_best_features(block.compute_feature_criteria()), blocks))
-                )
+                best = each(lambda block: _find_best_features(block.compute_feature_criteria()), blocks)
+                taken = np.concatenate(list(best))
             else:
                 z = sum(each(lambda block: block.compute_feature_criteria().sum(axis=1, keepdims=True), blocks))
                 taken = np.repeat(_find_best_features(z), labels)

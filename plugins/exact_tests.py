@@ -67,6 +67,29 @@ class _HypergeometricDraws(NamedTuple):
             left = left[(following >= least[left]) & (following <= most[left]) & (term[left] > smallest * total[left])]
         return total
 
+    def find_outcome_beyond_mode(self, tp: Floats, sign: Floats, observed: Floats) -> tuple[Floats, Bools]:
+        """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
+
+        `sign`, float64 (n,), is in which direction the mode is, 1 or −1, and `observed`, float64 (n,), is ln of the
+        probability of `tp`. Return the outcomes, whole numbers of steps from `tp`, and whether there is one, bool (n,).
+        """
+        words, pos, neg = self
+        # In steps: just beyond the mode, and just outside of what is possible.
+        near = np.maximum(np.ceil((self.mode - tp) * sign - self.rounding), 1.0)
+        room = np.where(sign > 0, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0))
+        outside = np.floor(room + self.rounding) + 1
+        near, far = np.minimum(near, outside), outside.copy()
+        while True:
+            open_ = np.flatnonzero(near < far)
+            if not len(open_):
+                return tp + sign * far, far < outside
+            middle = np.floor((near[open_] + far[open_]) / 2)
+            part = self._replace(words=words[open_])
+            there = part.compute_log_probability(tp[open_] + sign[open_] * middle)
+            enough = there <= observed[open_] + _AS_LIKELY
+            far[open_] = np.where(enough, middle, far[open_])
+            near[open_] = np.where(enough, near[open_], middle + 1)
+
 
 def fisher(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Fisher's exact test of presence and class, two-sided: −ln p.
@@ -80,7 +103,7 @@ def fisher(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     # other side from the first outcome that is no more likely.
     outwards = np.where(tp < draws.mode, -1.0, 1.0)
     total = draws.compute_tail_ratio(tp, outwards)
-    other, is_possible = _find_equally_unlikely_outcome(draws, tp, -outwards, observed)
+    other, is_possible = draws.find_outcome_beyond_mode(tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
     if len(at):
         beyond = draws._replace(words=draws.words[at])
@@ -112,32 +135,6 @@ def bound_fisher(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Float
         tail = np.log(draws.compute_tail_ratio(start, step, smallest=1e-3))
         surprise = np.maximum(surprise, -draws.compute_log_probability(start) - tail)
     return surprise + (1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1)))
-
-
-def _find_equally_unlikely_outcome(
-    draws: _HypergeometricDraws, tp: Floats, sign: Floats, observed: Floats
-) -> tuple[Floats, Bools]:
-    """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
-
-    `sign`, float64 (n,), is in which direction the mode is, 1 or −1, and `observed`, float64 (n,), is ln of the
-    probability of `tp`. Return the outcomes, whole numbers of steps from `tp`, and whether there is one, bool (n,).
-    """
-    words, pos, neg = draws
-    # In steps: just beyond the mode, and just outside of what is possible.
-    near = np.maximum(np.ceil((draws.mode - tp) * sign - draws.rounding), 1.0)
-    room = np.where(sign > 0, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0))
-    outside = np.floor(room + draws.rounding) + 1
-    near, far = np.minimum(near, outside), outside.copy()
-    while True:
-        open_ = np.flatnonzero(near < far)
-        if not len(open_):
-            return tp + sign * far, far < outside
-        middle = np.floor((near[open_] + far[open_]) / 2)
-        part = draws._replace(words=words[open_])
-        there = part.compute_log_probability(tp[open_] + sign[open_] * middle)
-        enough = there <= observed[open_] + _AS_LIKELY
-        far[open_] = np.where(enough, middle, far[open_])
-        near[open_] = np.where(enough, near[open_], middle + 1)
 
 
 def bbs(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:

@@ -107,9 +107,8 @@ def chi_squared(table: ContingencyTable) -> Floats:
     """
     bins = bin_by_mdl(table)
     counts = share_out_missing(bins)
-    of_cells = divide_or_zero(
-        _sum_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_all_weights(bins.totals)
-    )
+    divisors = sum_over_classes(counts) * _sum_all_weights(bins.totals)
+    of_cells = divide_or_zero(_sum_squared_deviations(counts, bins.totals), divisors)
     return np.bincount(bins.column_of_cell, of_cells, len(bins)).astype(np.float64)  # it gives integers for no cells
 
 
@@ -178,9 +177,8 @@ def information_gain(table: ContingencyTable) -> Floats:
     the share of that value.
     """
     bins = bin_by_mdl(table)
-    bits = _compute_entropy(bins.totals[None]) - np.bincount(
-        bins.column_of_cell, _compute_entropy(share_out_missing(bins)), len(bins)
-    )
+    within = np.bincount(bins.column_of_cell, _compute_entropy(share_out_missing(bins)), len(bins))
+    bits = _compute_entropy(bins.totals[None]) - within
     known = np.diff(bins.indptr) > 0
     return np.where(known, np.maximum(bits / max(_sum_all_weights(bins.totals), 1e-300), 0.0), 0.0)
 

@@ -125,10 +125,8 @@ class NeighborModel:
     def scores(self, X: Any) -> Floats:
         """Score rows by their neighbors, as `Model.scores` says: float64 (rows, tasks), shares of votes or numbers."""
         step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
-        parts = [
-            call_interruptibly(self._predict_by_votes, X[first : first + step]) for first in range(0, X.shape[0], step)
-        ]
-        return np.concatenate(parts)
+        blocks = (X[first : first + step] for first in range(0, X.shape[0], step))
+        return np.concatenate([call_interruptibly(self._predict_by_votes, block) for block in blocks])
 
     def _predict_by_votes(self, X: Any) -> Floats:
         neighbors = np.empty((X.shape[0], self._k), np.int64)

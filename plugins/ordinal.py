@@ -39,13 +39,10 @@ class Ordinal(ColumnStage):
         numeric = ~table.nominal[column]
         bad = (values < 0) & (table.schema.zero or not self.real)
         bad |= (values != np.rint(values)) & (not self.real or self.levels == "all")
-        at = np.flatnonzero(bad & numeric)
-        if len(at):
-            name = table.schema.features[table.columns[column[at[0]]]].name
+        for at in np.flatnonzero(bad & numeric)[:1].tolist():
+            name = table.schema.features[table.columns[column[at]]].name
             hint = "" if self.real else "; --real takes numbers"
-            raise StageError(
-                self.name, f"attribute '{name}' has the value {values[at[0]]:g}, which is not a count{hint}"
-            )
+            raise StageError(self.name, f"attribute '{name}' has the value {values[at]:g}, which is not a count{hint}")
         counts = np.diff(table.indptr)
         if self.levels == "all":
             counts = np.zeros(len(table), np.int64)

@@ -118,10 +118,9 @@ class Outliers(SelectiveStage):
             raise FilterkitError("the saved limits of outliers are not one for each column")
         limits = np.stack([state[name] for name in _LIMITS])
         edit = Edit(schema)
-        edit.append(Attribute("Outlier", "nominal", ("no", "yes")), partial(_flag_rows_beyond_limits, limits, False))
-        edit.append(
-            Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows_beyond_limits, limits, True)
-        )
+        for name, is_extreme in (("Outlier", False), ("ExtremeValue", True)):
+            flag = partial(_flag_rows_beyond_limits, limits, is_extreme)
+            edit.append(Attribute(name, "nominal", ("no", "yes")), flag)
         columns = np.append(np.arange(schema.width), np.full(2, max(schema.width - 1, 0)))
         return edit.build()._replace(columns=columns)
 

@@ -41,9 +41,8 @@ class RowNumbers(TrainingStage):
     numbers: str | None = option(None, "Numbers and ranges, as 1-100,501-last.", bare=True)
 
     def __post_init__(self) -> None:
-        from_any_row = re.sub(
-            r"(^|,)\s*last\s*-", r"\g<1>1-", self.numbers or ""
-        )  # where the last row is, is not known yet
+        # Where the last row is, is not known yet.
+        from_any_row = re.sub(r"(^|,)\s*last\s*-", r"\g<1>1-", self.numbers or "")
         parse_ranges(self.name, "NUMBERS", from_any_row, _END)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:

@@ -123,9 +123,7 @@ class Select(ColumnStage):
             constant = ~state["varied"]
             ranking: Ints = np.lexsort((-scores, constant))
             if self.spread and state["classes"].shape[1] > 1:
-                ranking = _merge_rankings_in_turns(
-                    [np.lexsort((-of_class, constant)) for of_class in state["classes"].T]
-                )
+                ranking = _merge_rankings_in_turns([np.lexsort((-each, constant)) for each in state["classes"].T])
             ranking = ranking[candidate[ranking]]
             order = ranking[: self._count_allowed_columns(schema.width)]
             if self.sparsity is not None and total > 0:

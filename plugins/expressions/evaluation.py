@@ -368,9 +368,8 @@ def _concatenate_texts(name: str, *operands: Value) -> Value:
     found, *others = map(_convert_to_texts, operands)
     for other in others:
         one, two = np.broadcast_arrays(found.data, other.data)
-        pairs, codes = np.unique(
-            np.where((one < 0) | (two < 0), -1, one * len(other.labels) + two), return_inverse=True
-        )
+        pair_codes = np.where((one < 0) | (two < 0), -1, one * len(other.labels) + two)
+        pairs, codes = np.unique(pair_codes, return_inverse=True)
         known = pairs[pairs >= 0].tolist()
         texts = [found.labels[pair // len(other.labels)] + other.labels[pair % len(other.labels)] for pair in known]
         long = next((text for text in texts if len(text) > _LONGEST_TEXT), None)

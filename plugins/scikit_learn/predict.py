@@ -186,10 +186,9 @@ class Predict(Learner):
         return self.folds if self.grid else 0
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
-        pairs = (pair.partition("=")[::2] for pair in self.grid)
-        grid = {
-            name: [parse_parameter_value(self.name, name, each) for each in text.split(",")] for name, text in pairs
-        }
+        grid = {}  # the values of each parameter
+        for name, text in (pair.partition("=")[::2] for pair in self.grid):
+            grid[name] = [parse_parameter_value(self.name, name, each) for each in text.split(",")]
         combinations = [dict(zip(grid, chosen)) for chosen in product(*grid.values())]
         criterion = self.criterion or ("rmse" if training.tasks.is_numeric else "accuracy")
         values: list[list[float]] = []  # of the criterion, for each fold and combination
@@ -228,6 +227,7 @@ class Predict(Learner):
         if (is_numeric and not tags.target_tags.single_output) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
         fitted: list[Any] = []
+        X = convert_to_csr_matrix(training.X)
         for target in targets:
             if not is_numeric and not np.ptp(target):
                 fitted.append(int(target.flat[0]))
@@ -245,9 +245,7 @@ class Predict(Learner):
                         "weights",
                     )
                 fit = partial(fit, sample_weight=weights)
-            call_estimator(
-                self.name, self.class_name, fit, convert_to_csr_matrix(training.X), target, jobs=training.jobs
-            )
+            call_estimator(self.name, self.class_name, fit, X, target, jobs=training.jobs)
             fitted.append(estimator)
         return EstimatorModel(self, fitted, tasks, costs)
 

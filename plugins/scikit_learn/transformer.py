@@ -129,9 +129,8 @@ class FittedTransformer(Fitted):
     def transform(self, batch: Batch) -> Batch:
         try:  # a transformer refuses a batch without rows
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                image = call_interruptibly(
-                    self._estimator.transform, batch.X if len(batch) else _make_zero_row(batch.schema)
-                )
+                rows = batch.X if len(batch) else _make_zero_row(batch.schema)
+                image = call_interruptibly(self._estimator.transform, rows)
         except ValueError as error:
             raise StageError(self._stage, shorten_message(error), batch.start) from None
         n_rows = len(batch)

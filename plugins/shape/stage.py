@@ -169,10 +169,9 @@ class Shape(ColumnStage):
         smoothing = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)
         share = estimate_shares(table.totals[None], tasks, smoothing)[0]
         estimates = estimate_local_probabilities(cells, tasks, smoothing)
+        nominal = cells.nominal[cells.column_of_cell]
         if self.method == "isotonic":
-            estimates = np.where(
-                cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone_curves(cells, tasks)
-            )
+            estimates = np.where(nominal[:, None], estimates, fit_monotone_curves(cells, tasks))
         missing = estimate_shares(table.missing, tasks, smoothing)
         missing[sum_over_classes(table.missing) == 0] = share
         base = np.tile(self.center * smoothing.positives / smoothing.rows, (len(table), 1))
@@ -185,7 +184,7 @@ class Shape(ColumnStage):
         empty = (np.diff(cells.indptr) == 0) & ~(special & (sum_over_classes(table.zeros) > 0))
         missing[empty] = base[empty] = 0.0
         images = estimates if self._log_odds else estimates - base[cells.column_of_cell]
-        kept = np.flatnonzero(find_knots(images, cells.indptr) | cells.nominal[cells.column_of_cell])
+        kept = np.flatnonzero(find_knots(images, cells.indptr) | nominal)
         indptr = np.searchsorted(kept, cells.indptr)
         return {
             "unchanged": np.zeros(len(table), bool),

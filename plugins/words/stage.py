@@ -77,9 +77,8 @@ class Words(Stage):
         for batch in rows():
             label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
             for position, counter in zip(chosen, counters):
-                for sequences in analyzer.find_sequences(
-                    get_attribute_values(batch, position), counter.get_piece_number
-                ):
+                texts = get_attribute_values(batch, position)
+                for sequences in analyzer.find_sequences(texts, counter.get_piece_number):
                     counter.add(sequences, label)
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
         return {**state, "vocabularies": words}
@@ -101,9 +100,8 @@ class Words(Stage):
         columns_of_X, starts = begins[schema.feature_indices], begins[chosen].tolist()
         rest = [column for column, position in enumerate(schema.passthrough_indices) if position not in chosen]
         attributes = _replace_attributes(schema, chosen, [finder.names for finder in finders], self.prefix)
-        outgoing = schema.replace(
-            attributes=attributes, sparse=True, zero=True, **schema.map_target_positions(np.cumsum(sizes) - sizes)
-        )
+        targets = schema.map_target_positions(np.cumsum(sizes) - sizes)
+        outgoing = schema.replace(attributes=attributes, sparse=True, zero=True, **targets)
 
         def transform(batch: Batch) -> Batch:
             X = batch.in_form(True).csr
