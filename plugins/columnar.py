@@ -478,13 +478,9 @@ class GroupParser:
 
 
 def convert_from_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
-    """Return the batch of a table that `convert_to_pairs` made.
+    """Return the batch of a table that `convert_to_pairs` made, in a schema that may have another class.
 
-    Parameters
-    ----------
-    table : columns of strings, dates, bags and of the class that it was written with, and that of the pairs.
-    schema : of the batch; its class may be another.
-    pairs : the name of the column with the pairs.
+    `pairs` is the name of the column with the pairs; the others are strings, dates, bags, and the class at that time.
     """
     import numpy as np
 

@@ -239,12 +239,9 @@ def make_batch_of_pairs(
 ) -> Parsed:
     """Make a batch of rows that are pairs of an attribute and its value; the result also has `Parsed.omitted`.
 
-    Parameters
-    ----------
-    layout : of the rows.
-    matrix : with a column for each attribute: numbers and indices of labels, NaN for missing; 0 for texts.
-    weights : of the rows, float64 (n,); None if all are 1.
-    columns : the values of each column of `Batch.passthrough`, with `OMITTED` where a row omits one.
+    `matrix` has a column for each attribute: numbers and indices of labels, NaN for missing; 0 for texts. `weights` are
+    float64 (rows,), None if all are 1. `columns` are the values of each column of `Batch.passthrough`, with `OMITTED`
+    where a row omits one.
     """
     omitted: dict[int, np.ndarray] = {}
     for number, column in enumerate(columns):

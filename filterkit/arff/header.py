@@ -179,22 +179,11 @@ class _HeaderTokens:
 
 
 def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, bytes]:
-    """Read the declarations of an ARFF header, as Weka reads them.
+    """Read the declarations of an ARFF header, as Weka reads them, from UTF-8 text in pieces of whole lines.
 
-    Parameters
-    ----------
-    lines : UTF-8 text in pieces of whole lines; read up to the piece that has ``@data``.
-    line : the number of the first line.
-
-    Returns
-    -------
-    header : the declarations.
-    line : the number of the line where `text` begins.
-    text : the rest of the last piece after ``@data``.
-
-    Raises
-    ------
-    ArffError : Weka refuses the header, too, or a quote is not closed; has the line.
+    `line` is the number of the first line. Return the header, the number of the line where the text after ``@data``
+    begins, and this text, which ends with its piece. Raise ArffError, with its line, if Weka refuses the header, or if
+    a quote is not closed.
     """
     tokens = _HeaderTokens(lines, line)
     token = tokens.read_first_token_of_line()

@@ -54,20 +54,10 @@ class MendedDeclaration(NamedTuple):
 
 
 def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Header, int, bytes]:
-    """Read a header that the strict reader refuses.
+    """Read a header that the strict reader refuses; return what `filterkit.arff.header.parse_header` does.
 
-    Parameters
-    ----------
-    pieces : all that has been read, and what comes after.
-    error : what the strict reader says.
-
-    Returns
-    -------
-    header, line, text : as those of `filterkit.arff.header.parse_header`.
-
-    Raises
-    ------
-    ArffError : there is nothing to correct, or something else is wrong.
+    `pieces` has all that was read, and what comes after. Raise `error`, that of the strict reader, if there is nothing
+    to correct, and another ArffError if something else is wrong.
     """
     lines: list[bytes] = []
     found: list[tuple[int, MendedDeclaration]] = []

@@ -270,13 +270,10 @@ def from_entries(
 def from_attribute_matrix(
     schema: Schema, matrix: Csr, sparse: bool, weights: np.ndarray | None, passthrough: Any
 ) -> Batch:
-    """Make a batch, which is `sparse` or dense, of a sparse matrix with a column for each attribute.
+    """Make a batch, `sparse` or dense, of a sparse matrix with a column for each attribute, in a schema without labels.
 
-    Parameters
-    ----------
-    schema : without labels.
-    matrix : numbers and codes of labels, NaN for missing; it may store zeros. Columns of texts are ignored.
-    weights, passthrough : as for `Batch`.
+    The matrix has numbers and codes of labels, NaN for missing, and may store zeros; columns of texts are ignored.
+    `weights` and `passthrough` are as for `Batch`.
     """
     y = None
     if schema.class_index is not None:

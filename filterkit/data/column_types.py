@@ -74,13 +74,8 @@ def infer_text_attribute(
 ) -> Attribute:
     """Infer the attribute of a column of texts: a date, nominal, or a string attribute.
 
-    Parameters
-    ----------
-    name : of the column.
-    words : its distinct texts, in the order in which they appear.
-    count : how many of its values are not missing.
-    most : the most labels of a nominal attribute.
-    order : ``appearance`` or ``sorted``, the order of the labels.
+    `words` are its distinct texts, in the order in which they appear, and `count` says how many of its values are not
+    missing. A nominal attribute has at most `most` labels, in the `order` of ``appearance``, or ``sorted``.
     """
     if pattern := find_date_format(words):
         return Attribute(name, "date", format=pattern)

@@ -36,14 +36,10 @@ class Named(Protocol):
 
 
 def make_contract_error(offer: Any, fault: str, error: BaseException | None = None, name: str = "") -> PluginError:
-    """Make the error to raise for a fault of a stage, metric or format; it names the plugin that offers it, if any.
+    """Make the error for a fault of an offer: a stage, metric or format; it names the plugin that offers it, if any.
 
-    Parameters
-    ----------
-    offer : the stage, metric or format.
-    fault : what is wrong, and what to do.
-    error : what the plugin has raised, whose line the message also names; None if nothing.
-    name : what the message calls the offer; "" for its `name`.
+    `fault` says what is wrong, and what to do. The message names the line of an `error` that the plugin has raised, if
+    any, and calls the offer `name`; "" stands for the offer's own.
     """
     return PluginError(f"{name or offer.name}: {fault}{_name_plugin(offer, error)}")
 
@@ -55,20 +51,10 @@ def _name_plugin(offer: Any, error: BaseException | None) -> str:
 
 
 def check_arguments(about: str, function: Callable[..., Any], names: str, written: str = "") -> None:
-    """Check that a function of a plugin can be called with as many positional arguments as there are `names`.
+    """Check that a function of a plugin can be called with positional arguments of these `names`, joined by commas.
 
-    A function in C that does not tell its signature passes.
-
-    Parameters
-    ----------
-    about : the beginning of the message.
-    function : of the plugin.
-    names : of the arguments, joined by commas.
-    written : the name under which the plugin defines the function; "" stands for the function's own name.
-
-    Raises
-    ------
-    PluginError : it takes other arguments; the message says how to write it.
+    A function in C that does not tell its signature passes. Raise PluginError, which begins with `about` and says how
+    to write the function, if it takes others; `written` is its name in the plugin, "" for its own.
     """
     try:
         signature = inspect.signature(function)
@@ -229,14 +215,8 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
 def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
     """Check the attributes that a column stage makes if all columns stay, and return them.
 
-    Parameters
-    ----------
-    schema : of the incoming columns.
-    nominal : bool (columns,), which columns the stage has declared nominal.
-
-    Raises
-    ------
-    PluginError : they have other names than the columns, or other kinds than declared.
+    Raise PluginError if they have other names than the columns of `schema`, or are not nominal where bool (columns,)
+    says.
     """
     made = check_attributes(stage, attributes, schema.width)
     names, others = list_names(made), list_names(schema.features)
@@ -261,19 +241,7 @@ def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
 
 
 def check_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:
-    """Check the numbers that a function of a plugin returns, and return them.
-
-    Parameters
-    ----------
-    found : what the function has returned.
-    shape : the shape that it must have.
-    function : the name of the function, for the message.
-    offer : the stage or metric of which it is.
-
-    Raises
-    ------
-    PluginError : it is not float64 of that shape.
-    """
+    """Check that a function of an offer, a stage or metric, has returned float64 of this shape, and return that."""
     if not isinstance(found, np.ndarray):
         fault = f"returns {describe_type(found)}; return an array of float64"
     elif found.shape != shape:

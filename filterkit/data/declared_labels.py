@@ -19,13 +19,8 @@ def count_declared_labels(relation: str) -> int | None:
 def update_declared_labels(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
     """Return the name of a relation whose labels move: if it declares labels, it declares their new positions.
 
-    The declaration is left out if the labels are neither the first attributes nor the last.
-
-    Parameters
-    ----------
-    relation : the present name.
-    before, after : the positions of the labels, ascending.
-    count : the number of attributes after the move.
+    Labels are at the ascending positions `before` and `after` the move, which leaves `count` attributes. The
+    declaration is left out if they are neither the first attributes nor the last.
     """
     text, declaration = _find_declaration(relation)
     number = len(before)

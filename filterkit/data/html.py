@@ -23,12 +23,8 @@ _LENGTH, _UNBROKEN = 200, 40  # characters of a cell, and of a text that stays o
 def render_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
     """Make an HTML table, with texts on the left of their cells and numbers on the right.
 
-    Parameters
-    ----------
-    caption : the line above the table.
-    header : the titles of the columns; the table is left out if there are none.
-    rows : the cells of each row.
-    left_out : says below the table what it does not show; "" if it shows everything.
+    The `caption` stands above it. `header` has the titles of the columns; without any, there is no table. `left_out`
+    says below what it does not show; "" if it shows everything.
     """
     from html import escape  # takes long to import
 

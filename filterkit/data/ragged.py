@@ -25,14 +25,8 @@ def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 def locate_rows(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the entries of some rows, which lie one row after the other from ``offsets[i]`` to ``offsets[i + 1]``.
 
-    Parameters
-    ----------
-    offsets : int (n + 1,).
-    rows : int (m,), the numbers of the rows to find, in any order, and perhaps several times.
-
-    Returns
-    -------
-    int64 (m + 1,), the offsets of these rows among the entries found; and int64 (entries,), the index of each entry.
+    `rows` are numbers of rows, int (m,), in any order, and perhaps several times. Return int64 (m + 1,), the offsets of
+    these rows among the entries found; and int64 (entries,), the index of each entry.
     """
     lengths = np.diff(offsets)[rows]
     return compute_offsets(lengths), expand_ranges(offsets[rows], lengths)

@@ -116,16 +116,8 @@ def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
 def read_text_rows(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
     """Read a list or series of texts: return its name, None without one, and the texts, None for missing.
 
-    Returns None if `rows` is something else, or has no text.
-
-    Parameters
-    ----------
-    rows : the texts; None and NaN are missing.
-    may_lack_texts : whether rows that are all missing, or no rows at all, are texts, too.
-
-    Raises
-    ------
-    FilterkitError : some of the elements are neither texts nor missing.
+    Return None if `rows` is something else, or has no text, unless it `may_lack_texts`. Raise FilterkitError if some of
+    the elements are neither texts nor missing, which is None or NaN.
     """
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
@@ -149,18 +141,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
-    """Convert a table whose columns are not all numbers to a batch without a class; return None for others.
+    """Convert a table, or objects (rows, columns), not all numbers, to a batch without a class; None for others.
 
-    Columns become attributes as by `from_pandas` and `from_arrow`.
-
-    Parameters
-    ----------
-    rows : a data frame of pandas or Polars, a table of Arrow, or an array of objects, (rows, columns).
-    incoming : the schema that the rows should have, or None.
-
-    Raises
-    ------
-    FilterkitError : no attribute can hold a column, or float64 does not have a whole number.
+    Columns become attributes as by `from_pandas` and `from_arrow`, or as the schema `incoming` says. Raise
+    FilterkitError if no attribute can hold a column, or if float64 does not have a whole number.
     """
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
@@ -194,16 +178,10 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
 
 
 def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
-    """Name the columns of rows, in this order; return rows with another number of columns unchanged.
+    """Name the columns of an array or table, in this order; return rows with another number of columns unchanged.
 
-    Parameters
-    ----------
-    rows : an array, whose columns have no names; a data frame of pandas or Polars, or a table of Arrow.
-    may_rename : whether the columns of a table get other names if theirs are not these.
-
-    Raises
-    ------
-    FilterkitError : a column of an array has objects of several types.
+    Columns of a table that have other names get these only if it `may_rename`. Raise FilterkitError if a column of an
+    array has objects of several types.
     """
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):

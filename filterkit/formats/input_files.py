@@ -98,13 +98,10 @@ class InputFiles:
         return position if self._total is None else self.n_finished + position
 
     def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
-        """Yield the parts of all files, in order; workers that see the files get byte ranges to read themselves.
+        """Yield the parts of all files, in order; workers of the engine that see the files get byte ranges to read.
 
-        Parameters
-        ----------
-        engine : which works on the parts.
-        restart : where to begin, and to read the text of that file in this process; None for the beginning.
-        begin_file : takes each further file after it has been opened.
+        `restart` says where to begin, and to read the text of that file in this process; None for the beginning.
+        `begin_file` takes each further file after it has been opened.
         """
         small: dict[str, int] = {}
         first = 0 if restart is None else self.paths.index(restart.path)

@@ -75,18 +75,9 @@ def write_parts(
 ) -> None:
     """Write the parts of an output that are missing, and the list of all.
 
-    Parameters
-    ----------
-    parts : of the output; some may have been written.
-    work : what the parts are made of and how.
-    form : of the rows.
-    written : a function that gets a `PartWriter`, and yields what this says of each part, in order, or None for those
-        that are done. If it yields nothing, one part without rows appears.
-    done : the numbers of parts that stay as they are.
-
-    Raises
-    ------
-    FilterkitError : a part cannot be written; parts that are complete stay.
+    `work` says what the parts are made of and how. `written` gets a `PartWriter`, and yields what this says of each
+    part, in order, or None for those that are `done`, by number; if it yields nothing, one part without rows appears.
+    Raise FilterkitError if a part cannot be written; parts that are complete stay.
     """
     losses = RowWriter(form).losses
     losses.used[[label for number in done for label in parts.entries[number].labels]] = True
