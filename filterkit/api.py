@@ -240,10 +240,8 @@ def _find_format(path: str, name: str | None, is_read: bool = True) -> FileForma
 def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     """Refuse an output as `tee` does, before any work; `by` is the stage that will write it.
 
-    Raises
-    ------
-    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or it
-        would be in parts.
+    Raise UsageError if the ending of the file belongs to another format, or to none and `format` does not say
+    which; or it would be in parts.
     """
     file_path = path_as_text(path)
     if parse_part_names(file_path) is not None:

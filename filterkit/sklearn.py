@@ -73,10 +73,9 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the chain on X, (rows, features), the classes or numbers y, (rows,), and the weights of rows, (rows,).
 
-        Raises
-        ------
-        ValueError : the chain or another parameter is invalid, or the chain cannot be fitted on X and y.
-        TypeError : X has objects that are neither numbers nor texts, or columns whose names are of several types.
+        Raise ValueError if the chain or another parameter is invalid, or the chain cannot be fitted on X and y,
+        and TypeError if X has objects that are neither numbers nor texts, or columns whose names are of several
+        types.
         """
         chain, batch = self._prepare_training(X, y, sample_weight)
         self.fitted_ = chain.fit(_drop_rows_without_weight(batch), progress=False)
@@ -213,9 +212,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def set_params(self, **params: Any) -> Self:
         """Set parameters, including options of stages.
 
-        Raises
-        ------
-        ValueError : there is no such parameter or stage, or a value is invalid.
+        Raise ValueError if there is no such parameter or stage, or a value is invalid.
         """
         own = super().get_params(deep=False).keys()
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
@@ -318,11 +315,8 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """Transform X, (rows, features), to (rows, columns).
 
-        The result is sparse if X was sparse in `fit` and no stage makes it dense.
-
-        Raises
-        ------
-        ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
+        The result is sparse if X was sparse in `fit` and no stage makes it dense. Raise ValueError if X does
+        not have the features that the chain was fitted on, or a stage cannot transform it.
         """
         return self._make_output(self._transform_rows(X), X)
 
@@ -424,9 +418,8 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def predict(self, X: Any) -> np.ndarray:
         """Predict one of `classes_` for each row of X, (rows, features): (rows,).
 
-        Raises
-        ------
-        ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
+        Raise ValueError if X does not have the features that the chain was fitted on, or a stage cannot
+        transform it.
         """
         codes, _ = self._predict_tasks(X)
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])

@@ -8,6 +8,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from filterkit.data.arithmetic import Ints
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Schema
 
@@ -35,7 +36,7 @@ def _yield_numbered_pieces(batches: Iterable[Batch], size: int) -> Iterator[tupl
         begin += int(n_bytes.sum())
 
 
-def estimate_row_bytes(batch: Batch) -> np.ndarray:
+def estimate_row_bytes(batch: Batch) -> Ints:
     """Return int64 (rows,), about how many bytes each row takes, at least 8."""
     n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.schema.width)
     n_bytes = (n_values.astype(np.int64) + 1) * _VALUE_BYTES

@@ -73,10 +73,8 @@ class Chain:
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
         """Make a chain of a text as on the command line, or of a list of its words.
 
-        Raises
-        ------
-        UsageError : a stage or an option is unknown (the message suggests a similar one), or a quote is not closed.
-        TypeError : `text` is something else.
+        Raise UsageError if a stage or an option is unknown (the message suggests a similar one), or a quote is
+        not closed, and TypeError if `text` is something else.
         """
         if not isinstance(text, (str, list, tuple)):
             raise TypeError(f"give a chain as a text, not {type(text).__name__}")
@@ -172,12 +170,9 @@ class Chain:
     def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY, tell: Tell | None = None) -> tuple[FittedChain, Rows]:
         """Fit every stage, and return the fitted chain, and the training rows as they come out of it.
 
-        These rows can be mapped over until the source of `rows` is closed. `tell` is called with the number of stages
-        fitted so far and the rows that come out of them. Parameters and errors are otherwise those of `fit`.
-
-        Raises
-        ------
-        UsageError : two stages write to one file.
+        These rows can be mapped over until the source of `rows` is closed. `tell` is called with the number of
+        stages fitted so far and the rows that come out of them. Parameters and errors are otherwise those of
+        `fit`. Raise UsageError if two stages write to one file.
         """
         writers: dict[str, str] = {}  # the name of the stage that writes to each file
         for stage in self.stages:

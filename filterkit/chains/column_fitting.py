@@ -27,6 +27,7 @@ from filterkit.counts.numeric_class import NumericClass, count_class_values
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, join_columns
 from filterkit.counts.weights import check_sum, sum_weights
+from filterkit.data.arithmetic import Floats
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blame_errors
 from filterkit.data.ragged import Ragged
@@ -36,7 +37,7 @@ from filterkit.stages.base import State, check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
 
 # What a stage learns from a range of columns: one state or several, and the totals of `ColumnStage.finish`.
-Learned = tuple[list[State], np.ndarray]
+Learned = tuple[list[State], Floats]
 
 _WORKING = 5  # bytes that a stage works with for each byte of a statistic that it gets at once, besides the statistic
 _FEW = 8  # statistics of batches that wait before they are merged, unless they are large
@@ -120,7 +121,7 @@ class Strip(NamedTuple):
     statistic: Any
     low: int
     high: int
-    counts: np.ndarray
+    counts: Floats
 
 
 def learn_in_strips(
@@ -182,13 +183,10 @@ def _compute_strip(
 ) -> Passes[Strip]:
     """Compute the strip of columns from `low` up to, but not including, `high`, in one pass.
 
-    If its statistic takes more than `budget` bytes, the last columns are cut away. Without a batch, it is that of no
-    rows. The statistics of batches wait until together they take as much memory as what has been merged, so that each
-    cell of a table takes part in few merges.
-
-    Raises
-    ------
-    StageError : the sum of all weights cannot be counted exactly.
+    If its statistic takes more than `budget` bytes, the last columns are cut away. Without a batch, it is that of
+    no rows. The statistics of batches wait until together they take as much memory as what has been merged, so that
+    each cell of a table takes part in few merges. Raise StageError if the sum of all weights cannot be counted
+    exactly.
     """
     engine, counts = rows.source.engine, np.zeros(4)
     held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
@@ -202,7 +200,7 @@ def _compute_strip(
                 return
             high = (low + high) // 2
 
-    def add(result: tuple[Any, np.ndarray]) -> None:
+    def add(result: tuple[Any, Floats]) -> None:
         """Add the statistic and the counts of a batch; merge the statistics that wait if they are many or large."""
         held.append(result[0])
         np.add(counts, result[1], out=counts)
@@ -253,7 +251,7 @@ def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
+def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, Floats]:
     """Call `take`, which takes the statistic of a batch, and return its result with four numbers, float64 (4,).
 
     These are the two of `sum_weights`, how many rows have no class, and how many do not have the weight 1.

@@ -20,6 +20,7 @@ from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import select_counted_rows
+from filterkit.data.arithmetic import Bools, Ints
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
 from filterkit.data.schema import Schema
@@ -28,7 +29,7 @@ from filterkit.stages.base import Fitted, State
 from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learn_state
 
 
-def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
+def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
     """Draw the fold of each row, int32 (rows,), from 0, so that each class and all rows are spread evenly.
 
     Rows that do not count, and the only row of a class, are in no fold, so they are never held out; their number is
@@ -78,9 +79,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 
-def _count_by_class_and_fold(
-    fold: np.ndarray, n_folds: int, reader: str, batch: Batch, columns: np.ndarray
-) -> ContingencyTable:
+def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch, columns: Ints) -> ContingencyTable:
     """Count the rows of a batch by pairs of class and fold, numbered class · (folds + 1) + fold.
 
     A value that few rows have occurs with few pairs, so the weights are sparse if that takes less memory.
@@ -123,7 +122,7 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
     return [state | changes for state in (states if stage.cross_fits() else states[:1])], totals
 
 
-def read_counted_classes(rows: Rows) -> np.ndarray:
+def read_counted_classes(rows: Rows) -> Ints:
     """Read the class of every row in one pass, and return it, int32 (rows,); -1 for rows that do not count.
 
     These have an unknown class or labels, or no weight. If labels or numbers are predicted, all other rows have 0.
@@ -131,7 +130,7 @@ def read_counted_classes(rows: Rows) -> np.ndarray:
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_counted_classes)])
 
 
-def _get_counted_classes(batch: Batch) -> np.ndarray:
+def _get_counted_classes(batch: Batch) -> Ints:
     assert batch.y is not None
     is_class = not batch.schema.labels and not batch.schema.has_numeric_target
     y = batch.y if is_class else np.where(batch.class_known, 0, -1)
@@ -141,7 +140,7 @@ def _get_counted_classes(batch: Batch) -> np.ndarray:
 class ChosenRows(Fitted):
     """Passes on some training rows, numbered anew from 0, and leaves out others; `chosen` is bool (training rows,)."""
 
-    def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
+    def __init__(self, schema: Schema, chosen: Bools) -> None:
         self.schema = schema
         self._chosen = chosen
 
@@ -150,7 +149,7 @@ class ChosenRows(Fitted):
         return batch.take(np.flatnonzero(chosen)).replace(start=int(np.count_nonzero(before)))
 
 
-def _make_table_of_folds(table: ContingencyTable, chosen: np.ndarray) -> ContingencyTable:
+def _make_table_of_folds(table: ContingencyTable, chosen: Bools) -> ContingencyTable:
     """Make the table that counts the classes of the rows of some folds, from one that counts pairs of class and fold.
 
     Parameters
@@ -179,7 +178,7 @@ class CrossFitted(FittedColumns):
     fold : int32 (rows,), the fold of each training row; ``len(states)`` for none.
     """
 
-    def __init__(self, whole: FittedColumns, states: list[State], fold: np.ndarray) -> None:
+    def __init__(self, whole: FittedColumns, states: list[State], fold: Ints) -> None:
         vars(self).update(vars(whole))
         self._fold = fold
         self._by_fold = [

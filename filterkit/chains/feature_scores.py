@@ -16,7 +16,7 @@ from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.scoring import COMBINATIONS, score_columns
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds
-from filterkit.data.arithmetic import divide_or_zero
+from filterkit.data.arithmetic import Floats, Ints, divide_or_zero
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.data.user_rows import Table
@@ -70,7 +70,7 @@ class _ColumnScorer(ColumnStage):
         best = find_best_tests(thresholds, self._main, self._options.get("alpha"))
         return state | {f"best.{name}": values for name, values in best._asdict().items()}
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         return values.copy()
 
 

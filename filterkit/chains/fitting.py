@@ -104,11 +104,8 @@ class Fitting:
     def _fit_group(self, group: Sequence[Stage]) -> Sequence[Fitted]:
         """Fit a group of stages on the rows that come to it, and return them fitted.
 
-        A stage that is confined to some columns is fitted on these.
-
-        Raises
-        ------
-        StageError : a stage needs a class that the rows do not have, or it cannot be fitted on them.
+        A stage that is confined to some columns is fitted on these. Raise StageError if a stage needs a class
+        that the rows do not have, or it cannot be fitted on them.
         """
         stage, rows = group[0], self.rows[-1]
         check_class(stage, rows.schema)

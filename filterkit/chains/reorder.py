@@ -9,12 +9,13 @@ from itertools import pairwise
 import numpy as np
 
 from filterkit.chains.spool import SpooledBatch
+from filterkit.data.arithmetic import Ints
 from filterkit.data.batch import Batch, concatenate
 from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Rows
 
 
-def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
+def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     """Yield the rows with some numbers, in the order of the numbers; for `TrainingStage.arrange`.
 
     In ascending order the rows stream. In any other order they are sorted in memory if they take at most a quarter of
@@ -35,7 +36,7 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     runs = -(-4 * sum(n_bytes) // max(rows.memory, 1))  # sorting a run takes a quarter of the budget
     runs = max(1, min(runs, len(numbers)))
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
-    sorted_runs: list[list[tuple[np.ndarray, SpooledBatch]]] = [[] for _ in range(runs)]
+    sorted_runs: list[list[tuple[Ints, SpooledBatch]]] = [[] for _ in range(runs)]
     scratch = Scratch()
     for parts in rows.map(partial(_split_into_runs, position=position, bounds=bounds), last=True):
         for run, positions, spooled in parts:
@@ -55,15 +56,13 @@ def _measure_batch(batch: Batch) -> tuple[int, int]:
     return len(batch), SpooledBatch(batch).nbytes
 
 
-def _take_rows_numbered(batch: Batch, numbers: np.ndarray) -> Batch:
+def _take_rows_numbered(batch: Batch, numbers: Ints) -> Batch:
     """Return the rows of a batch whose numbers in the input are among `numbers`, int64 (n,), ascending."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
     return batch.take(numbers[first:stop] - batch.start)
 
 
-def _split_into_runs(
-    batch: Batch, position: np.ndarray, bounds: np.ndarray
-) -> list[tuple[int, np.ndarray, SpooledBatch]]:
+def _split_into_runs(batch: Batch, position: Ints, bounds: Ints) -> list[tuple[int, Ints, SpooledBatch]]:
     """Split the rows of a batch by the runs of `take_rows` that they belong to.
 
     Parameters

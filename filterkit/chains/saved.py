@@ -70,12 +70,7 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
 
 
 def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
-    """Return the bytes that `save` writes.
-
-    Raises
-    ------
-    FilterkitError : a stage cannot be saved.
-    """
+    """Return the bytes that `save` writes. Raise FilterkitError if a stage cannot be saved."""
     known = plugins or registry()
     arrays: dict[str, np.ndarray] = {}
     stages = []
@@ -111,11 +106,8 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     """Read the fitted chain from a file that `save` wrote, or from such a file that is open, and try it on a few rows.
 
     `trust` names packages beside scikit-learn whose estimators the file may hold, such as lightgbm. Name only those
-    whose objects you would load from this file by pickle.
-
-    Raises
-    ------
-    FilterkitError : the file is no saved chain, has a newer format, is damaged, or needs a stage that is not installed.
+    whose objects you would load from this file by pickle. Raise FilterkitError if the file is no saved chain, has a
+    newer format, is damaged, or needs a stage that is not installed.
     """
     known = plugins or registry()
     try:
@@ -152,9 +144,7 @@ def _read_pipe_into_memory(path: Any) -> Any:
 def summarize_saved_chain(path: str) -> dict[str, Any]:
     """Describe a file that `save` wrote, in mappings, lists, texts and numbers; its plugins need not be installed.
 
-    Raises
-    ------
-    FilterkitError : the file is no saved chain, has a newer format, or is damaged.
+    Raise FilterkitError if the file is no saved chain, has a newer format, or is damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -255,9 +245,7 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 def _encode_state_value(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
     """Encode the entry `key` of the state of stage `number` for JSON; its arrays are added to `arrays` by name.
 
-    Raises
-    ------
-    NotImplementedError : the value is of a type that cannot be saved.
+    Raise NotImplementedError if the value is of a type that cannot be saved.
     """
     name = f"{number}.{key}"
     if isinstance(value, Ragged):
@@ -291,9 +279,7 @@ def _yield_array_members(state: dict[str, Any]) -> Iterator[str]:
 def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     """Return the value that `_encode_state_value` encoded, with its arrays from the archive.
 
-    Raises
-    ------
-    _DamageError : the types or lengths of its arrays do not fit.
+    Raise _DamageError if the types or lengths of its arrays do not fit.
     """
     if "plain" in note:
         return note["plain"]

@@ -90,9 +90,7 @@ class Gram(Record):
     def find_grid(batch: Batch, reader: str) -> np.ndarray:
         """Return the grid of a batch, int64 (columns + 1,); that of several batches is `np.maximum` of theirs.
 
-        Raises
-        ------
-        StageError : a value is missing or infinite, or a weight cannot be counted.
+        Raise StageError if a value is missing or infinite, or a weight cannot be counted.
         """
         rows = select_counted_rows(batch, False, reader)
         counts = np.zeros(len(batch), bool)
@@ -114,9 +112,7 @@ class Gram(Record):
     def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
         """Compute the sums of one batch of finite values. With one `grid` for all batches, sums can be merged.
 
-        Raises
-        ------
-        StageError : a weight cannot be counted.
+        Raise StageError if a weight cannot be counted.
         """
         gram = Gram(grid=grid, digits=np.zeros((_DIGITS, len(grid), len(grid)), np.int64), rows=0)
         gram._add(batch, reader)

@@ -97,9 +97,7 @@ class Metric:
     def __post_init__(self) -> None:
         """Check that each function can be called with the arguments that it gets.
 
-        Raises
-        ------
-        PluginError : a function takes something else; the message says how to declare it.
+        Raise PluginError if a function takes something else; the message says how to declare it.
         """
         arguments = {
             "score": "tp, fp, pos, neg",

@@ -298,11 +298,7 @@ def score_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
     """Return the best score of each column by the metric's own form for several classes: float64 (columns,).
 
     The metric must have `Metric.classes`; with many classes, its `class_sums` save time. Classes without rows are
-    left out.
-
-    Raises
-    ------
-    PluginError : the metric returns something else than float64 (n,).
+    left out. Raise PluginError if the metric returns something else than float64 (n,).
     """
     totals = thresholds.table.totals
     present = np.flatnonzero(totals > 0)

@@ -315,9 +315,7 @@ class Moments(Summary):
 def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
     """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a dense batch.
 
-    Raises
-    ------
-    StageError : a value is infinite; in the name of the stage `reader`.
+    Raise StageError if a value is infinite, in the name of the stage `reader`.
     """
     X = take_columns(rows.batch.X, columns)
     low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)

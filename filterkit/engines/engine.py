@@ -88,6 +88,7 @@ class Engine:
     ----------
     name : its name for ``--engine``.
     jobs : as the parameter.
+    preparations : what `prepare` was called with: each function and its arguments.
     reads_files : whether the workers read parts of files themselves; otherwise this process sends them the text.
 
     Raises
@@ -97,6 +98,7 @@ class Engine:
 
     name: ClassVar[str] = ""
     reads_files: ClassVar[bool] = False
+    preparations: tuple[tuple[Callable[..., None], tuple[Any, ...]], ...] = ()
 
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:
@@ -118,9 +120,10 @@ class Engine:
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Make each worker process call ``function(*args)`` before its first item; threads need no preparation.
 
-        It is called before the first `map`: an engine need not reach workers that already run. The default does
-        nothing.
+        It is called before the first `map`: an engine need not reach workers that already run. The default appends to
+        `preparations`.
         """
+        self.preparations = (*self.preparations, (function, args))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order.
@@ -177,11 +180,8 @@ def map_checked(
 ) -> Generator[R, None, None]:
     """Yield the results of ``engine.map(function, items)``, and check at the end that there is one for each item.
 
-    The result of an item whose number is in `done` is None.
-
-    Raises
-    ------
-    PluginError : the engine gives no generator, or fewer or more results than there are items.
+    The result of an item whose number is in `done` is None. Raise PluginError if the engine gives no generator, or
+    fewer or more results than there are items.
     """
     n_items = n_results = 0
     remaining: Iterator[Any] = iter(items)

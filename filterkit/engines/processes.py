@@ -13,7 +13,7 @@ import pickle
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, as_completed, process
+from concurrent.futures import FIRST_COMPLETED, Future, process, wait
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import count
@@ -47,26 +47,16 @@ class ProcessEngine(Engine):
 
     def __init__(self, jobs: int, options: str = "") -> None:
         super().__init__(jobs, options)
-        self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._file_numbers = count(1)
         self._unfinished: set[Future[Any]] = set()
         self._pool: process.ProcessPoolExecutor | None = None
-
-    def prepare(self, function: Callable[..., None], *args: Any) -> None:
-        """Make each process call ``function(*args)`` when it starts; processes that already run do not."""
-        self._preparations.append((function, args))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order; raise a `FilterkitError` if a process is killed."""
         pool = self._start()
         submit = partial(self._submit, pool, self._write(function))
-
-        def wait_for(future: Future[str]) -> Any:
-            (done,) = _yield_as_done(pool, [future])
-            return _load_and_remove(done.result())
-
         with self._end_on_failure():
-            yield from map_ahead(submit, items, wait_for, 2 * self.jobs)
+            yield from map_ahead(submit, items, lambda future: next(_yield_results(pool, [future])), 2 * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item in any order; raise a `FilterkitError` if a process is killed."""
@@ -75,8 +65,7 @@ class ProcessEngine(Engine):
         with self._end_on_failure():
             with hold_back_signals():
                 working = [self._submit(pool, path, item) for item in items]
-            for done in _yield_as_done(pool, working):
-                yield _load_and_remove(done.result())
+            yield from _yield_results(pool, working)
 
     def close(self) -> None:
         """End the processes, even if they are at work, and remove their files; another map would start new ones."""
@@ -97,7 +86,7 @@ class ProcessEngine(Engine):
             self._unfinished = set()
             self._folder = TemporaryFolder()
             try:
-                _dump(self._preparations, os.path.join(self._folder.path, "preparations"))
+                _dump(self.preparations, os.path.join(self._folder.path, "preparations"))
                 with hold_back_signals():
                     context = multiprocessing.get_context("spawn")
                     self._pool = process.ProcessPoolExecutor(self.jobs, context, _prepare_worker, (self._folder.path,))
@@ -129,11 +118,7 @@ class ProcessEngine(Engine):
     def _submit(self, pool: process.ProcessPoolExecutor, function: str, item: Any) -> Future[str]:
         """Write an item to a file, and start work on it; the future gives the path of a file with the result.
 
-        `function` is the path of the function.
-
-        Raises
-        ------
-        BrokenProcessPool : a process has been killed.
+        `function` is the path of the function. Raise BrokenProcessPool if a process has been killed.
         """
         path = self._write(item)
         with hold_back_signals():
@@ -148,21 +133,19 @@ class ProcessEngine(Engine):
             return future
 
 
-def _yield_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
-    """Yield futures of a pool as they are done; raise `BrokenProcessPool` if that will never be.
+def _yield_results(pool: process.ProcessPoolExecutor, futures: Iterable[Future[str]]) -> Iterator[Any]:
+    """Yield the results of futures of a pool as they are done; raise `BrokenProcessPool` if that will never be.
 
     A future that was submitted as the pool broke is never done.
     """
     left = set(futures)
     while left:
         was_broken = pool._broken
-        try:
-            for done in as_completed(left, timeout=LONGEST_WAIT):
-                left.discard(done)
-                yield done
-        except TimeoutError:
-            if was_broken:
-                raise process.BrokenProcessPool from None
+        done, left = wait(left, LONGEST_WAIT, FIRST_COMPLETED)
+        for future in done:
+            yield _load_and_remove(future.result())
+        if was_broken and not done:
+            raise process.BrokenProcessPool
 
 
 def _call_on_file(function: str, path: str) -> str:

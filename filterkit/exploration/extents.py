@@ -50,9 +50,7 @@ class Extents(Record):
     def of(cls, batch: Batch) -> Self:
         """Measure one batch; infinite values do not change `low`, `high` and `whole`.
 
-        Raises
-        ------
-        StageError : a weight cannot be counted.
+        Raise StageError if a weight cannot be counted.
         """
         rows, width = select_counted_rows(batch, has_nominal_class(batch.schema), READER), batch.schema.width
         column, value, row = find_entries(rows.batch, np.arange(width))

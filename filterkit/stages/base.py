@@ -47,16 +47,13 @@ def make_missing_method_error(instance: object, method: str) -> NotImplementedEr
     return NotImplementedError(f"{type(instance).__name__} must define {method}{hint}")
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class Batches:
     """Reads the training batches for a stage, as often as it needs.
 
-    Parameters
-    ----------
-    read : returns the batches, in order.
-    memory, jobs, inner_splits : the attributes; without `inner_splits` there are no folds.
-
     Attributes
     ----------
+    read : a function that returns the batches, in order; call the object itself, which also numbers their rows.
     memory : bytes that a stage may hold of what it computes, copies included, while it reads: a quarter of `--memory`.
         What the stage learns must not depend on them.
     jobs : the number of threads that may work on the batches.
@@ -65,22 +62,15 @@ class Batches:
         default it yields nothing.
     """
 
-    def __init__(
-        self,
-        read: Callable[[], Iterator[Batch]],
-        memory: int,
-        jobs: int = 1,
-        inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]] | None = None,
-    ) -> None:
-        self._read = read
-        self.memory = memory
-        self.jobs = jobs
-        self.inner_splits = inner_splits or (lambda: iter(()))
+    read: Callable[[], Iterator[Batch]]
+    memory: int
+    jobs: int = 1
+    inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]] = lambda: iter(())
 
     def __call__(self) -> Iterator[Batch]:
         """Read the training batches, in order; `Batch.start` counts the rows before each."""
         start = 0
-        for batch in self._read():
+        for batch in self.read():
             yield batch.replace(start=start)
             start += len(batch)
 
@@ -502,9 +492,7 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:
     """Check what the `fit` of a stage returned, set its `made_by`, and return it.
 
-    Raises
-    ------
-    PluginError : it is not a fitted stage, or has no schema.
+    Raise PluginError if it is not a fitted stage, or has no schema.
     """
     if not isinstance(fitted, Fitted):
         raise make_contract_error(stage, f"fit returns {describe_type(fitted)}; return a Fitted")

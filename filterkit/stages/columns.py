@@ -10,6 +10,7 @@ import numpy as np
 from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sort_cells
+from filterkit.data.arithmetic import Bools, Floats, Ints
 from filterkit.data.attributes import Attribute, take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
@@ -96,7 +97,7 @@ class ColumnStage(SelectiveStage):
         """
         raise make_missing_method_error(self, "fit_columns")
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         """Transform some entries of X.
 
         Parameters
@@ -124,7 +125,7 @@ class ColumnStage(SelectiveStage):
     def most_columns(self, width: int | None) -> int | None:
         return width if type(self).output_columns is ColumnStage.output_columns else None
 
-    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
+    def output_columns(self, schema: Schema, state: State, totals: Floats) -> Ints | None:
         """Return the incoming column that each outgoing column comes from.
 
         Parameters
@@ -139,9 +140,7 @@ class ColumnStage(SelectiveStage):
         """
         return None
 
-    def output_attributes(
-        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
-    ) -> Sequence[Attribute]:
+    def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> Sequence[Attribute]:
         """Return the attributes of the outgoing columns; by default those of the columns that they come from.
 
         The parameters are those of `output_columns`; `columns` is what it returned, or all columns if that is None. In
@@ -149,7 +148,7 @@ class ColumnStage(SelectiveStage):
         """
         return take_attributes(schema.features, columns)
 
-    def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
+    def output_nominal(self, schema: Schema, state: State) -> Bools:
         """Return bool (columns,), which outgoing columns are nominal; used where `output_columns` returns None."""
         return schema.nominal
 
@@ -166,7 +165,7 @@ class ColumnStage(SelectiveStage):
         """The name of the curve that ``filterkit explore`` draws of `curve`, such as p(v); by default "", for none."""
         return ""
 
-    def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def curve(self, values: Floats, columns: Ints, state: State) -> Floats:
         """Return the height of the curve at some values; parameters and result are those of `apply`, the default.
 
         Override it if `apply` moves the curve so that zero stays zero, or if some outgoing columns have no curve: their
@@ -204,7 +203,7 @@ class ColumnStage(SelectiveStage):
         state = check_state(self, self.fit_rows(rows, schema), schema.width, "fit_rows")
         return self.finish(schema, state, np.zeros(0))
 
-    def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+    def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
         """Make the fitted stage from the state that was learned.
 
         Parameters
@@ -232,7 +231,7 @@ class ColumnStage(SelectiveStage):
         return FittedColumns(self, schema, outgoing, state, columns)
 
     def _make_fitted(
-        self, schema: Schema, attributes: Sequence[Attribute], state: State, columns: np.ndarray
+        self, schema: Schema, attributes: Sequence[Attribute], state: State, columns: Ints
     ) -> FittedColumns:
         """Make the fitted stage that puts out these attributes; raise a `StageError` if two have the same name."""
         with name_stage_in_errors(self):
@@ -249,9 +248,7 @@ class ColumnStage(SelectiveStage):
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
         """Rebuild the fitted stage from what `FittedColumns.get_state` returned.
 
-        Raises
-        ------
-        FilterkitError : the entries of the state contradict each other or the schema.
+        Raise FilterkitError if the entries of the state contradict each other or the schema.
         """
         columns, attributes = state["source"], attributes_from_json(state["attributes"])
         own_state = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
@@ -278,9 +275,7 @@ def learns_from_statistic(stage: Stage) -> TypeGuard[ColumnStage]:
 def learn_state(stage: ColumnStage, table: Statistic) -> State:
     """Let a stage learn from a statistic, check the state that it returns, and return that.
 
-    Raises
-    ------
-    PluginError : the state is not a dict of arrays with an entry for each column.
+    Raise PluginError if the state is not a dict of arrays with an entry for each column.
     """
     with blame_errors(stage):
         return check_state(stage, stage.fit_columns(table), len(table))
@@ -301,11 +296,9 @@ class FittedColumns(Fitted):
     PluginError : `apply` gives something else than 0 for 0 where the outgoing schema says that zero is special.
     """
 
-    columns: np.ndarray
+    columns: Ints
 
-    def __init__(
-        self, stage: ColumnStage, incoming: Schema, outgoing: Schema, state: State, columns: np.ndarray
-    ) -> None:
+    def __init__(self, stage: ColumnStage, incoming: Schema, outgoing: Schema, state: State, columns: Ints) -> None:
         self.stage = stage
         self.incoming = incoming
         self.schema = outgoing
@@ -327,7 +320,7 @@ class FittedColumns(Fitted):
             )
             raise make_contract_error(stage, fault)
 
-    def _transform_zeros(self) -> np.ndarray:
+    def _transform_zeros(self) -> Floats:
         """Return what zero becomes in each outgoing column: float64 (outgoing columns,)."""
         return self._transform_values(np.zeros(len(self.columns)), np.arange(len(self.columns)))
 
@@ -343,9 +336,7 @@ class FittedColumns(Fitted):
         chosen = list_feature_names(self.schema) if len(self.columns) < incoming.width else []
         return [make_learned_table("", list_feature_names(incoming) if found else chosen, found, top)]
 
-    def _transform_values(
-        self, values: np.ndarray, columns: np.ndarray, find_row: Callable[[int], int] | None = None
-    ) -> np.ndarray:
+    def _transform_values(self, values: Floats, columns: Ints, find_row: Callable[[int], int] | None = None) -> Floats:
         """Transform entries as `ColumnStage.apply` does, and check the result.
 
         `find_row` returns the row number of the entry at an index, for messages; None if the values are of no rows.
@@ -373,7 +364,7 @@ class FittedColumns(Fitted):
                 ) from None
             return image
 
-    def _call_apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def _call_apply(self, values: Floats, columns: Ints) -> Floats:
         try:
             image = self.stage.apply(values, columns, self.state)
         except (IndexError, ValueError) as error:
@@ -391,11 +382,7 @@ class FittedColumns(Fitted):
         """Check that a state from a file gives nominal columns only codes of labels that they have, or NaN.
 
         Try all labels that may come in, and a few numbers that are far apart. A stage that refuses them by a
-        `StageError` passes.
-
-        Raises
-        ------
-        FilterkitError : a value that comes out is not the index of a label.
+        `StageError` passes. Raise FilterkitError if a value that comes out is not the index of a label.
         """
         nominal = np.flatnonzero(self.schema.nominal)
         tried = [
@@ -447,11 +434,9 @@ class FittedColumns(Fitted):
     def transform_table(self, table: ContingencyTable) -> ContingencyTable:
         """Turn the table of rows into that of the transformed rows, for the columns that `table` covers.
 
-        The result is exactly the table that counting the transformed rows gives; NaN counts as missing.
-
-        Raises
-        ------
-        StageError : a number becomes infinite or NaN by overflow or division by 0; names the attribute.
+        The result is exactly the table that counting the transformed rows gives; NaN counts as missing. Raise
+        StageError if a number becomes infinite or NaN by overflow or division by 0; the message names the
+        attribute.
         """
         # Each cell of an incoming column becomes a cell of each of its outgoing columns. Missing values become cells
         # first, and so do zeros unless they stay zero.

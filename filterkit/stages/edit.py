@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from filterkit.data.arithmetic import Ints
 from filterkit.data.attributes import take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.rearrangement import Rearrangement
@@ -33,7 +34,7 @@ class Edit:
         self._changed: dict[int, tuple[Attribute, Compute | None]] = {}
         self._inserted: list[tuple[int, Attribute, Compute]] = []
 
-    def take(self, positions: Sequence[int] | np.ndarray) -> None:
+    def take(self, positions: Sequence[int] | Ints) -> None:
         """Let only these attributes come out, in this order; raise a `ValueError` if a class or label is left out."""
         self._order = np.asarray(positions, np.int64)
         if not np.isin(self._schema.targets, self._order).all():
@@ -67,11 +68,8 @@ class Edit:
     def build(self, **changes: Any) -> Built:
         """Return the outgoing schema and the function that transforms a batch, with all changes made.
 
-        `changes` are further arguments of `Schema.replace`, such as another ``class_index``.
-
-        Raises
-        ------
-        FilterkitError : there can be no such schema, as when two attributes have the same name.
+        `changes` are further arguments of `Schema.replace`, such as another ``class_index``. Raise
+        FilterkitError if there can be no such schema, as when two attributes have the same name.
         """
         schema = self._schema
         inserted = sorted(self._inserted, key=lambda each: each[0])

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from filterkit.counts.weights import check_sum, check_weights, sum_weights
+from filterkit.data.arithmetic import Bools, Floats
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_numbers, describe_type, make_contract_error
 from filterkit.data.csr import Csr, Matrix
@@ -68,7 +69,7 @@ class Learner(Stage):
         """Raise a `StageError` unless the learner can work on these columns: by default, on numbers."""
         check_numeric(self.name, schema)
 
-    def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
+    def check_values(self, batch: Batch, rows: Bools | None = None) -> None:
         """Raise a `StageError` unless the learner can work on all values, by default on those that are finite.
 
         `rows`, bool (rows,), says which rows to check; None for all.
@@ -175,9 +176,8 @@ class Learner(Stage):
     def _choose_tasks(self, known: Batch) -> Tasks:
         """Choose the tasks to learn from the training rows, the classes or labels to separate from the rest.
 
-        Raises
-        ------
-        StageError : there are no rows, or they have a class and are all of one, or none is of the positive one.
+        Raise StageError if there are no rows, or they have a class and are all of one, or none is of the
+        positive one.
         """
         schema = known.schema
         target = schema.class_attribute
@@ -207,9 +207,8 @@ class Learner(Stage):
     def _take_usable_rows(self, batch: Batch) -> Batch:
         """Return the rows with a known class or labels and a weight above 0, without texts and dates.
 
-        Raises
-        ------
-        StageError : a value of these rows is one that `check_values` refuses, or a weight cannot be counted.
+        Raise StageError if a value of these rows is one that `check_values` refuses, or a weight cannot be
+        counted.
         """
         check_weights(self.name, batch)
         self.check_values(batch, counted_rows(batch))
@@ -222,7 +221,7 @@ class Learner(Stage):
         return batch
 
 
-def counted_rows(batch: Batch) -> np.ndarray:
+def counted_rows(batch: Batch) -> Bools:
     """Return bool (rows,), whether learners use a row: its class or labels are known, and its weight is above 0."""
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
@@ -236,9 +235,7 @@ def take_learnable_rows(batch: Batch) -> Batch:
 def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
     """Yield for each batch those of its rows that learners use, see `counted_rows`.
 
-    Raises
-    ------
-    StageError : there are none, or their weights cannot be counted.
+    Raise StageError if there are none, or their weights cannot be counted.
     """
     weights, rows = 0.0, 0
     for batch in batches:
@@ -320,9 +317,7 @@ class FittedLearner(Fitted):
     def predict_outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.
 
-        Raises
-        ------
-        StageError : a value of these rows is missing or infinite, or too large for a score.
+        Raise StageError if a value of these rows is missing or infinite, or too large for a score.
         """
         batch = self._learner._take_usable_rows(batch)
         return self._make_outcome(batch, *self._predict_codes_and_scores(batch))
@@ -335,7 +330,7 @@ class FittedLearner(Fitted):
         batch = take_learnable_rows(batch)
         return self._make_outcome(batch, *self.read_predictions(batch))
 
-    def _make_outcome(self, batch: Batch, codes: np.ndarray, scores: np.ndarray) -> Outcome:
+    def _make_outcome(self, batch: Batch, codes: Any, scores: Floats) -> Outcome:
         """Make the outcome of rows from what `read_predictions` returns for them."""
         tasks = self.tasks
         if tasks.is_numeric:
@@ -348,7 +343,7 @@ class FittedLearner(Fitted):
         found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
         return Outcome(tasks.truth(batch), chosen, found, tasks.exclusive, batch.weights, is_probability, tasks.means)
 
-    def read_predictions(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    def read_predictions(self, batch: Batch) -> tuple[Floats, Floats]:
         """Return the columns that this stage has added to the rows of a batch.
 
         Returns
@@ -359,12 +354,10 @@ class FittedLearner(Fitted):
         values = batch.csr.select_columns(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
         return values[:, : self._n_predictions], values[:, self._n_predictions :]
 
-    def scores(self, batch: Batch) -> np.ndarray:
+    def scores(self, batch: Batch) -> Floats:
         """Compute the scores of the model, or the numbers that it predicts: float64 (rows, tasks); (rows, 0) if none.
 
-        Raises
-        ------
-        StageError : a value is one that `Learner.check_values` refuses, or so large that a score is NaN.
+        Raise StageError if a value is one that `Learner.check_values` refuses, or so large that a score is NaN.
         """
         self._learner.check_values(batch)
         shape = (len(batch), len(self.tasks.names) * self._has_scores)
@@ -382,7 +375,7 @@ class FittedLearner(Fitted):
             )
         return scores
 
-    def _predict_codes_and_scores(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    def _predict_codes_and_scores(self, batch: Batch) -> tuple[Any, Floats]:
         """Predict rows; return the columns that this stage adds to them, as `read_predictions` does."""
         scores = self.scores(batch)
         if self.tasks.is_numeric:

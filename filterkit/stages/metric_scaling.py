@@ -13,6 +13,7 @@ from filterkit.counts.scoring import COMBINATIONS, score_columns, scoring_bytes
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds
+from filterkit.data.arithmetic import Bools, Floats, Ints
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
@@ -78,7 +79,7 @@ class Scaling(ScalingOptions, ColumnStage):
     Write `scores`. `SCALING_HELP` describes how values are scaled.
     """
 
-    def scores(self, table: ContingencyTable) -> np.ndarray:
+    def scores(self, table: ContingencyTable) -> Floats:
         """Return the score of each column of the table, float64 (columns,), finite."""
         raise make_missing_method_error(self, "scores")
 
@@ -88,7 +89,7 @@ class Scaling(ScalingOptions, ColumnStage):
             self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply
         )
 
-    def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+    def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
         """Make the fitted stage, see `ColumnStage.finish`; warn if no column is numeric, or all their scores are 0.
 
         With `score_only` there is no warning.
@@ -105,14 +106,12 @@ class Scaling(ScalingOptions, ColumnStage):
             warn_nothing_learned(self.name, f"the score of {columns} is 0, so all values become 0")
         return super().finish(schema, state, totals)
 
-    def output_attributes(
-        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
-    ) -> Sequence[Attribute]:
+    def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> Sequence[Attribute]:
         if isinstance(schema.features, Attributes):
             return schema.features.scored(self.name, state["score"])
         return [a.scored(self.name, score) for a, score in zip(schema.features, state["score"].tolist())]
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         return values.copy() if self.score_only else rescale(values, columns, state)
 
 
@@ -125,7 +124,7 @@ _RESCALING = (
 )
 
 
-def rescale(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+def rescale(values: Floats, columns: Ints, state: State) -> Floats:
     """Scale values by a state from `compute_scaling_state`, into a new array; parameters as of `ColumnStage.apply`.
 
     The state may also have a `remainder`, float64 (columns,), to subtract after the offset.
@@ -141,7 +140,7 @@ def rescale(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray
 
 
 def compute_scaling_state(
-    score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray, multiply: bool = False
+    score: Floats, low: Floats, high: Floats, zero: bool, nominal: Bools, multiply: bool = False
 ) -> State:
     """Compute the state that `rescale` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
 
@@ -175,7 +174,7 @@ class MetricScaling(Scaling):
     def working_bytes(self, statistic: Statistic) -> int:
         return scoring_bytes(statistic, self.metric)
 
-    def scores(self, table: ContingencyTable) -> np.ndarray:
+    def scores(self, table: ContingencyTable) -> Floats:
         own = {name: value for name, value in get_option_values(self).items() if name in ("alpha", "combine", "seed")}
         return score_columns(Thresholds(table), self.metric, **own)
 

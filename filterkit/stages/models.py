@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, Union
 
 import numpy as np
 
+from filterkit.data.arithmetic import Bools, Floats, Ints
 from filterkit.data.batch import Batch
 from filterkit.data.products import multiply_rows
 from filterkit.data.schema import Schema
@@ -41,9 +42,9 @@ class Tasks(NamedTuple):
     """
 
     names: tuple[str, ...]
-    codes: np.ndarray
+    codes: Ints
     exclusive: Exclusive
-    means: np.ndarray | None = None
+    means: Floats | None = None
 
     @property
     def is_numeric(self) -> bool:
@@ -67,7 +68,7 @@ class Tasks(NamedTuple):
         target, value = self.find_task_values(batch.schema)
         return np.asarray(y[:, target] == value)
 
-    def find_task_values(self, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    def find_task_values(self, schema: Schema) -> tuple[Ints, Ints]:
         """Return for each task which target has which value in positive rows, by their indices: two int (tasks,).
 
         The only target is the class of `schema`, or the targets are its labels, in order.
@@ -77,7 +78,7 @@ class Tasks(NamedTuple):
         known = schema.label_values
         return known.labels[self.codes], known.codes[self.codes]
 
-    def decode(self, chosen: np.ndarray) -> np.ndarray:
+    def decode(self, chosen: Bools) -> Ints:
         """Return int64 (rows,), the index of the class that each row is predicted as, if all classes are told apart.
 
         `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
@@ -86,7 +87,7 @@ class Tasks(NamedTuple):
             return np.asarray(self.codes[chosen.argmax(axis=1)])
         return np.asarray(np.where(chosen[:, 0], self.codes[0], 1 - self.codes[0]))
 
-    def decode_targets(self, chosen: np.ndarray, schema: Schema) -> np.ndarray:
+    def decode_targets(self, chosen: Bools, schema: Schema) -> Ints:
         """Return int (rows, targets), the index of the value that is predicted of the class, or of each label.
 
         All classes must be told apart. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
@@ -96,14 +97,14 @@ class Tasks(NamedTuple):
         sizes = np.array([len(schema.attributes[position].values) for position in schema.targets])
         first = np.searchsorted(target, np.arange(len(sizes)))
         # A target with two values has one task.
-        found: np.ndarray = np.where(chosen[:, first], value[first], 1 - value[first])
+        found: Ints = np.where(chosen[:, first], value[first], 1 - value[first])
         for number in np.flatnonzero((np.bincount(target) > 1) | (sizes != 2)).tolist():
             own = slice(first[number], first[number] + np.count_nonzero(target == number))
             found[:, number] = value[own][chosen[:, own].argmax(axis=1)]
         return found
 
 
-def make_numeric_tasks(schema: Schema, means: np.ndarray) -> Tasks:
+def make_numeric_tasks(schema: Schema, means: Floats) -> Tasks:
     """Make the tasks of a numeric class or of numeric targets; `means` as of `Tasks`."""
     names = tuple(schema.attributes[place].name for place in schema.targets)
     return Tasks(names, np.arange(len(names)), False, means)
@@ -150,13 +151,13 @@ class Training(NamedTuple):
 
     X: Any
     truth: np.ndarray
-    weights: np.ndarray | None
+    weights: Floats | None
     tasks: Tasks
     schema: Schema
     jobs: int = 1
 
     @property
-    def row_weights(self) -> np.ndarray:
+    def row_weights(self) -> Floats:
         """Float64 (rows,), the weight of each row; 1 where `weights` is None."""
         return np.ones(len(self.truth)) if self.weights is None else self.weights
 
@@ -179,7 +180,7 @@ class Model(Protocol):
     def threshold(self) -> float | None:
         """The score above which a row is predicted as positive; None if the model has no scores."""
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Any) -> Floats:
         """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray; without scores, (rows, 0).
 
         Of numeric tasks they are the predicted numbers.
@@ -210,12 +211,12 @@ class Outcome(NamedTuple):
 
     truth: np.ndarray
     predicted: np.ndarray
-    scores: np.ndarray | None
+    scores: Floats | None
     exclusive: Exclusive
-    weights: np.ndarray | None = None
+    weights: Floats | None = None
     probabilities: bool = False
-    means: np.ndarray | None = None
-    costs: np.ndarray | None = None
+    means: Floats | None = None
+    costs: Floats | None = None
 
     @property
     def is_numeric(self) -> bool:
@@ -223,7 +224,7 @@ class Outcome(NamedTuple):
         return self.means is not None
 
     @property
-    def row_weights(self) -> np.ndarray:
+    def row_weights(self) -> Floats:
         """Float64 (rows,), the weight of each row; 1 where `weights` is None."""
         return np.ones(len(self.truth)) if self.weights is None else self.weights
 
@@ -244,11 +245,11 @@ class LinearModel:
 
     def __init__(
         self,
-        coefficients: np.ndarray,
-        intercepts: np.ndarray,
-        sigmoids: np.ndarray | None = None,
+        coefficients: Floats,
+        intercepts: Floats,
+        sigmoids: Floats | None = None,
         exclusive: Exclusive = False,
-        chosen: Mapping[str, np.ndarray] | None = None,
+        chosen: Mapping[str, Floats] | None = None,
     ) -> None:
         self.coefficients = coefficients
         self.intercepts = intercepts
@@ -261,9 +262,7 @@ class LinearModel:
     def from_state(cls, state: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
         """Rebuild the model from its state, which may come from a damaged file.
 
-        Raises
-        ------
-        FilterkitError : its arrays do not fit the features and tasks.
+        Raise FilterkitError if its arrays do not fit the features and tasks.
         """
         chosen = {key.removeprefix("chosen."): value for key, value in state.items() if key.startswith("chosen.")}
         model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive, chosen)
@@ -308,7 +307,7 @@ class LinearModel:
             *(make_learned_table(f"for {quoted(of)}", names, {"weight": w}, top, ranked=True) for of, w in weights),
         ]
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Any) -> Floats:
         """Return float64 (rows, tasks), the scores of the rows of a matrix; with `sigmoids`, their probabilities."""
         scores = np.asarray(multiply_rows(X, self.coefficients) + self.intercepts)
         if self.sigmoids is None:
@@ -335,7 +334,7 @@ def find_group_bounds(exclusive: Exclusive, tasks: int) -> list[int]:
     return [0, *(np.flatnonzero(np.diff(exclusive)) + 1).tolist(), tasks]
 
 
-def predict_positives(scores: np.ndarray, exclusive: Exclusive, threshold: float) -> np.ndarray:
+def predict_positives(scores: Floats, exclusive: Exclusive, threshold: float) -> Bools:
     """Return bool (rows, tasks), whether each row is predicted as positive.
 
     Of several tasks that exclude each other, a row is positive in the one with the highest score, in the first of them

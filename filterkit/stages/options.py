@@ -81,10 +81,8 @@ DECLARE = "declare an option as in size: float = filterkit.option(1.0, 'How much
 class Configured:
     """A base for classes with a name, and with options that they declare by `option`.
 
-    Raises
-    ------
-    TypeError : there is no such option, or the class declares one of a type that options cannot hold.
-    UsageError : an option does not accept the value.
+    Raise TypeError if there is no such option, or the class declares one of a type that options cannot hold, and
+    UsageError if an option does not accept the value.
     """
 
     name: ClassVar[str] = ""
@@ -148,11 +146,8 @@ def get_option_values(stage: Any) -> dict[str, Any]:
 def get_option_types(stage: type[Any]) -> dict[str, Any]:
     """Return the types of the options of a class, by name; they are cached.
 
-    A type is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option.
-
-    Raises
-    ------
-    TypeError : the class declares an option of another type, or with a default that is not of its type.
+    A type is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option. Raise TypeError if the class
+    declares an option of another type, or with a default that is not of its type.
     """
     return _find_types(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
 
@@ -166,9 +161,7 @@ def _find_types(stage: type[Any]) -> dict[str, Any]:
 def _parse_annotation(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
     """Return the type of the values of an option, without None; `hint` is its annotation.
 
-    Raises
-    ------
-    TypeError : no option can hold this type, or the default is not of it.
+    Raise TypeError if no option can hold this type, or the default is not of it.
     """
     parts = hint.__args__ if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     others = [part for part in parts if part is not type(None)]
@@ -201,12 +194,8 @@ _MEANING = {
 def _convert_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
     """Convert a value to the option's own type.
 
-    Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
-    list or a single text into a tuple.
-
-    Raises
-    ------
-    UsageError : the option does not accept such a value.
+    Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns
+    a list or a single text into a tuple. Raise UsageError if the option does not accept such a value.
     """
     if value is None and field.default is None:
         return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from filterkit.data.arithmetic import Ints
 from filterkit.data.attribute_choice import choose_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
@@ -84,7 +85,7 @@ class _ColumnChoice(Stage):
         return edit.build()
 
 
-def pass_on_columns(schema: Schema, columns: np.ndarray) -> FittedStage:
+def pass_on_columns(schema: Schema, columns: Ints) -> FittedStage:
     """Return a fitted stage that passes on only some columns of X, and the class or the labels, but no texts and dates.
 
     Parameters
@@ -100,11 +101,7 @@ def choose_columns_for(stage: Stage, schema: Schema) -> FittedStage | None:
 
     It is None, too, for a stage that is no `SelectiveStage`.
 
-    `schema` is that of the incoming batches.
-
-    Raises
-    ------
-    StageError : an option chooses no attribute.
+    `schema` is that of the incoming batches. Raise StageError if an option chooses no attribute.
     """
     if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes:
         return None
@@ -194,9 +191,7 @@ class FittedOnSomeColumns(Fitted):
 def rebuild_fitted(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
     """Rebuild a fitted stage from its saved `Fitted.state`; the stage may be confined to some columns.
 
-    Raises
-    ------
-    FilterkitError : the state does not belong to this stage, or to other columns than it chooses.
+    Raise FilterkitError if the state does not belong to this stage, or to other columns than it chooses.
     """
     choice = choose_columns_for(stage, schema)
     if choice is None:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from filterkit.data.arithmetic import Ints
 from filterkit.data.batch import Batch
 from filterkit.stages.base import Rows
 
 
-def read_classes(rows: Rows) -> np.ndarray:
+def read_classes(rows: Rows) -> Ints:
     """Read the class of each row: int32 (rows,), -1 where it is missing; 0 for all without a nominal class."""
     return np.concatenate([np.empty(0, np.int32), *rows.map(_read_class_codes)])
 
 
-def _read_class_codes(batch: Batch) -> np.ndarray:
+def _read_class_codes(batch: Batch) -> Ints:
     target = batch.schema.class_attribute
     nominal = target is not None and target.kind == "nominal"
     return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)
 
 
-def choose_rows(strata: np.ndarray, most: np.ndarray, order: np.ndarray) -> np.ndarray:
+def choose_rows(strata: Ints, most: Ints, order: Ints) -> Ints:
     """Choose the first rows of each stratum in an order, and return their numbers, ascending: int64 (chosen,).
 
     Parameters

@@ -6,7 +6,7 @@ import json
 import logging
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing import resource_tracker
 from typing import Any
@@ -51,7 +51,7 @@ class Cluster:
     FilterkitError : there is no such scheduler, it has no workers, or a worker has other versions than this process.
     """
 
-    def __init__(self, jobs: int, options: str, client: Client | None, preparations: list[Preparation]) -> None:
+    def __init__(self, jobs: int, options: str, client: Client | None, preparations: Sequence[Preparation]) -> None:
         self._closing = ExitStack()
         was_running = client is not None or options
         if client is None:
@@ -120,9 +120,7 @@ class Cluster:
     def wait_for_result(self, future: Any) -> Any:
         """Wait for the result of a future, or raise what its task raised.
 
-        Raises
-        ------
-        FilterkitError : all workers are lost, and for 30 seconds no new one comes.
+        Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
         check = self._watch_workers()
         while True:  # also if it is done: its worker may be lost before the result has been fetched
@@ -133,9 +131,7 @@ class Cluster:
     def yield_as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
         """Yield futures as they are done, whether they failed or not.
 
-        Raises
-        ------
-        FilterkitError : all workers are lost, and for 30 seconds no new one comes.
+        Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
         ready, check = as_completed(list(futures)), self._watch_workers()
         while not ready.is_empty():
@@ -227,10 +223,7 @@ def _connect(options: str) -> Client:
 def _read_address(path: str) -> str:
     """Read the address in the file of a scheduler.
 
-    Raises
-    ------
-    FilterkitError : there is no such file.
-    ValueError : the file is not that of a scheduler.
+    Raise FilterkitError if there is no such file, and ValueError if the file is not that of a scheduler.
     """
     try:
         with open(path, "rb") as file:

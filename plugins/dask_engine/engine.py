@@ -61,7 +61,6 @@ class DaskEngine(Engine):
     def __init__(self, jobs: int, options: str = "", client: Any = None) -> None:
         self._wanted = jobs
         self._options = options or ("" if client is not None else _find_scheduler_address())
-        self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._cluster: Cluster | None = None
         self._client = client
         if self._options:
@@ -71,9 +70,7 @@ class DaskEngine(Engine):
     def of(cls, thing: Any) -> Self | None:
         """Make an engine on the cluster of a `distributed.Client`, which stays open; return None for any other object.
 
-        Raises
-        ------
-        UsageError : the client is asynchronous, or not running.
+        Raise UsageError if the client is asynchronous, or not running.
         """
         distributed = sys.modules.get("distributed")
         if distributed is None or not isinstance(thing, distributed.Client):
@@ -91,7 +88,7 @@ class DaskEngine(Engine):
 
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Make each worker call ``function(*args)`` before its first item; those that already run call it now."""
-        self._preparations.append((function, args))
+        super().prepare(function, *args)
         if self._cluster is not None:
             self._cluster.prepare(function, args)
 
@@ -140,7 +137,7 @@ class DaskEngine(Engine):
                 raise UsageError(
                     f"--engine {self.name} needs the package distributed: pip install 'arff-filterkit[dask]'"
                 ) from None
-            self._cluster = Cluster(self._wanted, self._options, self._client, self._preparations)
+            self._cluster = Cluster(self._wanted, self._options, self._client, self.preparations)
         return self._cluster
 
     def _send_function(self, cluster: Cluster, function: Callable[[T], R]) -> Callable[[T], _Task]:

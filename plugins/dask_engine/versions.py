@@ -33,9 +33,8 @@ def find_versions() -> dict[str, str]:
 def check_versions(client: Any) -> None:
     """Refuse a cluster with a worker that has other versions than this process.
 
-    Raises
-    ------
-    FilterkitError : a worker has other versions; names the first worker and the first difference.
+    Raise FilterkitError if a worker has other versions; the message names the first worker and the first
+    difference.
     """
     ours = find_versions()
     for worker, theirs in client.run(find_versions).items():
