@@ -74,7 +74,7 @@ class Function(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
+def evaluate_tree(tree: Tree, read: Callable[[Tree], Value]) -> Value:
     """Compute the value of an expression; `read` returns the values of the names in it.
 
     Raise an ExpressionError if there is no such attribute or function, or an operand has the wrong type, and a
@@ -90,7 +90,7 @@ def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
         shown = sorted(name for name in _FUNCTIONS if name.isidentifier())
         raise ExpressionError(f"there is no function {quoted(tree.value)}{suggestion(tree.value, shown)}", tree.at)
     compute, least, most, kinds = _FUNCTIONS[tree.value]
-    parts = [evaluate(part, read)._replace(tree=part) for part in tree.parts]
+    parts = [evaluate_tree(part, read)._replace(tree=part) for part in tree.parts]
     if not least <= len(parts) <= most:
         wanted = f"{least} to {most}"
         if least == most:
@@ -104,7 +104,7 @@ def evaluate(tree: Tree, read: Callable[[Tree], Value]) -> Value:
         return compute(tree.value, *parts)
 
 
-def turn_infinite_to_nan(values: Floats) -> Floats:
+def infinite_to_nan(values: Floats) -> Floats:
     """Return `values`, float64 (n,), with NaN, which means missing, in place of infinite numbers."""
     return np.where(np.isfinite(values), values, np.nan)
 

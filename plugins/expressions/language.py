@@ -131,12 +131,12 @@ _NOT, _SIGN = 3, 7
 _WORDS = {"or", "and", "not", "in", "is"}
 
 
-def parse(text: str, start: int = 0) -> Tree:
+def parse_expression(text: str, start: int = 0) -> Tree:
     """Parse the expression ``text[start:]`` into its tree; raise an ExpressionError if it is not one."""
     if len(text) > start + LONGEST:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters", start + LONGEST)
     parser = _Parser(_tokenize(text, start))
-    tree = parser.parse_expression(0)
+    tree = parser.parse_operators(0)
     parser.take_expected("end", "the end of the expression or an operator")
     return tree
 
@@ -164,7 +164,7 @@ class _Parser:
             return _SAME.get(word, word)
         return ""
 
-    def parse_expression(self, binding: int) -> Tree:
+    def parse_operators(self, binding: int) -> Tree:
         """Parse an expression of operators that bind more tightly than `binding`."""
         self._depth += 1
         if self._depth > DEEPEST:
@@ -186,7 +186,7 @@ class _Parser:
         if operator == "in":
             return _make_call_tree("in", at, left, *self._parse_arguments())
         binding = _BINDING[operator]
-        right = self.parse_expression(binding - 1 if operator == "^" else binding)
+        right = self.parse_operators(binding - 1 if operator == "^" else binding)
         following = self._peek_operator()
         if _BINDING["="] == binding == _BINDING.get(following) and following != "not":
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self._tokens[-1].at)
@@ -199,9 +199,9 @@ class _Parser:
         self._tokens.pop()
         if operator in ("not", "-", "+"):
             name, binding = ("not", _NOT) if operator == "not" else (f"sign{operator}", _SIGN)
-            return _make_call_tree(name, token.at, self.parse_expression(binding - 1))
+            return _make_call_tree(name, token.at, self.parse_operators(binding - 1))
         if operator == "(":
-            tree = self.parse_expression(0)
+            tree = self.parse_operators(0)
             self.take_expected(")", "')'")
             return tree
         if token.what == "name" and self._peek_operator() == "(":
@@ -218,7 +218,7 @@ class _Parser:
         self.take_expected("(", "'('")
         parts: list[Tree] = []
         while not (empty and not parts and self._peek_operator() == ")"):
-            parts.append(self.parse_expression(0))
+            parts.append(self.parse_operators(0))
             if self._peek_operator() != ",":
                 break
             self._tokens.pop()

@@ -13,22 +13,22 @@ import numpy as np
 from filterkit import Attribute, Batch, Built, ColumnStage, Schema, Stage, StageError, TrainingStage, UsageError, option
 from filterkit.plugin import Edit, Floats, Ints, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate, read_attribute, read_variable, turn_infinite_to_nan
-from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_expression_error, parse
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate_tree, infinite_to_nan, read_attribute, read_variable
+from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_expression_error, parse_expression
 
 
-def _parse_expression(stage: str, text: str, start: int = 0) -> Tree:
+def _parse_option(stage: str, text: str, start: int = 0) -> Tree:
     """Parse the expression ``text[start:]`` of an option; raise a `UsageError` of the stage if it is not one."""
     try:
-        return parse(text, start)
+        return parse_expression(text, start)
     except ExpressionError as error:
         raise UsageError(f"{stage}: {describe_expression_error(error, text)}") from None
 
 
-def _infer_type(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
+def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
     """Evaluate an expression, which has been parsed from `text`, on no rows; raise a StageError if that cannot be."""
     try:
-        return evaluate(tree, partial(read_attribute, empty(schema)))
+        return evaluate_tree(tree, partial(read_attribute, empty(schema)))
     except ExpressionError as error:
         raise StageError(stage, describe_expression_error(error, text)) from None
 
@@ -40,10 +40,10 @@ class Where(TrainingStage):
     expression: str | None = option(None, "The condition.", bare=True)
 
     def __post_init__(self) -> None:
-        self._condition = _parse_expression(self.name, self.expression or "")
+        self._condition = _parse_option(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        if _infer_type(self.name, self._condition, rows.schema, self.expression or "").kind != TRUTH:
+        if _evaluate_on_no_rows(self.name, self._condition, rows.schema, self.expression or "").kind != TRUTH:
             raise StageError(self.name, "the result of the expression is not true or false; compare it, as in x > 0")
         n_rows = 0
         for batch in rows.map(partial(_keep_true_rows, self._condition), last=True):
@@ -54,7 +54,7 @@ class Where(TrainingStage):
 
 
 def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:
-    truth = np.broadcast_to(evaluate(condition, partial(read_attribute, batch)).data, len(batch))
+    truth = np.broadcast_to(evaluate_tree(condition, partial(read_attribute, batch)).data, len(batch))
     return batch if (truth == 1).all() else batch.take(np.flatnonzero(truth == 1))
 
 
@@ -100,11 +100,11 @@ class Set(Stage):
         self._target = plain.strip() if quote is None else quoted.replace(quote * 2, quote)
         if match is None or not self._target:
             raise UsageError(f"{self.name}: write NAME=EXPRESSION")
-        self._tree = _parse_expression(self.name, text, match.end())
+        self._tree = _parse_option(self.name, text, match.end())
 
     def build(self, schema: Schema, state: State) -> Built:
         name, tree = self._target, self._tree
-        value = _infer_type(self.name, tree, schema, self.assignment or "")
+        value = _evaluate_on_no_rows(self.name, tree, schema, self.assignment or "")
         position = find_attribute(schema.attributes, name)
         weight = 1.0 if position is None else schema.attributes[position].weight
         if value.kind == TEXT and value.is_closed:
@@ -114,10 +114,10 @@ class Set(Stage):
             attribute = Attribute(name, kind, format=value.format, weight=weight)
 
         def compute(batch: Batch) -> Any:
-            value = evaluate(tree, partial(read_attribute, batch))
+            value = evaluate_tree(tree, partial(read_attribute, batch))
             data = np.broadcast_to(value.data, len(batch))
             if attribute.kind == "numeric":
-                return turn_infinite_to_nan(data)
+                return infinite_to_nan(data)
             if attribute.kind == "nominal":
                 return np.where(data < 0, np.nan, data)
             from filterkit.plugin import make_dates, pick_texts
@@ -156,7 +156,7 @@ class Map(ColumnStage):
 
     def __post_init__(self) -> None:
         text = self.expression or ""
-        self._tree = _parse_expression(self.name, text)
+        self._tree = _parse_option(self.name, text)
         try:
             if self._evaluate_expression(dict.fromkeys(VARIABLES, np.empty(0))).kind not in (NUMBER, TRUTH, ""):
                 raise ExpressionError("the result of the expression is not a number", 0)
@@ -164,7 +164,7 @@ class Map(ColumnStage):
             raise UsageError(f"{self.name}: {describe_expression_error(error, text)}") from None
 
     def _evaluate_expression(self, variables: dict[str, Floats]) -> Value:
-        return evaluate(self._tree, partial(read_variable, variables))
+        return evaluate_tree(self._tree, partial(read_variable, variables))
 
     def output(self, schema: Schema) -> Schema:
         probes = {name: np.array([1.25 + number]) for number, name in enumerate(VARIABLES)} | {"VALUE": np.zeros(1)}
@@ -186,6 +186,6 @@ class Map(ColumnStage):
 
     def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(turn_infinite_to_nan(self._evaluate_expression(variables).data), values.shape)
+        image = np.broadcast_to(infinite_to_nan(self._evaluate_expression(variables).data), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, image)

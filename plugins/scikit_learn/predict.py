@@ -118,7 +118,7 @@ class Predict(Learner):
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
 
-    def make_unfitted(self, chosen: dict[str, Any] | None = None) -> Any:
+    def make_unfitted_estimator(self, chosen: dict[str, Any] | None = None) -> Any:
         """Make the estimator, not yet fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
         assert self.estimator is not None
         estimator = make_estimator(self.name, self.estimator, self.set, chosen)
@@ -136,7 +136,7 @@ class Predict(Learner):
         """Scikit-learn's tags, which say what the estimator accepts."""
         from sklearn.utils import get_tags
 
-        estimator = self.make_unfitted()
+        estimator = self.make_unfitted_estimator()
         try:
             tags = get_tags(estimator)
         except AttributeError:  # those of SelfTrainingClassifier are its estimator's, which is None
@@ -148,7 +148,7 @@ class Predict(Learner):
         return tags
 
     def expect_threshold(self) -> float | None:
-        return _THRESHOLDS.get(_find_score_method([self.make_unfitted()]))
+        return _THRESHOLDS.get(_find_score_method([self.make_unfitted_estimator()]))
 
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
@@ -177,7 +177,8 @@ class Predict(Learner):
 
     @cached_property
     def _takes_categories(self) -> bool:
-        return bool(self.make_unfitted().get_params().get("categorical_features") == "from_dtype")  # the default
+        categories = self.make_unfitted_estimator().get_params().get("categorical_features")
+        return bool(categories == "from_dtype")  # the default
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
         check_finite(self.name, batch, rows, missing_allowed=self._estimator_tags.input_tags.allow_nan)
@@ -232,7 +233,7 @@ class Predict(Learner):
             if not is_numeric and not np.ptp(target):
                 fitted.append(int(target.flat[0]))
                 continue
-            estimator = self.make_unfitted(chosen)
+            estimator = self.make_unfitted_estimator(chosen)
             if self._takes_categories and training.schema.nominal.any():
                 estimator.set_params(categorical_features=training.schema.nominal)
             fit = estimator.fit
@@ -251,7 +252,7 @@ class Predict(Learner):
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
         estimators = load_estimator(self.name, state["estimators"])
-        wanted, groups = type(self.make_unfitted()), len(tasks.group_bounds) - 1
+        wanted, groups = type(self.make_unfitted_estimator()), len(tasks.group_bounds) - 1
         if not isinstance(estimators, list) or len(estimators) not in (1, groups):
             raise FilterkitError("its saved estimators are neither one nor one for each class or label")
         for each in estimators:

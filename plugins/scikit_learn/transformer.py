@@ -60,7 +60,7 @@ class Sklearn(SelectiveStage):
             raise UsageError(f"{self.name}: name the transformer, as in: sklearn --class PowerTransformer")
         check_class_and_parameters(self.name, self.class_, self.set)
 
-    def make_unfitted(self) -> Any:
+    def make_unfitted_estimator(self) -> Any:
         """Make the transformer that the options name, not yet fitted."""
         estimator = make_estimator(self.name, self.class_, self.set)
         if not hasattr(estimator, "transform"):
@@ -70,7 +70,7 @@ class Sklearn(SelectiveStage):
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
-        estimator = self.make_unfitted()
+        estimator = self.make_unfitted_estimator()
         if schema.nominal.any():
             name = schema.features[int(schema.nominal.argmax())].name
             raise StageError(self.name, f"attribute '{name}' is nominal; put onehot before it, or remove the attribute")
@@ -85,7 +85,7 @@ class Sklearn(SelectiveStage):
 
     def from_state(self, state: State, schema: Schema) -> Fitted:
         estimator = load_estimator(self.name, state["estimator"])
-        if type(estimator) is not type(self.make_unfitted()):
+        if type(estimator) is not type(self.make_unfitted_estimator()):
             raise FilterkitError(f"the transformer in it is not of the class {self.class_}")
         return FittedTransformer(self.name, estimator, schema, state["names"])
 
