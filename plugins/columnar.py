@@ -193,14 +193,7 @@ class ArrowIpc(Columnar):
 
 
 class ColumnarTable(Table):
-    """An opened Parquet or Arrow file.
-
-    Parameters
-    ----------
-    form : the format.
-    opening : of the input.
-    file : closed at the end.
-    """
+    """An opened Parquet or Arrow file."""
 
     _source: IO[bytes]
 
@@ -399,13 +392,9 @@ def can_read_as(found: Attribute, known: Attribute) -> bool:
 
 
 class GroupPart(NamedTuple):
-    """Groups of rows that a worker reads.
+    """Groups of rows that a worker reads: from `first` up to, but not including, `stop`.
 
-    Attributes
-    ----------
-    path : of the file, absolute.
-    name : what messages call it.
-    first, stop : the numbers of the first group, and of the one after the last.
+    They are in a file at the absolute `path`, which messages call `name`.
     """
 
     path: str

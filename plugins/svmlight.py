@@ -145,14 +145,9 @@ def _tidy_lines(text: bytes) -> bytes:
 
 
 class LibsvmTable(TextTable):
-    """An opened LIBSVM file.
+    """An opened LIBSVM file, whose attributes have the class at a position.
 
-    Parameters
-    ----------
-    form, opening : see `FileFormat.open`.
-    attributes : all, with the class.
-    position : that of the class.
-    file : a local copy to read instead of the input, which is closed at the end; None for none.
+    `file` is a local copy to read instead of the input, which is closed at the end; None for none.
     """
 
     sparse = True
@@ -184,15 +179,7 @@ class LibsvmTable(TextTable):
 
 
 class LibsvmParser(TextParser):
-    """Parses blocks of libsvm to batches.
-
-    Parameters
-    ----------
-    schema : see `TextParser`.
-    opening : of the input.
-    base : the index of the first attribute.
-    position : of the class among the attributes.
-    """
+    """Parses blocks of libsvm to batches; `base` is the index of the first attribute, `position` that of the class."""
 
     def __init__(self, schema: Schema, opening: Opening, base: int, position: int) -> None:
         super().__init__(schema, opening.rejects)

@@ -69,13 +69,9 @@ class Header(NamedTuple):
 class HeaderPieces(Iterator[bytes]):
     """Iterates over the pieces of a header, and holds them, so that they can be read again.
 
-    Attributes
-    ----------
-    pieces : of whole lines.
-    all_of_them : whether to hold all, as long as they are not too large; otherwise only the latest, which has the line
-        of an error.
-    recent : the pieces that are held.
-    first : the number of the first line in `recent`.
+    Pieces are whole lines. `all_of_them` says whether to hold all, as long as they are not too large; otherwise only
+    the latest, which has the line of an error. Those that are held are `recent`, and their first line is number
+    `first`.
     """
 
     pieces: Iterator[bytes]

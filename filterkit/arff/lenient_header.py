@@ -39,13 +39,9 @@ _TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|rela
 
 
 class MendedDeclaration(NamedTuple):
-    """A line of a header that has been rewritten as proper ARFF.
+    """The `text` of a line of a header, without line end, rewritten as proper ARFF, and the `kind` of its note.
 
-    Attributes
-    ----------
-    text : without a line end.
-    kind : of the note about it, see `filterkit.formats.notes`.
-    output : the attribute that ``@outputs`` of KEEL names alone, or None.
+    `output` is the attribute that ``@outputs`` of KEEL names alone, or None.
     """
 
     text: str

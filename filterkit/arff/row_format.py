@@ -26,13 +26,10 @@ def quote_all(texts: list[str]) -> list[str]:
 
 
 class RowFormat:
-    """Says how the rows of one schema are written as ARFF, and formats their texts and dates.
+    """Says how the rows of one schema, sparse or dense, are written as ARFF, and formats their texts and dates.
 
-    Attributes
-    ----------
-    schema : of the rows; it is sparse if they are written as index and value pairs.
-    precision : significant digits; None for the shortest text that reads back to the same float64.
-    labels : by the position of each nominal attribute, the texts of its values followed by ``?``.
+    `precision` is the number of significant digits, None for the shortest text that reads back to the same float64.
+    `labels` has the texts of the values of each nominal attribute, followed by ``?``, by its position.
     """
 
     def __init__(self, schema: Schema, precision: int | None) -> None:

@@ -134,11 +134,7 @@ class ArffTable(TextTable):
 class FurtherFiles(NamedTuple):
     """Opens the files of an input after the first, which have its header or none.
 
-    Attributes
-    ----------
-    name : of the first file.
-    attributes : that its header declares.
-    opening : how it was opened.
+    The first file has this `name` and these `attributes`, and was opened by `opening`.
     """
 
     name: str

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 class Entries(NamedTuple):
     """A column of numbers, most of which are zero.
 
-    Attributes
-    ----------
-    rows : int (entries,), ascending, the indices of the rows that have values; the others are zero.
-    values : float64 (entries,).
-    length : the number of all rows.
+    There are `values`, float64 (entries,), in the ascending `rows`, int (entries,); the others of `length` rows are
+    zero.
     """
 
     rows: np.ndarray

@@ -22,20 +22,9 @@ from filterkit.temporary import LockedFolder
 
 
 class UnfinishedFile:
-    """A file that is written in a new hidden folder beside its later path.
+    """A file that is written at `path`, in a new hidden folder beside the absolute path `target` that it gets at last.
 
-    Parameters
-    ----------
-    target : the absolute path that the file gets when it is complete.
-
-    Attributes
-    ----------
-    path : where to write the file; nobody else uses this path.
-    target : as passed.
-
-    Raises
-    ------
-    OSError : the folder of `target` cannot be written to.
+    Nobody else uses this path. Raises OSError if the folder of `target` cannot be written to.
     """
 
     def __init__(self, target: str) -> None:

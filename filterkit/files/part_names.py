@@ -11,13 +11,9 @@ from filterkit.errors import PATH, UsageError, quoted
 
 
 class PartNames(NamedTuple):
-    """The names of the files of an output in parts.
+    """The names of the files of an output in parts, whose `path` is as the user gave it, with a ``*``.
 
-    Attributes
-    ----------
-    path : as the user gave it.
-    folder : where they are: a path, empty for the working folder, or a URL.
-    before, after : what stands on both sides of the ``*``.
+    They are in a `folder`: a path, empty for the working folder, or a URL; `before` and `after` stand around the ``*``.
     """
 
     path: str

@@ -19,13 +19,9 @@ class Rejected(NamedTuple):
 
 @dataclass
 class RejectWriter:
-    """Writes rejected rows in order, each after a comment with its file and line and the reason.
+    """Writes rejected rows to `out` in order, each after a comment with its file and line and the reason.
 
-    Attributes
-    ----------
-    out : the stream to write to.
-    most : how many rows may be rejected; None for any number.
-    count : how many rows have been rejected.
+    It counts the rejected rows; there may be `most` of them, or any number if that is None.
     """
 
     out: IO[bytes]

@@ -151,13 +151,10 @@ class Parsed(NamedTuple):
 
 
 class Files(NamedTuple):
-    """Small files of an input, which a worker reads as one part.
+    """Small files of an input, which a worker reads as one part of `nbytes`.
 
-    Attributes
-    ----------
-    files : at least one: the path of each, absolute or an fsspec URL, and its name.
-    nbytes : of all.
-    elsewhere : whether the worker may be on another machine, which may not have them.
+    Of each of the `files`, at least one, there is the path, absolute or an fsspec URL, and the name. `elsewhere` says
+    whether the worker may be on another machine, which may not have them.
     """
 
     files: tuple[tuple[str, str], ...]

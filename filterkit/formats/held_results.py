@@ -27,10 +27,8 @@ from filterkit.formats.part_reader import PartResult, WorkItem, fill_omitted_tex
 class HeldResults:
     """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
-    Attributes
-    ----------
-    first_texts : the first text of each column, by its number, as far as they are known. Workers get it, so it is
-        replaced and never changed.
+    `first_texts` has the first text of each column, by its number, as far as they are known. Workers get it, so it is
+    replaced and never changed.
     """
 
     first_texts: dict[int, str]

@@ -39,13 +39,10 @@ class WrittenPart(NamedTuple):
 
 @dataclass(frozen=True)
 class PartWriter:
-    """Writes batches as a complete file, a part of an output; can be pickled.
+    """Writes batches as a complete file, a part of an output, in a form; can be pickled.
 
-    Attributes
-    ----------
-    form : of the rows.
-    folder : where the file goes, absolute, under a name that no other has.
-    name : what messages call the output; its ending says the compression.
+    The file goes to the absolute `folder`, under a name that no other has. Messages call the output `name`, whose
+    ending says the compression.
     """
 
     form: Form
