@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import operator
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,7 @@ from filterkit.formats.reader import Reader
 from filterkit.stages.base import RowStage, State
 from filterkit.stages.columns import ColumnStage
 from filterkit.testing.methods import check_methods
-from filterkit.testing.samples import SAMPLES
+from filterkit.testing.samples import FOLDER, SAMPLES
 
 _JOBS = (1, 2, 4)
 _OPTIONS = "no such option"  # for --engine NAME:OPTIONS
@@ -212,12 +210,12 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
 
 def check_output_is_that_of_local(engine: type[Engine]) -> None:
     """Check that a chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
-    for name, text in SAMPLES.items():
-        expected = _write_rows(LocalEngine(1), text)
+    for name in SAMPLES:
+        expected = _write_rows(LocalEngine(1), name)
         for jobs in _JOBS:
             try:
                 with engine(jobs) as made:
-                    found = _write_rows(made, text)
+                    found = _write_rows(made, name)
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
                 raise AssertionError(f"{engine.name}: the sample {name} fails with {jobs} jobs: {what}") from error
@@ -226,20 +224,15 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
             )
 
 
-def _write_rows(engine: Engine, text: str) -> bytes:
-    """Read ARFF text in blocks of one or two rows, fit and apply a chain in an engine, and return the bytes written."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "t.arff")
-        Path(path).write_text(text, "utf-8")
-        with Reader(Arff(), Opening(path, block_size=16)) as reader:
-            source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
-            try:
-                fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
-                written = BytesIO()
-                RowWriter(Form(Arff(), fitted.schema, fitted.schema.sparse)).write(written, partial(out.map, last=True))
-                return written.getvalue()
-            finally:
-                source.close()
+def _write_rows(engine: Engine, sample: str) -> bytes:
+    """Read a sample in blocks of one or two rows, fit and apply a chain in an engine, and return the bytes written."""
+    with Reader(Arff(), Opening(str(FOLDER / f"{sample}.arff"), block_size=16)) as reader:
+        source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
+        with closing(source):
+            fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
+            written = BytesIO()
+            RowWriter(Form(Arff(), fitted.schema, fitted.schema.sparse)).write(written, partial(out.map, last=True))
+            return written.getvalue()
 
 
 def _square_slowly(item: int) -> int:
