@@ -140,8 +140,8 @@ class FirstRow(Moments):
         made.value = several[0].value
         return made
 
-    def some(self, low, high):
-        made = super().some(low, high)
+    def replace(self, **changes):
+        made = super().replace(**changes)
         made.value = self.value
         return made
 
