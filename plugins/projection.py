@@ -195,12 +195,8 @@ _WORD = 64  # signs come from the bits of a number
 def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
     """Draw the random signs of columns in some components: float64 (columns, stop - first), 1 or −1.
 
-    They do not depend on which other columns or components are asked for.
-
-    Parameters
-    ----------
-    columns : int64, the numbers of columns.
-    first, stop : the components, from 0; `first` is a multiple of 64.
+    They do not depend on which other columns or components are asked for. Components count from 0, and `first` is a
+    multiple of 64.
     """
     words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
     counter = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)

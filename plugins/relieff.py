@@ -163,13 +163,8 @@ class ComparableRows(NamedTuple):
 def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, neighbors: int) -> Floats:
     """Score columns by ReliefF, for a nominal class: float64 (columns,).
 
-    Parameters
-    ----------
-    rows : the rows that count.
-    y : int32 (rows,), their classes.
-    weights : float64 (rows,).
-    drawn : int64 (n,), the numbers of the rows to score by.
-    neighbors : how many neighbors of each class.
+    `y`, int32 (rows,), are the classes of the rows, `drawn`, int64 (n,), the numbers of those to score by, each with so
+    many `neighbors` of each class.
     """
     share = np.bincount(y, weights) / weights.sum()
     members = {label: np.flatnonzero(y == label) for label in np.flatnonzero(share).tolist()}

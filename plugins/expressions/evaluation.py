@@ -59,13 +59,10 @@ class Value(NamedTuple):
 
 
 class Function(NamedTuple):
-    """Holds a function or an operator of expressions.
+    """Holds a function or an operator of expressions, which takes from `least` to `most` operands.
 
-    Attributes
-    ----------
-    compute : returns the value of a call, from the name of the function and the values of its operands.
-    least, most : how many operands it takes.
-    kinds : the kinds that operands may have; empty if `compute` checks them.
+    `compute` returns the value of a call, from the name of the function and the values of its operands, whose kinds it
+    checks if `kinds` is empty.
     """
 
     compute: Callable[..., Value]

@@ -93,12 +93,7 @@ class Sklearn(SelectiveStage):
 class FittedTransformer(Fitted):
     """Transforms rows by a fitted transformer of scikit-learn.
 
-    Parameters
-    ----------
-    stage : the name of the stage.
-    estimator : the transformer.
-    schema : of the incoming batches.
-    names : of the outgoing columns; None if the transformer does not name them.
+    `names` are those of the outgoing columns; None if the transformer does not name them.
     """
 
     def __init__(self, stage: str, estimator: Any, schema: Schema, names: list[str] | None) -> None:

@@ -12,13 +12,9 @@ from .estimates import compute_log_odds
 def shape_values(values: Floats, column: Ints, task: Ints | int, state: State, log_odds: bool) -> Floats:
     """Shape some values by the curves of their columns: float64 (n,), not yet multiplied by ``--weight``.
 
-    Parameters
-    ----------
-    values : float64 (n,).
-    column : int64 (n,), the incoming column of each.
-    task : for which task each is shaped, int64 (n,) or one for all.
-    state : what `Shape.fit_columns` returned.
-    log_odds : whether estimates are interpolated first, and become log odds then.
+    `column`, int64 (n,), is the incoming column of each, and `task`, int64 (n,) or one for all, the task for which it
+    is shaped. `state` is what `Shape.fit_columns` returned, and `log_odds` says whether estimates are interpolated
+    first, and become log odds then.
     """
     image = _interpolate_curves(values, column, task, state, log_odds)
     absent, is_zero = np.isnan(values), values == 0

@@ -14,12 +14,7 @@ _STEPS = 50  # Newton's method needs about ten
 class WeightedRows(NamedTuple):
     """Holds the rows of some columns, those of one column and value together, in any order.
 
-    Attributes
-    ----------
-    column : int64 (n,).
-    value : float64 (n,).
-    counts : float64 (n, classes), the weight of the rows of each class.
-    total : float64 (n,), the weight of all rows.
+    `counts`, float64 (n, classes), are the weights of the rows of each class, and `total`, float64 (n,), of all rows.
     """
 
     column: Ints
@@ -32,14 +27,8 @@ def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: 
     """Predict by each column alone the log odds that held-out rows are positive: float64 (n,), for each value of them.
 
     For each column it fits a logistic regression on the standardised values, with the penalty w²/2 and a free
-    intercept: scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``.
-
-    Parameters
-    ----------
-    columns : how many there are.
-    task : the code of the positive class.
-    training : the rows to fit on; their values are finite.
-    held_out : the rows to predict, likewise.
+    intercept: scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``. `columns` is how many there are, and
+    `task` the code of the positive class. All values are finite.
     """
     # Where squares overflow or underflow, multiply values by a power of two. Nothing else changes, because values are
     # standardised.

@@ -91,17 +91,9 @@ class AiSvm(Learner):
 def find_sensitive_threshold(scores: Floats, positive: Bools, threshold: float, least: float, weights: Floats) -> float:
     """Find the threshold with the largest sensitivity whose specificity is at least `least` (section 2.2).
 
-    It tries the thresholds half-way between neighbouring scores below `threshold`, from the top. Of those with the
-    largest sensitivity it returns the first, which has the largest specificity; if none finds more positive rows, it
-    returns `threshold`.
-
-    Parameters
-    ----------
-    scores : float64 (rows,), the scores of the training rows.
-    positive : bool (rows,), whether each is positive.
-    threshold : the present threshold; rows that score above it are predicted as positive.
-    least : the lower limit for the specificity, a share of the rows that are not positive.
-    weights : float64 (rows,).
+    It tries the thresholds half-way between neighbouring scores of training rows below `threshold`, the present one,
+    from the top. Of those with the largest sensitivity it returns the first, which has the largest specificity; if none
+    finds more positive rows, it returns `threshold`. Rows that score above a threshold are predicted as positive.
     """
     values = np.unique(scores[scores <= threshold])[::-1]
     if not len(values) or positive.all():

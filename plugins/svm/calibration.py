@@ -14,12 +14,6 @@ def fit_sigmoid(scores: Floats, positive: Bools, weights: Floats) -> tuple[float
 
     The fit is by maximum likelihood against Platt's targets, (n₊ + 1) / (n₊ + 2) for positive rows and 1 / (n₋ + 2) for
     the others. A row of weight w counts like w rows.
-
-    Parameters
-    ----------
-    scores : float64 (rows,).
-    positive : bool (rows,), whether each row is positive.
-    weights : float64 (rows,).
     """
     from sklearn.linear_model import LogisticRegression
 

@@ -97,11 +97,8 @@ def solve_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> 
 def compute_intercept_bounds(exact: Floats, positive: Bools, above: Bools, below: Bools) -> tuple[float, float]:
     """Return the least and the largest value that the best intercept can have; −∞ or ∞ where no row bounds it.
 
-    Parameters
-    ----------
-    exact : float64 (rows,), the intercept with which each row would be at its margin.
-    positive : bool (rows,).
-    above, below : bool (rows,), whether the multiplier of each row is above 0, and below its cost.
+    `exact`, float64 (rows,), is the intercept with which each row would be at its margin; `above` and `below`, bool
+    (rows,), say whether its multiplier is above 0, and below its cost.
     """
     least = exact[np.where(positive, below, above)].max(initial=-np.inf)  # of rows that want no smaller intercept
     most = exact[np.where(positive, above, below)].min(initial=np.inf)  # of rows that want no larger one
@@ -167,12 +164,9 @@ def _choose_step_length(
 ) -> float:
     """Return the share of a step that leads near the lowest point: at most 1, and 0 if no step leads down.
 
-    Parameters
-    ----------
-    lack : float64 (rows,), what each row lacks to the margin before the step.
-    gain : float64 (rows,), what the whole step adds to the margin of each row.
-    costs, steepness : as in `_find_intercept`.
-    slope, curvature : the derivatives of half the squared length of the coefficients along the step.
+    `lack`, float64 (rows,), is what each row lacks to the margin before the step, and `gain`, float64 (rows,), what the
+    whole step adds to it. `slope` and `curvature` are the derivatives of half the squared length of the coefficients
+    along the step.
     """
 
     def compute_slope(length: float) -> float:

@@ -14,13 +14,8 @@ def find_best_threshold(scores: Floats, positive: Bools, weights: Floats) -> flo
     """Find the threshold above which predictions of positive have the best F1 = 2 tp / (2 tp + fp + fn).
 
     It lies half-way between two neighbouring scores, and below all scores it is the lowest less 1; in either case it is
-    0 if that does the same. Of equally good thresholds it is the one nearest to 0. Without a positive row it is 0.
-
-    Parameters
-    ----------
-    scores : float64 (rows,), of rows that the model has not learned from.
-    positive : bool (rows,), whether each row is positive.
-    weights : float64 (rows,).
+    0 if that does the same. Of equally good thresholds it is the one nearest to 0. Without a positive row it is 0. All
+    parameters are of rows that the model has not learned from.
     """
     if not positive.any():
         return 0.0

@@ -21,13 +21,9 @@ from filterkit.plugin import (
 
 
 class Entropies(NamedTuple):
-    """Holds the entropies of n features in bits, float64 (n,) each.
+    """Holds the entropies of the values of n features and of the classes, in bits, float64 (n,) each.
 
-    Attributes
-    ----------
-    values : of the values of a feature.
-    classes : of the classes.
-    gain : how much less the classes have once the value is known, at least 0.
+    `gain` is how much less the classes have once the value is known, at least 0.
     """
 
     values: Floats

@@ -43,12 +43,8 @@ def split_sequence_keys(key: np.ndarray, length: int) -> Ints:
 class Counts(NamedTuple):
     """Holds how often words or sequences of one length occur; ordered by key and class, each pair once.
 
-    Attributes
-    ----------
-    key : (n,), see `make_sequence_keys`.
-    label : int64 (n,), the class.
-    rows : int64 (n,), in how many rows of the class it occurs.
-    occurrences : int64 (n,), how often it occurs in them.
+    `label`, int64 (n,), is the class, `rows`, int64 (n,), in how many of its rows the sequence occurs, and
+    `occurrences`, int64 (n,), how often in all; for `key` see `make_sequence_keys`.
     """
 
     key: np.ndarray
