@@ -39,12 +39,7 @@ class RowError(FilterkitError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        source: str | None = None,
-        line: int | None = None,
-        attribute: str | None = None,
+        self, message: str, *, source: str | None = None, line: int | None = None, attribute: str | None = None
     ) -> None:
         super().__init__(message)
         self.message = message

@@ -51,10 +51,8 @@ from filterkit.stages.options import get_option_values
 
 @contextmanager
 def _raise_value_errors() -> Iterator[None]:
-    """Turn each `FilterkitError` of a context, or of a decorated method, into a `ValueError`, as scikit-learn expects.
-
-    Its message says NaN for what is missing.
-    """
+    """Turn each `FilterkitError` of a context, or of a decorated method, into a `ValueError`, as scikit-learn
+    expects. Its message says NaN for what is missing."""
     try:
         yield
     except FilterkitError as error:
@@ -85,10 +83,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """Raise a ValueError if a chain of these stages cannot be such an estimator."""
 
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
-        """Return whether y, (rows,), is a numeric class; raise a ValueError if the stages that need it cannot take it.
-
-        It is not if no stage needs y.
-        """
+        """Return whether y, (rows,), is a numeric class; raise a ValueError if the stages that need it cannot
+        take it. It is not if no stage needs y."""
         raise NotImplementedError
 
     def _transform_rows(self, X: Any) -> Batch:
@@ -550,9 +546,7 @@ def _list_attributes_without_class(schema: Schema) -> list[Attribute]:
 
 def _make_frame(batch: Batch, container: str, index: Any) -> Any:
     """Return the rows without class and weights as a data frame of Polars or pandas; the latter with this index.
-
-    `index` is that of the rows that came in; None, or a method of a list, if they had none.
-    """
+    `index` is that of the rows that came in; None, or a method of a list, if they had none."""
     schema = Schema("X", _list_attributes_without_class(batch.schema), sparse=batch.sparse)
     batch = batch.replace(schema=schema, y=None, weights=None)
     if container == "polars":

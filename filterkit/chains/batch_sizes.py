@@ -17,9 +17,7 @@ _VALUE_BYTES = 8
 
 def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
     """Yield the rows of some batches in new batches of about `size` bytes, which do not depend on the old batches.
-
-    A row belongs to the batch in whose range of `size` bytes it begins. No batch is empty.
-    """
+    A row belongs to the batch in whose range of `size` bytes it begins. No batch is empty."""
     for _, pieces in groupby(_yield_numbered_pieces(batches, size), itemgetter(0)):
         yield concatenate([piece for _, piece in pieces], schema)
 

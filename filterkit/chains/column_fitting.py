@@ -174,12 +174,7 @@ def learn_in_strips(
 
 
 def _compute_strip(
-    stage: ColumnStage,
-    count_rows: Callable[..., Statistic],
-    rows: Rows,
-    low: int,
-    high: int,
-    budget: int,
+    stage: ColumnStage, count_rows: Callable[..., Statistic], rows: Rows, low: int, high: int, budget: int
 ) -> Passes[Strip]:
     """Compute the strip of columns from `low` up to, but not including, `high`, in one pass.
 
@@ -231,10 +226,8 @@ def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[S
 
 
 def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
-    """Join the states of ranges of columns; `stored` is what `store_states` returned for each range.
-
-    Joining them in memory would take them twice. Ragged arrays, which may be large, are mapped from the file.
-    """
+    """Join the states of ranges of columns; `stored` is what `store_states` returned for each range. Joining them
+    in memory would take them twice. Ragged arrays, which may be large, are mapped from the file."""
     give_back_freed_memory()  # of fitting, which may be as large
     joined: list[State] = []
     for parts in zip(*stored):
@@ -253,9 +246,7 @@ def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
 
 def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, Floats]:
     """Call `take`, which takes the statistic of a batch, and return its result with four numbers, float64 (4,).
-
-    These are the two of `sum_weights`, how many rows have no class, and how many do not have the weight 1.
-    """
+    These are the two of `sum_weights`, how many rows have no class, and how many do not have the weight 1."""
     n_unlabelled, n_weighted = np.count_nonzero(~batch.class_known), np.count_nonzero(batch.row_weights != 1)
     return take(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
@@ -266,10 +257,8 @@ def _merge_first_columns(n_columns: int, jobs: int, several: list[Statistic]) ->
 
 
 def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
-    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; return its state and totals.
-
-    The statistic may be that of the earlier stage `counted_for`, pushed through the stages in between.
-    """
+    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; return its state and
+    totals. The statistic may be that of the earlier stage `counted_for`, pushed through the stages in between."""
     statistic, begin, end = item
     view = statistic.column_range(begin, end).without_other_columns()
     if isinstance(view, ContingencyTable):
@@ -279,10 +268,8 @@ def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[
 
 
 def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
-    """Compute the table of the rows that come out of a fitted stage from that of the rows that come in.
-
-    If it takes more than `budget` bytes, it has only the first columns, because nobody learns from it.
-    """
+    """Compute the table of the rows that come out of a fitted stage from that of the rows that come in. If it takes
+    more than `budget` bytes, it has only the first columns, because nobody learns from it."""
     pushed: list[ContingencyTable] = []
     n_bytes = 0
     for begin, end in _divide_columns(fitted.stage, budget, table):

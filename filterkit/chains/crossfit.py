@@ -99,9 +99,7 @@ def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch
 
 def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]) -> Learned:
     """Let a stage learn from the columns of an item, ``(table of pairs of class and fold, first column, stop)``.
-
-    Return the state of all rows, followed, if the stage cross-fits, by those of the rows outside each fold.
-    """
+    Return the state of all rows, followed, if the stage cross-fits, by those of the rows outside each fold."""
     paired, begin, end = item
     table = paired.column_range(begin, end).without_other_columns()
     target = table.schema.class_attribute
@@ -123,10 +121,8 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
 
 
 def read_counted_classes(rows: Rows) -> Ints:
-    """Read the class of every row in one pass, and return it, int32 (rows,); -1 for rows that do not count.
-
-    These have an unknown class or labels, or no weight. If labels or numbers are predicted, all other rows have 0.
-    """
+    """Read the class of every row in one pass, and return it, int32 (rows,); -1 for rows that do not count. These
+    have an unknown class or labels, or no weight. If labels or numbers are predicted, all other rows have 0."""
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_counted_classes)])
 
 

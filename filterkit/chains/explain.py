@@ -79,9 +79,7 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
 
 def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
     """Yield the steps in which a group of stages is fitted; column stages that one statistic serves share one.
-
-    `is_numeric` says whether the class is a number, whose quantiles take a pass of their own.
-    """
+    `is_numeric` says whether the class is a number, whose quantiles take a pass of their own."""
     stage, names = group[0], (group[0].name,)
     if learns_from_statistic(stage):
         statistic = stage.learns_from

@@ -42,10 +42,8 @@ Passes = Generator[list[Query], None, T]
 
 
 def merge_records(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
-    """Compute the record of each batch of some rows in one pass, and return the record of all rows.
-
-    The query of the pass is yielded, for `run_passes` to answer.
-    """
+    """Compute the record of each batch of some rows in one pass, and return the record of all rows. The query of
+    the pass is yielded, for `run_passes` to answer."""
     merger = RecordMerger(compute, rows.schema)
     yield [Query(rows, compute, merger.add)]
     return merger.merge()
@@ -83,10 +81,8 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
 
 
 def _compute_results(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
-    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed stages.
-
-    The batch passes stages that tasks share once.
-    """
+    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed
+    stages. The batch passes stages that tasks share once."""
     passed: dict[tuple[int, int], Batch] = {}  # by the incoming batch and the stage
     results = []
     for stages, compute in tasks:

@@ -131,9 +131,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
 
 def _read_pipe_into_memory(path: Any) -> Any:
     """Read a pipe into memory, because zipfile moves within a file; return any other path or file object as it is.
-
-    Of a pipe that does not begin like a zip archive, only the first bytes are read, which zipfile then refuses.
-    """
+    Of a pipe that does not begin like a zip archive, only the first bytes are read, which zipfile then refuses."""
     if hasattr(path, "read") or identify_pipe(path) is None:
         return path
     with open(path, "rb") as pipe:
@@ -143,9 +141,7 @@ def _read_pipe_into_memory(path: Any) -> Any:
 
 def summarize_saved_chain(path: str) -> dict[str, Any]:
     """Describe a file that `save` wrote, in mappings, lists, texts and numbers; its plugins need not be installed.
-
-    Raise FilterkitError if the file is no saved chain, has a newer format, or is damaged.
-    """
+    Raise FilterkitError if the file is no saved chain, has a newer format, or is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
             header = _read_header(archive)
@@ -244,9 +240,7 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 
 def _encode_state_value(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
     """Encode the entry `key` of the state of stage `number` for JSON; its arrays are added to `arrays` by name.
-
-    Raise NotImplementedError if the value is of a type that cannot be saved.
-    """
+    Raise NotImplementedError if the value is of a type that cannot be saved."""
     name = f"{number}.{key}"
     if isinstance(value, Ragged):
         arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
@@ -277,10 +271,8 @@ def _yield_array_members(state: dict[str, Any]) -> Iterator[str]:
 
 
 def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
-    """Return the value that `_encode_state_value` encoded, with its arrays from the archive.
-
-    Raise _DamageError if the types or lengths of its arrays do not fit.
-    """
+    """Return the value that `_encode_state_value` encoded, with its arrays from the archive. Raise _DamageError if
+    the types or lengths of its arrays do not fit."""
     if "plain" in note:
         return note["plain"]
     first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _yield_array_members({"": note}))

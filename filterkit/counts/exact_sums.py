@@ -65,9 +65,7 @@ class ExactSums:
     @staticmethod
     def merge(several: Sequence[ExactSums]) -> ExactSums:
         """Add up sums of the same columns and power, at least one, over the rows of all; exponents may differ.
-
-        No more than eleven digits stay; what lies below them is lost.
-        """
+        No more than eleven digits stay; what lies below them is lost."""
         power, values = several[0].power, np.maximum.reduce([sums.values for sums in several])
         weights = max(sums.weights for sums in several)
         shifts = [power * (values - sums.values) + weights - sums.weights for sums in several]
@@ -90,10 +88,8 @@ class ExactSums:
         return self.digits.nbytes
 
     def whole(self) -> np.ndarray:
-        """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``.
-
-        They are sums of values divided by ``2**(26 * values)`` (of their squares if `power` is 2), times weights.
-        """
+        """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``. They are sums of values
+        divided by ``2**(26 * values)`` (of their squares if `power` is 2), times weights."""
         whole = np.zeros(len(self.values), object)
         for digit in self.digits.astype(np.int64):
             whole = (whole << BITS) + digit

@@ -89,9 +89,7 @@ class Gram(Record):
     @staticmethod
     def find_grid(batch: Batch, reader: str) -> np.ndarray:
         """Return the grid of a batch, int64 (columns + 1,); that of several batches is `np.maximum` of theirs.
-
-        Raise StageError if a value is missing or infinite, or a weight cannot be counted.
-        """
+        Raise StageError if a value is missing or infinite, or a weight cannot be counted."""
         rows = select_counted_rows(batch, False, reader)
         counts = np.zeros(len(batch), bool)
         counts[rows.numbers - batch.start] = True
@@ -111,9 +109,7 @@ class Gram(Record):
     @staticmethod
     def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
         """Compute the sums of one batch of finite values. With one `grid` for all batches, sums can be merged.
-
-        Raise StageError if a weight cannot be counted.
-        """
+        Raise StageError if a weight cannot be counted."""
         gram = Gram(grid=grid, digits=np.zeros((_DIGITS, len(grid), len(grid)), np.int64), rows=0)
         gram._add(batch, reader)
         return gram
@@ -252,10 +248,8 @@ def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Turn vectors, float64 (n, k), one in each column, so that the largest component of each is positive.
-
-    Of components that are about as large as the largest, the first is meant, so that rounding does not decide.
-    """
+    """Turn vectors, float64 (n, k), one in each column, so that the largest component of each is positive. Of
+    components that are about as large as the largest, the first is meant, so that rounding does not decide."""
     size = np.abs(vectors)
     at = (size >= size.max(axis=0) * (1 - 1e-9)).argmax(axis=0)
     return np.ascontiguousarray(vectors * np.sign(vectors[at, np.arange(vectors.shape[1])]))

@@ -153,10 +153,8 @@ class Overview(Record):
         return np.asarray(np.minimum(self.texts.counts, self.rows - self.absent))
 
     def find_equal_columns(self) -> list[list[int]]:
-        """Group the columns of X that have the same values in all rows and the same labels.
-
-        Returns the ascending column numbers of each group of at least two; none without rows.
-        """
+        """Group the columns of X that have the same values in all rows and the same labels. Returns the
+        ascending column numbers of each group of at least two; none without rows."""
         if not self.rows:
             return []
         order = np.lexsort(self.prints.T)
@@ -191,10 +189,8 @@ def _replace_infinite(batch: Batch) -> Batch:
 
 
 def _measure_texts(column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Measure the values of an Arrow column that are not missing: float64 (n,) and their hashes, uint64 (n,).
-
-    A text is measured by its length in characters, a date by its milliseconds since 1970.
-    """
+    """Measure the values of an Arrow column that are not missing: float64 (n,) and their hashes, uint64 (n,). A
+    text is measured by its length in characters, a date by its milliseconds since 1970."""
     sizes, hashes = [np.zeros(0)], [np.zeros(0, np.uint64)]
     for chunk in column.chunks:
         chunk = chunk.drop_null()

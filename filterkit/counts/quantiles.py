@@ -86,19 +86,15 @@ class SortedValues:
 
     def find_linear(self, share: float) -> np.ndarray:
         """Return the quantile of each column by the method ``linear`` of `quantiles`; `share` is from 0 to 1.
-
-        float64 (columns,); NaN in a column without values.
-        """
+        float64 (columns,); NaN in a column without values."""
         rank = np.maximum(self.count - 1, 0) * share
         below = np.floor(rank)
         low, high = self.find_at_rank(below), self.find_at_rank(below + 1)
         return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
 
     def find_inverted_cdf(self, share: float) -> np.ndarray:
-        """Return the quantile of each column by the method ``inverted_cdf`` of `quantiles`; `share` is from 0 to 1.
-
-        float64 (columns,); NaN in a column without values.
-        """
+        """Return the quantile of each column by the method ``inverted_cdf`` of `quantiles`; `share` is from 0
+        to 1. float64 (columns,); NaN in a column without values."""
         before = self._column[self._upto / self.count[self._column] < share]
         return self._read_values_of_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
 

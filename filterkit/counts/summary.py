@@ -167,10 +167,8 @@ class Summary(Statistic):
         return Ragged(starts, collapse_parts(parts))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and the largest value of each column, zeros included: float64 (k,) each.
-
-        Both are 0 if all values are missing.
-        """
+        """Return the least and the largest value of each column, zeros included: float64 (k,) each. Both are 0
+        if all values are missing."""
         return include_zeros(self.low, self.high, np.asarray(self._zero_parts.any(axis=1)))
 
 
@@ -244,10 +242,8 @@ class Moments(Summary):
         return self._scale(self._mean, scale)
 
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
-        """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,).
-
-        A value minus `mean` minus this loses no digits.
-        """
+        """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,). A value minus
+        `mean` minus this loses no digits."""
         mean = _to_int(np.ldexp(self._mean, 2 * UNIT_BITS))  # a whole number, too, because no sum is below one unit
         remainder = (self._sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._weight
         remainder /= self._weight << 2 * UNIT_BITS
@@ -301,10 +297,8 @@ class Moments(Summary):
 
     @cached_property
     def _scaled_deviations(self) -> np.ndarray:
-        """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 * sums.values)``.
-
-        0 for a column that is constant, or missing in all rows.
-        """
+        """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 *
+        sums.values)``. 0 for a column that is constant, or missing in all rows."""
         total = (self.squares.whole() * self._weight << UNIT_BITS - _WEIGHT_BITS) - self._sum**2
         total /= self._weight << 2 * UNIT_BITS - _WEIGHT_BITS
         low, high = self.extremes()
@@ -313,10 +307,8 @@ class Moments(Summary):
 
 
 def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a dense batch.
-
-    Raise StageError if a value is infinite, in the name of the stage `reader`.
-    """
+    """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a dense batch. Raise StageError
+    if a value is infinite, in the name of the stage `reader`."""
     X = take_columns(rows.batch.X, columns)
     low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
     if len(X) and not (np.isfinite(low) & np.isfinite(high)).all():

@@ -84,10 +84,8 @@ class Thresholds:
         return sum_over_classes(self.selected)
 
     def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
-        """Return the weight of the rows of each class that each test selects: float64 (tests, classes of `cells`).
-
-        `cells` are `cells`, perhaps with other classes.
-        """
+        """Return the weight of the rows of each class that each test selects: float64 (tests, classes of
+        `cells`). `cells` are `cells`, perhaps with other classes."""
         selected = cells.cumulative(descending=True)
         nominal = cells.nominal[cells.column_of_cell]
         if nominal.any():
@@ -113,10 +111,8 @@ class Thresholds:
         return np.asarray(np.bincount(self.column, minlength=len(self.table)) > 0)
 
     def find_best(self, scores: np.ndarray, constant: float) -> np.ndarray:
-        """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,).
-
-        A column without a test has `constant`.
-        """
+        """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,). A column
+        without a test has `constant`."""
         best = np.full(len(self.table), constant)
         columns, begin = self.starts
         if len(columns):
@@ -125,9 +121,7 @@ class Thresholds:
 
     def count_against_rest(self, task: int | None) -> Counts:
         """Count each test for the class with code `task` against the rest; with None, all rows are positive.
-
-        The result is cached.
-        """
+        The result is cached."""
         if task not in self._against:
             tp = self.rows
             pos = total = float(self.table.totals.sum())
@@ -145,9 +139,7 @@ class Thresholds:
 
 def merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
     """Return `Counts` with each distinct pair of `tp` and `fp` once; all pairs if they are not small whole numbers.
-
-    Most tests of rare words have equal counts.
-    """
+    Most tests of rare words have equal counts."""
     width = np.floor(neg) + 1  # greater than any whole fp
     n_pairs = (np.floor(pos) + 1) * width
     if not len(tp) or n_pairs >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():

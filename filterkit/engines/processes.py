@@ -44,12 +44,8 @@ class ProcessEngine(Engine):
     name = "processes"
     reads_files = True
     _folder: TemporaryFolder  # of the processes that run
-
-    def __init__(self, jobs: int, options: str = "") -> None:
-        super().__init__(jobs, options)
-        self._file_numbers = count(1)
-        self._unfinished: set[Future[Any]] = set()
-        self._pool: process.ProcessPoolExecutor | None = None
+    _file_numbers: Iterator[int]
+    _pool: process.ProcessPoolExecutor | None = None
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order; raise a `FilterkitError` if a process is killed."""
@@ -71,7 +67,9 @@ class ProcessEngine(Engine):
         """End the processes, even if they are at work, and remove their files; another map would start new ones."""
         if self._pool is None:
             return
-        if self._unfinished or self._pool._broken:  # a broken pool waits for a process that it was starting as it broke
+        if (
+            self._pool._pending_work_items or self._pool._broken
+        ):  # a broken pool waits for a process that it was starting as it broke
             for each in list((self._pool._processes or {}).values()):
                 each.kill()
         self._pool.shutdown(cancel_futures=True)
@@ -83,8 +81,7 @@ class ProcessEngine(Engine):
         """Return the executor of the processes, which are started unless they run."""
         if self._pool is None:
             check_may_start()
-            self._unfinished = set()
-            self._folder = TemporaryFolder()
+            self._folder, self._file_numbers = TemporaryFolder(), count(1)
             try:
                 _dump(self.preparations, os.path.join(self._folder.path, "preparations"))
                 with hold_back_signals():
@@ -117,27 +114,20 @@ class ProcessEngine(Engine):
 
     def _submit(self, pool: process.ProcessPoolExecutor, function: str, item: Any) -> Future[str]:
         """Write an item to a file, and start work on it; the future gives the path of a file with the result.
-
-        `function` is the path of the function. Raise BrokenProcessPool if a process has been killed.
-        """
+        `function` is the path of the function. Raise BrokenProcessPool if a process has been killed."""
         path = self._write(item)
         with hold_back_signals():
             try:
-                future = pool.submit(_call_on_file, function, path)
+                return pool.submit(_call_on_file, function, path)
             except (OSError, ValueError):
                 if pool._broken:  # its pipes may be closed while an item is put into it, or a process started
                     raise process.BrokenProcessPool from None
                 raise
-            self._unfinished.add(future)
-            future.add_done_callback(self._unfinished.discard)
-            return future
 
 
 def _yield_results(pool: process.ProcessPoolExecutor, futures: Iterable[Future[str]]) -> Iterator[Any]:
-    """Yield the results of futures of a pool as they are done; raise `BrokenProcessPool` if that will never be.
-
-    A future that was submitted as the pool broke is never done.
-    """
+    """Yield the results of futures of a pool as they are done; raise `BrokenProcessPool` if that will never be. A
+    future that was submitted as the pool broke is never done."""
     left = set(futures)
     while left:
         was_broken = pool._broken
@@ -150,9 +140,7 @@ def _yield_results(pool: process.ProcessPoolExecutor, futures: Iterable[Future[s
 
 def _call_on_file(function: str, path: str) -> str:
     """Load a function and an item from two files, call the function, and write the result to `path`; return that.
-
-    The item is pickled in `path`, and its file is removed before the call.
-    """
+    The item is pickled in `path`, and its file is removed before the call."""
     try:
         _dump(_load_function(function)(_load_and_remove(path)), path)
     except Exception as error:

@@ -116,12 +116,7 @@ class Scaling(ScalingOptions, ColumnStage):
 
 
 # The entries of a state in the order in which they change values, how, and the number that changes nothing.
-_RESCALING = (
-    ("unit", mul, 1),
-    ("offset", sub, 0),
-    ("remainder", sub, 0),
-    ("span", truediv, 1),
-)
+_RESCALING = (("unit", mul, 1), ("offset", sub, 0), ("remainder", sub, 0), ("span", truediv, 1))
 
 
 def rescale(values: Floats, columns: Ints, state: State) -> Floats:

@@ -159,15 +159,13 @@ def _find_types(stage: type[Any]) -> dict[str, Any]:
 
 
 def _parse_annotation(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
-    """Return the type of the values of an option, without None; `hint` is its annotation.
-
-    Raise TypeError if no option can hold this type, or the default is not of it.
-    """
+    """Return the type of the values of an option, without None; `hint` is its annotation. Raise TypeError if no
+    option can hold this type, or the default is not of it."""
     parts = hint.__args__ if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     others = [part for part in parts if part is not type(None)]
     type_ = INT_OR_TEXT if set(others) == {int, str} else typing.get_origin(others[0]) or others[0]
     is_wrong_tuple = type_ is tuple and typing.get_args(others[0]) not in ((), (str, ...))
-    if (len(others) > 1 and type_ is not INT_OR_TEXT) or type_ not in _MEANING or is_wrong_tuple:
+    if (len(others) > 1 and type_ is not INT_OR_TEXT) or type_ not in _TYPES or is_wrong_tuple:
         shown = getattr(hint, "__name__", None) if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
         raise TypeError(
             f"{stage.__name__}.{field.name}: an option cannot hold {shown}; "
@@ -175,19 +173,19 @@ def _parse_annotation(stage: type[Any], field: dataclasses.Field[Any], hint: Any
         )
     default = field.default
     if default is not None and _convert_to_type(type_, default) != default:
-        raise TypeError(f"{stage.__name__}.{field.name}: the default {default!r} is not {_MEANING[type_]}")
+        raise TypeError(f"{stage.__name__}.{field.name}: the default {default!r} is not {_TYPES[type_][0]}")
     return type_
 
 
 INT_OR_TEXT = int | str
 _MOST_DIGITS = 20  # a number of more digits is too large for any option
-_MEANING = {
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    bool: "True or False",
-    INT_OR_TEXT: "a whole number or a text",
-    tuple: "a list of texts",
+_TYPES = {  # what each type means, and its name in JSON Schema
+    int: ("a whole number", "integer"),
+    float: ("a number", "number"),
+    str: ("a text", "string"),
+    bool: ("True or False", "boolean"),
+    INT_OR_TEXT: ("a whole number or a text", ["integer", "string"]),
+    tuple: ("a list of texts", "string"),
 }
 
 
@@ -203,15 +201,13 @@ def _convert_value(kind: type[Configured], field: dataclasses.Field[Any], value:
     converted = _convert_to_type(type_, value)
     if converted is None:
         shown = value if isinstance(value, str) else repr(value)
-        raise UsageError(f"{kind.name}: {kind.name_option(field)} must be {_MEANING[type_]}, not {quoted(shown)}")
+        raise UsageError(f"{kind.name}: {kind.name_option(field)} must be {_TYPES[type_][0]}, not {quoted(shown)}")
     return converted
 
 
 def _convert_to_type(type_: Any, value: Any) -> Any:
-    """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept it.
-
-    A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int.
-    """
+    """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept it. A
+    text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int."""
     is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too, which is not imported for this
     if type_ is tuple:
         values = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
@@ -275,7 +271,7 @@ def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
     return [
         {
             "option": kind.name_option(field),
-            "type": _NAMES[types[field.name]],
+            "type": _TYPES[types[field.name]][1],
             "repeatable": types[field.name] is tuple,
             "default": list(field.default) if isinstance(field.default, tuple) else field.default,
             "choices": list(field.metadata["choices"]) or None,
@@ -283,13 +279,3 @@ def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
         }
         for field in list_option_fields(kind)
     ]
-
-
-_NAMES = {  # as JSON Schema has them
-    int: "integer",
-    float: "number",
-    str: "string",
-    bool: "boolean",
-    INT_OR_TEXT: ["integer", "string"],
-    tuple: "string",
-}
