@@ -12,78 +12,50 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import StageError
 from filterkit.formats.base import FileFormat
 from filterkit.stages.base import Stage
+from filterkit.testing import metrics, missing, stages
 from filterkit.testing.engines import ENGINE_CHECKS
 from filterkit.testing.findings import Findings, copy_batch_arrays, join_sample_names
 from filterkit.testing.formats import FORMAT_CHECKS, check_reading, write_rows
-from filterkit.testing.metrics import check_scores_are_numbers
-from filterkit.testing.missing import (
-    check_missing_values_do_not_spread,
-    check_missing_values_stay,
-    check_numbers_stay_numbers,
-)
-from filterkit.testing.stages import (
-    check_a_saved_chain_is_the_same,
-    check_another_header_is_refused,
-    check_blocks_do_not_matter,
-    check_columns_are_matched_by_name,
-    check_columns_are_not_too_many,
-    check_errors_are_clear,
-    check_fitting_again_is_the_same,
-    check_help_is_there,
-    check_input_is_left_alone,
-    check_memory_does_not_matter,
-    check_methods_are_known,
-    check_nothing_is_printed,
-    check_options_are_kept_apart,
-    check_options_can_be_set,
-    check_options_come_back,
-    check_schema_is_what_comes_out,
-    check_the_order_of_rows_does_not_matter,
-    check_unchosen_columns_stay,
-    check_zeros_stay_zeros,
-    list_idle_options,
-    refusal,
-)
 from filterkit.testing.subcommands import SUBCOMMAND_CHECKS, check_command_has_a_name, check_command_runs
 
 if TYPE_CHECKING:
     import click
 
 DECLARATION_CHECKS: list[Callable[[Stage], None]] = [
-    check_help_is_there,
-    check_methods_are_known,
-    check_options_come_back,
-    check_options_can_be_set,
-    check_scores_are_numbers,
+    stages.check_help_is_there,
+    stages.check_methods_are_known,
+    stages.check_options_come_back,
+    stages.check_options_can_be_set,
+    metrics.check_scores_are_numbers,
 ]
 CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
-    check_input_is_left_alone,
-    check_errors_are_clear,
-    check_schema_is_what_comes_out,
-    check_columns_are_not_too_many,
-    check_fitting_again_is_the_same,
-    check_blocks_do_not_matter,
-    check_memory_does_not_matter,
-    check_zeros_stay_zeros,
-    check_missing_values_stay,
-    check_missing_values_do_not_spread,
-    check_numbers_stay_numbers,
-    check_a_saved_chain_is_the_same,
-    check_columns_are_matched_by_name,
-    check_the_order_of_rows_does_not_matter,
-    check_another_header_is_refused,
-    check_unchosen_columns_stay,
-    check_options_are_kept_apart,
-    check_nothing_is_printed,
+    stages.check_input_is_left_alone,
+    stages.check_errors_are_clear,
+    stages.check_schema_is_what_comes_out,
+    stages.check_columns_are_not_too_many,
+    stages.check_fitting_again_is_the_same,
+    stages.check_blocks_do_not_matter,
+    stages.check_memory_does_not_matter,
+    stages.check_zeros_stay_zeros,
+    missing.check_missing_values_stay,
+    missing.check_missing_values_do_not_spread,
+    missing.check_numbers_stay_numbers,
+    stages.check_a_saved_chain_is_the_same,
+    stages.check_columns_are_matched_by_name,
+    stages.check_the_order_of_rows_does_not_matter,
+    stages.check_another_header_is_refused,
+    stages.check_unchosen_columns_stay,
+    stages.check_options_are_kept_apart,
+    stages.check_nothing_is_printed,
 ]
 BASIC_CHECKS = frozenset(
     check.__name__
     for check in (
-        check_methods_are_known,
-        check_options_come_back,
-        check_options_can_be_set,
-        check_scores_are_numbers,
-        *CHECKS[: CHECKS.index(check_memory_does_not_matter)],
+        stages.check_methods_are_known,
+        stages.check_options_come_back,
+        stages.check_options_can_be_set,
+        metrics.check_scores_are_numbers,
+        *CHECKS[: CHECKS.index(stages.check_memory_does_not_matter)],
         *FORMAT_CHECKS,
         *ENGINE_CHECKS,
         check_command_has_a_name,
@@ -105,7 +77,7 @@ def check_stage(stage: Stage, data: Batch) -> StageError | None:
     found = Findings(BASIC_CHECKS)
     found.run(CHECKS, stage, {"": data})
     found.raise_any()
-    return refusal(stage, data)
+    return stages.refusal(stage, data)
 
 
 def check_declaration(stage: Stage) -> None:
@@ -163,7 +135,7 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
     refused: dict[str, list[str]] = {}
     for name, data in samples.items():
         with suppress(Exception):  # which the checks will find
-            if error := refusal(stage, copy_batch_arrays(data)):
+            if error := stages.refusal(stage, copy_batch_arrays(data)):
                 refused.setdefault(str(error).removeprefix(own), []).append(name)
     names = {name for several in refused.values() for name in several}
     report.findings.run(DECLARATION_CHECKS, stage, debug=debug)
@@ -179,7 +151,7 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
             report.notes.append(
                 f"refuses later rows like those of {join_sample_names(later)}: {reason.removeprefix(own)}"
             )
-    if not report.findings and (idle := list_idle_options(stage, samples.values())):
+    if not report.findings and (idle := stages.list_idle_options(stage, samples.values())):
         report.notes.append(f"note: other values of {', '.join(idle)} make no difference on any sample")
     refusals = f", {len(names)} of which it refuses" if names else ""
     report.checked = (
