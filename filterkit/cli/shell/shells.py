@@ -16,69 +16,7 @@ from typing import NamedTuple
 from filterkit.cli.shell.completion import Answer, find_completions
 from filterkit.errors import quoted
 
-_BASH = r"""
-_filterkit_completion() {
-    local line
-    COMPREPLY=()
-    while IFS= read -r line; do
-        COMPREPLY+=("$line")
-    done < <(COMP_WORDBREAKS="$COMP_WORDBREAKS" _FILTERKIT_COMPLETE=bash_complete \
-        _FILTERKIT_AFTER="${COMP_LINE:COMP_POINT}" "$1" "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
-}
-complete -o nospace -F _filterkit_completion filterkit
-"""
-
-_ZSH = r"""
-#compdef filterkit
-_filterkit() {
-    local -a lines fields plain plain_shown open open_shown
-    local line shown files
-    lines=("${(@f)$(_FILTERKIT_COMPLETE=zsh_complete _FILTERKIT_AFTER=$RBUFFER "${(Q)words[1]}" \
-        "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
-    for line in "${lines[@]}"; do
-        fields=("${(@ps:\t:)line}")
-        shown=$fields[2]${fields[3]:+"  -- $fields[3]"}
-        case $fields[1] in
-            plain) plain+=("$fields[2]"); plain_shown+=("$shown") ;;
-            open) open+=("$fields[2]"); open_shown+=("$shown") ;;
-            files) files=yes ;;
-        esac
-    done
-    (( $#plain )) && compadd -l -d plain_shown -a plain
-    (( $#open )) && compadd -l -S '' -d open_shown -a open
-    if [[ -n $files ]]; then
-        [[ $PREFIX == --*=* ]] && compset -P '*='
-        _files
-    fi
-    return 0
-}
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    _filterkit "$@"
-else
-    compdef _filterkit filterkit
-fi
-"""
-
-_FISH = r"""
-function __filterkit_complete
-    set -l words (commandline -opc)
-    set -l current (commandline -ct)
-    for line in (_FILTERKIT_COMPLETE=fish_complete $words[1] $words[2..-1] "$current" 2>/dev/null)
-        set -l fields (string split \t -- $line)
-        if test $fields[1] = files
-            set -l flag (string match -r -- '^--[a-z-]+=' $fields[2])
-            for path in (__fish_complete_path (string replace -r -- '^--[a-z-]+=' '' $fields[2]))
-                printf '%s%s\n' "$flag" $path
-            end
-        else
-            printf '%s\t%s\n' $fields[2] "$fields[3]"
-        end
-    end
-end
-complete --no-files --command filterkit --arguments '(__filterkit_complete)'
-"""
-
-_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+_SHELLS = ("bash", "zsh", "fish")  # the script of each is a file, completion.bash and so on
 
 
 def answer_shell(asked: str, words: list[str]) -> int:
@@ -92,12 +30,14 @@ def answer_shell(asked: str, words: list[str]) -> int:
     from filterkit.messages import say
 
     shell, _, what = asked.partition("_")
-    if shell not in _SCRIPTS or what not in ("source", "complete"):
-        shells = ", ".join(f"{each}_source" for each in _SCRIPTS)
+    if shell not in _SHELLS or what not in ("source", "complete"):
+        shells = ", ".join(f"{each}_source" for each in _SHELLS)
         say(f"filterkit: _FILTERKIT_COMPLETE is {quoted(asked)}; known: {shells}", is_error=True)
         return 2
     if what == "source":
-        lines = _SCRIPTS[shell].strip().splitlines()
+        from importlib.resources import files
+
+        lines = files("filterkit.cli.shell").joinpath(f"completion.{shell}").read_text("utf-8").splitlines()
     else:
         lines = list(
             _format_for_bash(words[0] if words else "") if shell == "bash" else _format_for_zsh_or_fish(shell, words)
