@@ -87,8 +87,7 @@ class Bins(ColumnStage):
 
     def _find_bin_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
         """Find the cell that ends each bin but the last of some columns, if bins have equally many rows: int64 (n,)."""
-        rows = cells.rows
-        running = np.cumsum(rows)
+        running = np.cumsum(cells.rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
         total = running[cells.indptr[columns + 1] - 1] - begin[columns]
         wanted = (begin[columns, None] + total[:, None] * np.arange(1, self.bins) / self.bins).ravel()

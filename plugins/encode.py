@@ -106,8 +106,7 @@ class Label(Stage):
         if target.kind == "numeric":
             code = parse_number(self.positive)
             if code is None:
-                what = f"class '{target.name}' is numeric, but {quoted(self.positive)} is not a number"
-                raise FilterkitError(what)
+                raise FilterkitError(f"class '{target.name}' is numeric, but {quoted(self.positive)} is not a number")
         elif self.positive in target.values:
             code = target.values.index(self.positive)
         else:

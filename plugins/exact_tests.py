@@ -34,7 +34,7 @@ class _HypergeometricDraws(NamedTuple):
         return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
 
     @property
-    def rounding(self) -> float:
+    def tolerance(self) -> float:
         """How far a number of positive rows may lie outside the possible ones, because sums of weights are rounded."""
         return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
@@ -53,7 +53,7 @@ class _HypergeometricDraws(NamedTuple):
         The sum ends before a term that is below the share `smallest` of the sum so far.
         """
         words, pos, neg = self
-        least, most = np.maximum(words - neg, 0.0) - self.rounding, np.minimum(words, pos) + self.rounding
+        least, most = np.maximum(words - neg, 0.0) - self.tolerance, np.minimum(words, pos) + self.tolerance
         total, term, x, step = np.ones(len(start)), np.ones(len(start)), start.copy(), step + np.zeros(len(start))
         left = np.flatnonzero((x + step >= least) & (x + step <= most))
         while len(left):
@@ -75,9 +75,9 @@ class _HypergeometricDraws(NamedTuple):
         """
         words, pos, neg = self
         # In steps: just beyond the mode, and just outside of what is possible.
-        near = np.maximum(np.ceil((self.mode - tp) * sign - self.rounding), 1.0)
+        near = np.maximum(np.ceil((self.mode - tp) * sign - self.tolerance), 1.0)
         room = np.where(sign > 0, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0))
-        outside = np.floor(room + self.rounding) + 1
+        outside = np.floor(room + self.tolerance) + 1
         near, far = np.minimum(near, outside), outside.copy()
         while True:
             open_ = np.flatnonzero(near < far)

@@ -137,8 +137,7 @@ class ComparableRows(NamedTuple):
         if labels < len(self.nominal):
             distances += cdist(one[:, ~self.nominal], other[:, ~self.nominal], "cityblock")
         if labels:
-            unlike = cdist(one[:, self.nominal], other[:, self.nominal], "hamming") * labels
-            distances += np.rint(unlike)
+            distances += np.rint(cdist(one[:, self.nominal], other[:, self.nominal], "hamming") * labels)
         if self.missing.any():
             # What one missing value adds to the difference of its stand-in; 0 where both are missing.
             more = np.where(self.missing, 0.0, self.farthest - np.where(self.nominal, 1.0, self.values))

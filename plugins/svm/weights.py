@@ -101,8 +101,7 @@ class Normal(Scaling):
         for code in np.unique(y).tolist():
             numbers = np.flatnonzero(y == code)
             count = max(round(self._share * len(numbers)), 1)
-            random = np.random.default_rng([self.seed, code])
-            drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
+            drawn.append(np.random.default_rng([self.seed, code]).choice(numbers, count, replace=False))
         return np.sort(np.concatenate(drawn))
 
     def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:

@@ -120,8 +120,7 @@ class _Bins(ColumnStage):
         starts = np.searchsorted(cells.column_of_cell[at], np.arange(len(cells) + 1))
         su = symmetrical_uncertainty_of_columns(table)
         rows = np.bincount(cells.column_of_cell, cells.rows, len(cells))
-        cuts = Ragged(starts, cells.values[at])
-        return {"cuts": cuts, "su": su, "rows": rows, "nominal": table.nominal}
+        return {"cuts": Ragged(starts, cells.values[at]), "su": su, "rows": rows, "nominal": table.nominal}
 
     def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         cuts, is_code = state["cuts"], state["nominal"][columns] | np.isnan(values)
@@ -227,10 +226,8 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]
             X = np.column_stack([known.X, np.asarray(known.y)])
             yield known.replace(schema=schema, X=X, y=None, passthrough=None)
 
-    every = np.arange(len(sizes))
-    parts = (Moments.of(batch, every, False, Cfs.name) for batch in read_known_rows())
-    moments = reduce(lambda *two: Moments.merge(two), parts)
-    fill = moments.typical_values()
+    parts = (Moments.of(batch, np.arange(len(sizes)), False, Cfs.name) for batch in read_known_rows())
+    fill = reduce(lambda *two: Moments.merge(two), parts).typical_values()
     nominal, label = schema.nominal[column], np.arange(len(column)) - starts[column]
     numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
 
