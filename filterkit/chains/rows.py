@@ -211,11 +211,16 @@ class Rows:
         before = self.source
         if before.in_memory:
             return self
-
-        def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
-            return before.map(partial(_call_on_transformed, self.stages, self.training, function), done=done)
-
-        return Rows(replace(before, schema=self.schema, read=read, rereads=False))
+        return Rows(
+            replace(
+                before,
+                schema=self.schema,
+                read=lambda function, done=NOTHING_DONE: before.map(
+                    partial(_call_on_transformed, self.stages, self.training, function), done=done
+                ),
+                rereads=False,
+            )
+        )
 
     def arrange_by(self, stage: TrainingStage) -> Rows:
         """Return the rows that a training stage chooses or orders of these; it works when they are first mapped

@@ -98,7 +98,7 @@ class Engine:
 
     name: ClassVar[str] = ""
     reads_files: ClassVar[bool] = False
-    preparations: tuple[tuple[Callable[..., None], tuple[Any, ...]], ...] = ()
+    preparations: tuple[Any, ...] = ()
 
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:

@@ -34,25 +34,22 @@ class LocalEngine(Engine):
         ahead = list(islice(stream, 2)) if self.jobs > 1 else []
         items = chain(ahead, stream)
         if len(ahead) > 1:
-            yield from self._map_in_threads(function, items)
+            from concurrent.futures import ThreadPoolExecutor
+
+            pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit")
+            is_interrupted = False
+            try:
+                yield from map_ahead(lambda item: pool.submit(function, item), items, wait_for, 2 * self.jobs)
+            except (KeyboardInterrupt, SystemExit):
+                is_interrupted = True
+                raise
+            finally:  # a signal may also come while the consumer has the control: then this generator is only closed
+                pool.shutdown(not is_interrupted and not ending.is_set(), cancel_futures=True)
         else:
             for item in items:
                 yield item if item is PAUSE else function(item)
         if failures:
             raise failures[0]
-
-    def _map_in_threads(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        from concurrent.futures import ThreadPoolExecutor
-
-        pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit")
-        is_interrupted = False
-        try:
-            yield from map_ahead(lambda item: pool.submit(function, item), items, wait_for, 2 * self.jobs)
-        except (KeyboardInterrupt, SystemExit):
-            is_interrupted = True
-            raise
-        finally:  # a signal may also come while the consumer has the control: then this generator is only closed
-            pool.shutdown(not is_interrupted and not ending.is_set(), cancel_futures=True)
 
 
 def wait_for(future: Future[R]) -> R:

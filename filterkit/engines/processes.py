@@ -67,9 +67,8 @@ class ProcessEngine(Engine):
         """End the processes, even if they are at work, and remove their files; another map would start new ones."""
         if self._pool is None:
             return
-        if (
-            self._pool._pending_work_items or self._pool._broken
-        ):  # a broken pool waits for a process that it was starting as it broke
+        # A broken pool waits for a process that it was starting as it broke.
+        if self._pool._pending_work_items or self._pool._broken:
             for each in list((self._pool._processes or {}).values()):
                 each.kill()
         self._pool.shutdown(cancel_futures=True)

@@ -28,8 +28,7 @@ def join_all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: i
     MemoryWarning : the values of the rows take more than `memory`.
     """
     rows = concatenate(batches, schema)
-    X = rows.csr if rows.sparse else None
-    nbytes = rows.X.nbytes if X is None else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    nbytes = sum(array.nbytes for array in rows.csr[:3]) if rows.sparse else rows.X.nbytes
     if nbytes > memory:
         size = f"{len(rows):,} rows, {max(nbytes >> 20, 1):,} MB"
         message = (

@@ -249,16 +249,12 @@ def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: An
     if value is None or isinstance(value, str):
         return
     unlike = f"not {to_one_line(str(value), 60)}"
-    if minimum is not None and not value >= minimum:
-        raise UsageError(f"{name}: {shown} must be at least {_format_limit(minimum)}, {unlike}")
-    if maximum is not None and not value <= maximum:
-        raise UsageError(f"{name}: {shown} must be at most {_format_limit(maximum)}, {unlike}")
+    for limit, word, is_within in ((minimum, "least", operator.ge), (maximum, "most", operator.le)):
+        if limit is not None and not is_within(value, limit):
+            bound = f"{limit:,}" if isinstance(limit, int) else f"{limit:g}"
+            raise UsageError(f"{name}: {shown} must be at {word} {bound}, {unlike}")
     if isinstance(value, float) and not isfinite(value) and value != field.default:
         raise UsageError(f"{name}: {shown} must be a finite number, {unlike}")
-
-
-def _format_limit(number: float) -> str:
-    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
 
 
 def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:

@@ -168,13 +168,10 @@ class FittedOnSomeColumns(Fitted):
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         return self._fitted.describe(self._choice.schema, top)
 
-    def transform(self, batch: Batch) -> Batch:
-        return self._transform_chosen(batch, training=False)
-
     def transform_training(self, batch: Batch) -> Batch:
-        return self._transform_chosen(batch, training=True)
+        return self.transform(batch, training=True)
 
-    def _transform_chosen(self, batch: Batch, training: bool) -> Batch:
+    def transform(self, batch: Batch, training: bool = False) -> Batch:
         """Return `batch` with the transformed columns in the positions of the chosen columns."""
         sparse = self.schema.sparse
         out = transform([self._fitted], self._choice.transform(batch), training).in_form(sparse)

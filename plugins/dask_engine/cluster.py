@@ -6,8 +6,9 @@ import json
 import logging
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -29,7 +30,6 @@ _WORKER_ENVIRONMENT = {
     **KEEPING_ENVIRONMENT,
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1),
 }
-Preparation = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Cluster:
@@ -51,7 +51,7 @@ class Cluster:
     FilterkitError : there is no such scheduler, it has no workers, or a worker has other versions than this process.
     """
 
-    def __init__(self, jobs: int, options: str, client: Client | None, preparations: Sequence[Preparation]) -> None:
+    def __init__(self, jobs: int, options: str, client: Client | None, preparations: Iterable[Any]) -> None:
         self._closing = ExitStack()
         was_running = client is not None or options
         if client is None:
@@ -105,10 +105,6 @@ class Cluster:
                     f"--engine dask: the workers cannot be started ({_describe_cause(error)})"
                 ) from None
             raise
-
-    def count_threads(self) -> int:
-        """Return the number of tasks that run at once, at least 1."""
-        return max(1, sum(map(int, self.client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], *arguments: Any, priority: int = 0) -> Any:
         """Return the future of ``function(*arguments)``; the function gets the results of futures among `arguments`.
@@ -173,11 +169,12 @@ class Cluster:
         self._closing.close()
 
 
+@dataclass
 class _Preparation(WorkerPlugin):
     """Calls a function on each worker when it starts, or at once if it runs."""
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        self.function, self.arguments = function, arguments
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
 
     def setup(self, worker: Any) -> None:
         self.function(*self.arguments)

@@ -84,7 +84,9 @@ class DaskEngine(Engine):
     @property
     def jobs(self) -> int:  # type: ignore[override]
         """The number of threads of the cluster; before workers are started, the number asked for."""
-        return self._wanted if self._cluster is None and self._client is None else self._connect().count_threads()
+        if self._cluster is None and self._client is None:
+            return self._wanted
+        return max(1, sum(map(int, self._connect().client.nthreads().values())))
 
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Make each worker call ``function(*args)`` before its first item; those that already run call it now."""
@@ -96,7 +98,7 @@ class DaskEngine(Engine):
         """Yield ``function(item)`` for each item, in order, computed by the workers."""
         cluster = self._connect()
         submit = self._send_function(cluster, function)
-        yield from map_ahead(submit, items, self._wait_for, _AHEAD * cluster.count_threads())
+        yield from map_ahead(submit, items, self._wait_for, _AHEAD * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item once a worker has computed it, in any order."""
