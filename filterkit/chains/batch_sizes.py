@@ -12,8 +12,6 @@ from filterkit.data.arithmetic import Ints
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Schema
 
-_VALUE_BYTES = 8
-
 
 def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
     """Yield the rows of some batches in new batches of about `size` bytes, which do not depend on the old batches.
@@ -37,7 +35,7 @@ def _yield_numbered_pieces(batches: Iterable[Batch], size: int) -> Iterator[tupl
 def estimate_row_bytes(batch: Batch) -> Ints:
     """Return int64 (rows,), about how many bytes each row takes, at least 8."""
     n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.schema.width)
-    n_bytes = (n_values.astype(np.int64) + 1) * _VALUE_BYTES
+    n_bytes = (n_values.astype(np.int64) + 1) * 8  # of a float64, and of the row itself
     if batch.passthrough is not None:
         import pyarrow as pa
         import pyarrow.compute as pc

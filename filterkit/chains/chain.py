@@ -213,8 +213,9 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         if isinstance(batches, list):
             source = BatchSource.of_batches(first.schema, batches, engine, share)
         else:
-            read = partial(map_checked, engine, items=chain([first], stream))
-            source = BatchSource(first.schema, read, engine, share)
+            source = BatchSource(
+                first.schema, partial(map_checked, engine, items=chain([first], stream)), engine, share
+            )
         with closing(source):
             yield Rows(source)
 

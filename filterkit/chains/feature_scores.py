@@ -166,10 +166,9 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
             ]
         )
     tp, fp, pos, neg = (np.where(constant, 1.0, state[f"best.{name}"][order]) for name in ("tp", "fp", "pos", "neg"))
-    counts = {"tp": tp, "fp": fp} if stage.needs_class else {"rows": tp}
+    counts = {"rows": tp}
     if stage.needs_class:
-        for name, count, of in (("tpr", tp, pos), ("fpr", fp, neg)):
-            counts[name] = divide_or_zero(count, of)
+        counts = {"tp": tp, "fp": fp, "tpr": divide_or_zero(tp, pos), "fpr": divide_or_zero(fp, neg)}
     return pa.table(
         columns | {name: arrow.make_number_array(count, constant) for name, count in counts.items()} | scores
     )

@@ -66,15 +66,15 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
             except StopIteration as end:
                 del running[number]
                 results[number] = end.value
-        for first, *others in by_source.values():
-            if not others:  # what the stages make need not be held
-                for result in first.rows.map(first.compute):
-                    first.collect(result)
+        for shared in by_source.values():
+            rows, first_compute, collect = shared[0]
+            if len(shared) == 1:  # what the stages make need not be held
+                for result in rows.map(first_compute):
+                    collect(result)
                 continue
-            shared = [first, *others]
             compute = partial(_compute_results, [(query.rows.stages, query.compute) for query in shared])
             growth = max(query.rows.peak_growth for query in shared)
-            for several_results in first.rows.source.map(compute, growth=growth):
+            for several_results in rows.source.map(compute, growth=growth):
                 for query, result in zip(shared, several_results, strict=True):
                     query.collect(result)
     return results

@@ -33,8 +33,8 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     n_rows, n_bytes = zip((0, 0), *rows.map(_measure_batch))
     position = np.full(sum(n_rows), -1)
     position[numbers] = np.arange(len(numbers))
-    runs = -(-4 * sum(n_bytes) // max(rows.memory, 1))  # sorting a run takes a quarter of the budget
-    runs = max(1, min(runs, len(numbers)))
+    # Sorting a run takes a quarter of the budget.
+    runs = max(1, min(-(-4 * sum(n_bytes) // max(rows.memory, 1)), len(numbers)))
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[Ints, SpooledBatch]]] = [[] for _ in range(runs)]
     scratch = Scratch()

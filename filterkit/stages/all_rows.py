@@ -31,8 +31,6 @@ def join_all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: i
     nbytes = sum(array.nbytes for array in rows.csr[:3]) if rows.sparse else rows.X.nbytes
     if nbytes > memory:
         size = f"{len(rows):,} rows, {max(nbytes >> 20, 1):,} MB"
-        message = (
-            f"{name}: it needs all rows at once ({size}), which --memory does not bound; put sample --rows N before it"
-        )
-        warnings.warn(MemoryWarning(message), stacklevel=2)
+        advice = "which --memory does not bound; put sample --rows N before it"
+        warnings.warn(MemoryWarning(f"{name}: it needs all rows at once ({size}), {advice}"), stacklevel=2)
     return rows

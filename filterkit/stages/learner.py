@@ -340,8 +340,15 @@ class FittedLearner(Fitted):
         else:
             target, value = tasks.find_task_values(self._incoming)
             chosen = codes[:, target] == value
-        found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
-        return Outcome(tasks.truth(batch), chosen, found, tasks.exclusive, batch.weights, is_probability, tasks.means)
+        return Outcome(
+            tasks.truth(batch),
+            chosen,
+            scores if self._has_scores else None,
+            tasks.exclusive,
+            batch.weights,
+            bool(self.model.threshold),
+            tasks.means,
+        )
 
     def read_predictions(self, batch: Batch) -> tuple[Floats, Floats]:
         """Return the columns that this stage has added to the rows of a batch.

@@ -91,6 +91,5 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart]
     except Exception as error:  # returned, not raised: Dask would log it
         import traceback
 
-        text = "".join(traceback.format_exception(error))
-        pickled = pickle.dumps(Failure(make_picklable(error), text))
+        pickled = pickle.dumps(Failure(make_picklable(error), "".join(traceback.format_exception(error))))
     return [pickled, *large] if keeps else pickled
