@@ -319,14 +319,14 @@ class FittedChain:
         check_unseen(unseen)
         batch = convert_to_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
-            batch = self._align(batch.schema, unseen).align(batch)
+            batch = self._find_alignment(batch.schema, unseen).align(batch)
         with StageProgress(progress, len(self.stages), "applied") as tell, add_remedies():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
                 tell(done)
         return batch
 
-    def _align(self, incoming: Schema, unseen: str) -> Alignment:
+    def _find_alignment(self, incoming: Schema, unseen: str) -> Alignment:
         """Return the alignment that brings batches of the schema `incoming` to that of the training rows.
 
         It is the same object for the same schema as last time. A new one warns of nominal values that become missing.

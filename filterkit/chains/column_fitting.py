@@ -186,7 +186,7 @@ def _compute_strip(
     engine, counts = rows.source.engine, np.zeros(4)
     held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
 
-    def merge() -> None:
+    def merge_held_statistics() -> None:
         """Merge all statistics into one, and halve its columns until it takes half the budget, or only one is left."""
         nonlocal high
         while True:
@@ -195,22 +195,22 @@ def _compute_strip(
                 return
             high = (low + high) // 2
 
-    def add(result: tuple[Any, Floats]) -> None:
+    def add_batch_statistic(result: tuple[Any, Floats]) -> None:
         """Add the statistic and the counts of a batch; merge the statistics that wait if they are many or large."""
         held.append(result[0])
         np.add(counts, result[1], out=counts)
         first, *waiting = (each.nbytes for each in held)
         is_much = len(waiting) >= _FEW or first + sum(waiting) > budget
         if is_much and (sum(waiting) >= first or not waiting):
-            merge()
+            merge_held_statistics()
 
     take = engine.keep(partial(count_rows, columns=np.arange(low, high)))
-    yield [Query(rows, partial(_take_statistic_and_counts, take, stage.needs_class), add)]
+    yield [Query(rows, partial(_take_statistic_and_counts, take, stage.needs_class), add_batch_statistic)]
     weights, n_rows = counts[:2].tolist()
     check_sum(stage.name, weights, n_rows)
     if not held:
         held += map_checked(engine, take, [empty(rows.schema)])
-    merge()
+    merge_held_statistics()
     return Strip(held[0], low, high, counts)
 
 

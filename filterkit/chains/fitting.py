@@ -87,7 +87,7 @@ class Fitting:
         """Fit the next stages, and append them to `fitted`; `tell` is called as by the constructor."""
         for group in group_stages(stages):
             for stage, fitted in zip(group, self._fit_group(group), strict=True):
-                self._append(stage, fitted)
+                self._append_fitted(stage, fitted)
             if tell is not None:
                 tell(len(self.fitted), self.rows[-1])
 
@@ -111,11 +111,11 @@ class Fitting:
         check_class(stage, rows.schema)
         choice = choose_columns_for(stage, rows.schema)
         if choice is None:
-            return self._fit_on_rows(group, rows)
+            return self._fit_group_on_rows(group, rows)
         chosen = rows.transform_by(choice)
-        return [fit_chosen_columns(stage, choice, lambda: self._fit_on_rows(group, chosen)[0])]
+        return [fit_chosen_columns(stage, choice, lambda: self._fit_group_on_rows(group, chosen)[0])]
 
-    def _fit_on_rows(self, group: Sequence[Stage], rows: Rows) -> Sequence[Fitted]:
+    def _fit_group_on_rows(self, group: Sequence[Stage], rows: Rows) -> Sequence[Fitted]:
         """Fit a group of stages on some rows, and return them fitted. If a stage tries itself on held-out rows,
         the stages before it are fitted again for each trial."""
         stage = group[0]
@@ -134,7 +134,7 @@ class Fitting:
         (fitted,) = run_passes(fit_in_passes(group, rows, self._memory))  # type: ignore[arg-type]
         return list(fitted)
 
-    def _append(self, stage: Stage, fitted: Fitted) -> None:
+    def _append_fitted(self, stage: Stage, fitted: Fitted) -> None:
         """Append a fitted stage, and the rows that come out of it; start trials after it if they share it."""
         check_fitted(stage, fitted)
         before = self.rows[-1]

@@ -30,7 +30,7 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     if (np.diff(numbers) > 0).all():
         yield from rows.map(partial(_take_rows_numbered, numbers=numbers), last=True)
         return
-    n_rows, n_bytes = zip((0, 0), *rows.map(_measure_batch))
+    n_rows, n_bytes = zip((0, 0), *rows.map(_count_rows_and_spooled_bytes))
     position = np.full(sum(n_rows), -1)
     position[numbers] = np.arange(len(numbers))
     # Sorting a run takes a quarter of the budget.
@@ -38,7 +38,7 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[Ints, SpooledBatch]]] = [[] for _ in range(runs)]
     scratch = Scratch()
-    for parts in rows.map(partial(_split_into_runs, position=position, bounds=bounds), last=True):
+    for parts in rows.map(partial(_split_rows_into_runs, position=position, bounds=bounds), last=True):
         for run, positions, spooled in parts:
             if runs > 1:
                 spooled.move_to(scratch)
@@ -51,7 +51,7 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
             yield whole.take(order[first : first + step])
 
 
-def _measure_batch(batch: Batch) -> tuple[int, int]:
+def _count_rows_and_spooled_bytes(batch: Batch) -> tuple[int, int]:
     """Return how many rows a batch has, and how many bytes it takes in a spool."""
     return len(batch), SpooledBatch(batch).nbytes
 
@@ -62,7 +62,7 @@ def _take_rows_numbered(batch: Batch, numbers: Ints) -> Batch:
     return batch.take(numbers[first:stop] - batch.start)
 
 
-def _split_into_runs(batch: Batch, position: Ints, bounds: Ints) -> list[tuple[int, Ints, SpooledBatch]]:
+def _split_rows_into_runs(batch: Batch, position: Ints, bounds: Ints) -> list[tuple[int, Ints, SpooledBatch]]:
     """Split the rows of a batch by the runs of `take_rows` that they belong to.
 
     Parameters

@@ -105,7 +105,7 @@ class BatchSource:
                 for packed, start, n_rows, n_values in self._stored
                 for ends in _divide_rows(n_rows, n_values * growth)
             ]
-            results = map_checked(self.engine, partial(_call_on_stored, self.schema, function), items, done)
+            results = map_checked(self.engine, partial(_load_piece_and_call, self.schema, function), items, done)
             return self.watch(results, [stop - first for *_, first, stop in items])
         if not (last or self.in_memory or self._reads_again):
             return self._map_and_store(function)
@@ -182,7 +182,7 @@ class Rows:
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
         return self.source.map(
-            partial(_call_on_transformed, self.stages, self.training, function), last, self.peak_growth
+            partial(_transform_and_call, self.stages, self.training, function), last, self.peak_growth
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
@@ -190,7 +190,7 @@ class Rows:
 
         The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.
         """
-        call = partial(_call_on_pieces, self.stages, self.training, self.peak_growth, function)
+        call = partial(_transform_pieces_and_call, self.stages, self.training, self.peak_growth, function)
         return self.source.map(call, True, done=done)
 
     def transform_by(self, stage: Fitted) -> Rows:
@@ -216,7 +216,7 @@ class Rows:
                 before,
                 schema=self.schema,
                 read=lambda function, done=NOTHING_DONE: before.map(
-                    partial(_call_on_transformed, self.stages, self.training, function), done=done
+                    partial(_transform_and_call, self.stages, self.training, function), done=done
                 ),
                 rereads=False,
             )
@@ -229,7 +229,7 @@ class Rows:
         all_read = False
         all_read_before = deque[bool]()  # for each batch that has been made and not been taken
 
-        def number_rows(batches: Iterator[Batch]) -> Iterator[Batch]:
+        def number_arranged_rows(batches: Iterator[Batch]) -> Iterator[Batch]:
             """Yield the batches with row numbers from 0, and note whether the input had been read to its end."""
             source.n_arranged = 0
             for batch in batches:
@@ -237,14 +237,14 @@ class Rows:
                 yield batch.replace(start=source.n_arranged)
                 source.n_arranged += len(batch)
 
-        def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
+        def read_arranged(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
             nonlocal all_read
             engine = LocalEngine(1) if before.live else before.engine  # threads would ask for the next batch first
             arrange = partial(stage.arrange, self)  # type: ignore[arg-type]  # stages set none of its attributes
             batches = check_arranged_batches(stage, arrange, self.schema)
             if before.part_size is not None:
                 batches = resize_batches(batches, self.schema, before.part_size)
-            with closing(map_checked(engine, function, number_rows(batches), done)) as results:
+            with closing(map_checked(engine, function, number_arranged_rows(batches), done)) as results:
                 for result in results:
                     all_read = all_read_before.popleft()
                     yield result
@@ -252,7 +252,7 @@ class Rows:
 
         source = BatchSource(
             self.schema,
-            read,
+            read_arranged,
             before.engine,
             before.memory,
             live=before.live,
@@ -267,17 +267,19 @@ class Rows:
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[SpooledBatch, int, int, int]) -> T:
+def _load_piece_and_call(
+    schema: Schema, function: Callable[[Batch], T], piece: tuple[SpooledBatch, int, int, int]
+) -> T:
     """Call a function with a piece, ``(packed batch, number of its first row, first row, stop)``; return its result."""
     packed, start, first, stop = piece
     return function(packed.load(schema).replace(start=start).rows(first, stop))
 
 
-def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:
+def _transform_and_call(stages: Sequence[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:
     return function(transform(stages, batch, training))
 
 
-def _call_on_pieces(
+def _transform_pieces_and_call(
     stages: Sequence[Fitted], training: bool, growth: float, function: PiecesFunction[T], batch: Batch
 ) -> T:
     """Cut a batch into pieces of about `_MOST_VALUES` values, and call a function with them, transformed one by one."""

@@ -123,7 +123,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
         fitted = FittedChain(Chain(stages), incoming, fitted_stages)
         if fitted.schema != schema_from_json(header["outgoing"]):
             raise _DamageError("its stages make other attributes than its header declares")
-        _check_on_samples(fitted)
+        _check_that_samples_pass(fitted)
     except Exception as error:  # a damaged file can lead to any exception
         raise _make_load_error(path, error) from None
     return fitted
@@ -306,7 +306,7 @@ def _parse_array(data: bytes, longest: int) -> np.ndarray:
     return np.frombuffer(rest, dtype).reshape(shape)
 
 
-def _check_on_samples(fitted: FittedChain) -> None:
+def _check_that_samples_pass(fitted: FittedChain) -> None:
     """Check that a chain transforms no rows, and rows of zeros, missing values and ones; stages may refuse these."""
     schema = fitted.incoming
     with suppress(StageError):

@@ -132,8 +132,8 @@ def add_digits(
 def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Multiply two arrays: the products, and their rounding errors (T. J. Dekker, Numerische Mathematik 18, 1971)."""
     product = a * b
-    a_high, a_low = _split(a)
-    b_high, b_low = (a_high, a_low) if b is a else _split(b)
+    a_high, a_low = _split_in_halves(a)
+    b_high, b_low = (a_high, a_low) if b is a else _split_in_halves(b)
     error = a_high * b_high
     error -= product
     error += a_high * b_low
@@ -142,7 +142,7 @@ def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return product, error
 
 
-def _split(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _split_in_halves(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Split each number into two of 26 bits, high and low, of which it is the sum."""
     wide = a * 134217729.0  # 2**27 + 1
     high = wide - (wide - a)

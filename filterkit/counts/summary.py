@@ -41,7 +41,7 @@ _WEIGHT_BITS = 64  # weights are multiples of 2**-64
 _INT_BYTES = 400  # of the Python ints of one column
 
 
-def _to_int(numbers: np.ndarray) -> np.ndarray:
+def _convert_to_ints(numbers: np.ndarray) -> np.ndarray:
     """Turn whole float64 numbers into Python ints."""
     whole: np.ndarray = np.frompyfunc(int, 1, 1)(numbers)
     return whole
@@ -244,7 +244,9 @@ class Moments(Summary):
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,). A value minus
         `mean` minus this loses no digits."""
-        mean = _to_int(np.ldexp(self._mean, 2 * UNIT_BITS))  # a whole number, too, because no sum is below one unit
+        mean = _convert_to_ints(
+            np.ldexp(self._mean, 2 * UNIT_BITS)
+        )  # a whole number, too, because no sum is below one unit
         remainder = (self._sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._weight
         remainder /= self._weight << 2 * UNIT_BITS
         return self._scale(remainder.astype(np.float64), scale)
@@ -282,7 +284,7 @@ class Moments(Summary):
     @cached_property
     def _weight(self) -> np.ndarray:
         """object (k,): the weight of the rows whose value is not missing, as ints in units of 2**-64; 1 for 0."""
-        weight = _to_int((self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS).sum(axis=1)
+        weight = _convert_to_ints((self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS).sum(axis=1)
         return np.where(weight > 0, weight, 1)
 
     @cached_property

@@ -39,7 +39,7 @@ class LocalEngine(Engine):
             pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit")
             is_interrupted = False
             try:
-                yield from map_ahead(lambda item: pool.submit(function, item), items, wait_for, 2 * self.jobs)
+                yield from map_ahead(lambda item: pool.submit(function, item), items, wait_for_result, 2 * self.jobs)
             except (KeyboardInterrupt, SystemExit):
                 is_interrupted = True
                 raise
@@ -52,7 +52,7 @@ class LocalEngine(Engine):
             raise failures[0]
 
 
-def wait_for(future: Future[R]) -> R:
+def wait_for_result(future: Future[R]) -> R:
     """Return the result of a future when it is done; signals are handled while this waits."""
     from concurrent.futures import wait
 

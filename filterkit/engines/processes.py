@@ -49,15 +49,15 @@ class ProcessEngine(Engine):
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order; raise a `FilterkitError` if a process is killed."""
-        pool = self._start()
-        submit = partial(self._submit, pool, self._write(function))
+        pool = self._get_running_pool()
+        submit = partial(self._submit, pool, self._write_new_file(function))
         with self._end_on_failure():
             yield from map_ahead(submit, items, lambda future: next(_yield_results(pool, [future])), 2 * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item in any order; raise a `FilterkitError` if a process is killed."""
-        pool = self._start()
-        path = self._write(function)
+        pool = self._get_running_pool()
+        path = self._write_new_file(function)
         with self._end_on_failure():
             with hold_back_signals():
                 working = [self._submit(pool, path, item) for item in items]
@@ -76,7 +76,7 @@ class ProcessEngine(Engine):
         self._folder.remove()
         self._pool = None
 
-    def _start(self) -> process.ProcessPoolExecutor:
+    def _get_running_pool(self) -> process.ProcessPoolExecutor:
         """Return the executor of the processes, which are started unless they run."""
         if self._pool is None:
             check_may_start()
@@ -105,7 +105,7 @@ class ProcessEngine(Engine):
             self.close()
             raise
 
-    def _write(self, thing: Any) -> str:
+    def _write_new_file(self, thing: Any) -> str:
         """Write a function or an item to a new file, and return its path."""
         path = os.path.join(self._folder.path, str(next(self._file_numbers)))
         _dump(thing, path)
@@ -114,10 +114,10 @@ class ProcessEngine(Engine):
     def _submit(self, pool: process.ProcessPoolExecutor, function: str, item: Any) -> Future[str]:
         """Write an item to a file, and start work on it; the future gives the path of a file with the result.
         `function` is the path of the function. Raise BrokenProcessPool if a process has been killed."""
-        path = self._write(item)
+        path = self._write_new_file(item)
         with hold_back_signals():
             try:
-                return pool.submit(_call_on_file, function, path)
+                return pool.submit(_call_and_write_result, function, path)
             except (OSError, ValueError):
                 if pool._broken:  # its pipes may be closed while an item is put into it, or a process started
                     raise process.BrokenProcessPool from None
@@ -137,7 +137,7 @@ def _yield_results(pool: process.ProcessPoolExecutor, futures: Iterable[Future[s
             raise process.BrokenProcessPool
 
 
-def _call_on_file(function: str, path: str) -> str:
+def _call_and_write_result(function: str, path: str) -> str:
     """Load a function and an item from two files, call the function, and write the result to `path`; return that.
     The item is pickled in `path`, and its file is removed before the call."""
     try:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable
 from typing import TypeVar
 
-from filterkit.engines.local import wait_for
+from filterkit.engines.local import wait_for_result
 
 T = TypeVar("T")
 
@@ -42,4 +42,4 @@ def call_interruptibly(function: Callable[..., T], *arguments: object) -> T:
             future.set_exception(failure)
 
     threading.Thread(target=work, name="filterkit-native", daemon=True).start()
-    return wait_for(future)
+    return wait_for_result(future)

@@ -98,7 +98,7 @@ class DaskEngine(Engine):
         """Yield ``function(item)`` for each item, in order, computed by the workers."""
         cluster = self._connect()
         submit = self._send_function(cluster, function)
-        yield from map_ahead(submit, items, self._wait_for, _AHEAD * self.jobs)
+        yield from map_ahead(submit, items, self._wait_for_result, _AHEAD * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item once a worker has computed it, in any order."""
@@ -106,7 +106,7 @@ class DaskEngine(Engine):
         tasks = {task.small: task for task in map(self._send_function(cluster, function), items)}
         try:
             for small in cluster.yield_as_done(tasks):
-                yield self._wait_for(tasks.pop(small))
+                yield self._wait_for_result(tasks.pop(small))
         finally:
             for task in tasks.values():
                 task.cancel()
@@ -172,7 +172,7 @@ class DaskEngine(Engine):
         done = cluster.submit(run_task, call, pickled, futures, keeps, priority=priority)
         return _Task(done, cluster.submit(getitem, done, 0, priority=priority) if keeps else done, item)
 
-    def _wait_for(self, task: _Task) -> Any:
+    def _wait_for_result(self, task: _Task) -> Any:
         """Return the result of a task when it is done, with a `KeptPart` for each large part, or raise its error.
 
         Errors of Dask itself become a `FilterkitError`; one about lost workers names the `location` of the item.

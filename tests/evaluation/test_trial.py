@@ -38,7 +38,7 @@ def test_each_chain_does_as_it_does_alone():
 
 
 def test_a_common_beginning_is_fitted_once(spy):
-    fitted = spy(Fitting, "_append")
+    fitted = spy(Fitting, "_append_fitted")
     trials(sample("iris"), "standardize l2 neighbors", "standardize l2 svm", "standardize neighbors")
     assert sorted(stage.name for _, stage, _ in fitted) == ["l2", "neighbors", "neighbors", "standardize", "svm"]
 

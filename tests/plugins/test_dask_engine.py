@@ -234,8 +234,8 @@ def test_no_statistic_comes_to_the_process_that_asks(client):
     statistics = []
 
     class Watched(DaskEngine):
-        def _wait_for(self, task):
-            result = super()._wait_for(task)
+        def _wait_for_result(self, task):
+            result = super()._wait_for_result(task)
             replace_parts(result, Statistic, statistics.append)
             return result
 
