@@ -87,7 +87,7 @@ class ExactSums:
         """The bytes that the digits take."""
         return self.digits.nbytes
 
-    def whole(self) -> np.ndarray:
+    def compute_integers(self) -> np.ndarray:
         """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``. They are sums of values
         divided by ``2**(26 * values)`` (of their squares if `power` is 2), times weights."""
         whole = np.zeros(len(self.values), object)
@@ -96,7 +96,7 @@ class ExactSums:
         return np.asarray(whole << BITS * (self.power + self.weights + MOST_DIGITS - len(self.digits)))
 
 
-def add_digits(
+def add_numbers_as_digits(
     numbers: np.ndarray,
     digits: np.ndarray,
     first: int,
@@ -129,7 +129,7 @@ def add_digits(
         numbers *= 2.0**BITS
 
 
-def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def multiply_exactly(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Multiply two arrays: the products, and their rounding errors (T. J. Dekker, Numerische Mathematik 18, 1971)."""
     product = a * b
     a_high, a_low = _split_in_halves(a)

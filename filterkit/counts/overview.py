@@ -102,7 +102,7 @@ class Overview(Record):
             else np.zeros(0, np.int64),
             unlabelled=int(np.count_nonzero(~is_labelled)),
             infinite=np.bincount(column[np.isinf(value)], minlength=len(columns)),
-            moments=Moments.of(_replace_infinite(batch.replace(weights=None)), columns, False, "info"),
+            moments=Moments.of(_make_infinite_missing(batch.replace(weights=None)), columns, False, "info"),
             distinct=DistinctSketch.of(column[known], hash_numbers(value[known]), len(columns)),
             prints=fingerprint_columns(column, value, row, len(columns)),
             least_weight=weights.min(initial=np.inf),
@@ -178,7 +178,7 @@ def _sum_exactly(values: np.ndarray) -> Fraction | float:
     return total
 
 
-def _replace_infinite(batch: Batch) -> Batch:
+def _make_infinite_missing(batch: Batch) -> Batch:
     """Return the batch with infinite values made missing; itself if there are none."""
     values = batch.stored_values
     infinite = np.isinf(values)

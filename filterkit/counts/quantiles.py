@@ -31,7 +31,10 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     ------
     ValueError : a share is below 0 or above 1, or there is no such method.
     """
-    methods = {"linear": SortedValues.find_linear, "inverted_cdf": SortedValues.find_inverted_cdf}
+    methods = {
+        "linear": SortedValues.compute_linear_quantiles,
+        "inverted_cdf": SortedValues.compute_inverted_cdf_quantiles,
+    }
     if method not in methods:
         raise ValueError(f"no method {method!r}; choose {' or '.join(methods)}")
     if not all(0 <= share <= 1 for share in shares):
@@ -84,7 +87,7 @@ class SortedValues:
             np.searchsorted(self._upto + offset[self._column], rank + offset, side="right")
         )
 
-    def find_linear(self, share: float) -> np.ndarray:
+    def compute_linear_quantiles(self, share: float) -> np.ndarray:
         """Return the quantile of each column by the method ``linear`` of `quantiles`; `share` is from 0 to 1.
         float64 (columns,); NaN in a column without values."""
         rank = np.maximum(self.count - 1, 0) * share
@@ -92,7 +95,7 @@ class SortedValues:
         low, high = self.find_at_rank(below), self.find_at_rank(below + 1)
         return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
 
-    def find_inverted_cdf(self, share: float) -> np.ndarray:
+    def compute_inverted_cdf_quantiles(self, share: float) -> np.ndarray:
         """Return the quantile of each column by the method ``inverted_cdf`` of `quantiles`; `share` is from 0
         to 1. float64 (columns,); NaN in a column without values."""
         before = self._column[self._upto / self.count[self._column] < share]

@@ -25,10 +25,10 @@ from filterkit.counts.exact_sums import (
     MOST_DIGITS,
     UNIT_BITS,
     ExactSums,
-    add_digits,
+    add_numbers_as_digits,
     choose_exponent,
     compute_scale,
-    two_product,
+    multiply_exactly,
 )
 from filterkit.counts.record import LARGEST, LEAST, MERGED, SUM_FOR_ALL, SUM_OF_PARTS
 from filterkit.counts.statistic import Statistic
@@ -81,7 +81,9 @@ class Summary(Statistic):
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         """Implement `Statistic.of_rows`. The rows count as one class, and values must be finite."""
-        low, high, missing, nonzero = (_scan_sparse if rows.batch.sparse else _scan_dense)(rows, columns, reader)
+        low, high, missing, nonzero = (_summarize_sparse_rows if rows.batch.sparse else _summarize_dense_rows)(
+            rows, columns, reader
+        )
         return cls(
             schema=rows.batch.schema,
             columns=columns,
@@ -290,7 +292,7 @@ class Moments(Summary):
     @cached_property
     def _sum(self) -> np.ndarray:
         """object (k,): the sums as `ExactSums.whole` returns them."""
-        return self.sums.whole()
+        return self.sums.compute_integers()
 
     @cached_property
     def _mean(self) -> np.ndarray:
@@ -301,14 +303,14 @@ class Moments(Summary):
     def _scaled_deviations(self) -> np.ndarray:
         """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 *
         sums.values)``. 0 for a column that is constant, or missing in all rows."""
-        total = (self.squares.whole() * self._weight << UNIT_BITS - _WEIGHT_BITS) - self._sum**2
+        total = (self.squares.compute_integers() * self._weight << UNIT_BITS - _WEIGHT_BITS) - self._sum**2
         total /= self._weight << 2 * UNIT_BITS - _WEIGHT_BITS
         low, high = self.extremes()
         # What lies below the last digit is lost, so that the difference may be below 0, or not 0 for a constant.
         return np.where(low < high, np.maximum(total.astype(np.float64), 0.0), 0.0)
 
 
-def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
+def _summarize_dense_rows(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
     """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a dense batch. Raise StageError
     if a value is infinite, in the name of the stage `reader`."""
     X = take_columns(rows.batch.X, columns)
@@ -324,8 +326,8 @@ def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
     return low, high, *(np.stack([part @ each for part in rows.parts.T], axis=1) for each in flags)
 
 
-def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """Do as `_scan_dense` with the rows of a sparse batch; zeros do not count for `low` and `high`."""
+def _summarize_sparse_rows(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
+    """Do as `_summarize_dense_rows` with the rows of a sparse batch; zeros do not count for `low` and `high`."""
     column, value, row = find_finite_entries(rows, columns, reader)
     absent = np.isnan(value)
     missing = rows.sum_by(column[absent], row[absent], len(columns))
@@ -358,15 +360,15 @@ def _add_values_and_squares(
     digits : float64 (2, digits, k), those of the sums of values and of squares.
     x : float64, values of at most 2**26 in size; the array is overwritten.
     weights : of a shape that fits, at most 2**26; None if all are 1.
-    column, times : as for `add_digits`.
+    column, times : as for `add_numbers_as_digits`.
     """
-    square, error = two_product(x, x)
+    square, error = multiply_exactly(x, x)
     square *= 2.0**-BITS
     error *= 2.0**-BITS
     if weights is None:
         addends = [(0, x, 1), (1, square, 1), (1, error, 2)]
     else:
-        addends = [(0, part, 0) for part in two_product(x, weights)]
-        addends += [(1, part, 0) for factor in (square, error) for part in two_product(factor, weights)]
+        addends = [(0, part, 0) for part in multiply_exactly(x, weights)]
+        addends += [(1, part, 0) for factor in (square, error) for part in multiply_exactly(factor, weights)]
     for power, numbers, first in addends:
-        add_digits(numbers, digits[power], first, column, times)
+        add_numbers_as_digits(numbers, digits[power], first, column, times)

@@ -14,7 +14,7 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged
 from filterkit.exploration.extents import MeasuringStage
-from filterkit.exploration.short import round_short
+from filterkit.exploration.short import round_to_few_digits
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, State
 from filterkit.stages.columns import ColumnStage
@@ -52,7 +52,7 @@ class Curves(NamedTuple):
             {
                 "task": number,
                 "value": values,
-                "p": round_short(self.images[: len(values), outgoing]),
+                "p": round_to_few_digits(self.images[: len(values), outgoing]),
                 "rows": rows,
                 "what": self.what,
                 "stage": self.words,

@@ -16,7 +16,7 @@ from filterkit.exploration.curves import compute_class_means, compute_curves, fi
 from filterkit.exploration.extents import Extents
 from filterkit.exploration.features import MOST_CURVES, Features
 from filterkit.exploration.histograms import count_bins
-from filterkit.exploration.short import round_short
+from filterkit.exploration.short import round_to_few_digits
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Fitted, Stage
 
@@ -124,4 +124,4 @@ def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, 
     columns = np.sort(usable)
     r = yield from correlate_columns(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
-    return {"features": np.searchsorted(features.shown, usable), "r": round_short(r[np.ix_(at, at)])}
+    return {"features": np.searchsorted(features.shown, usable), "r": round_to_few_digits(r[np.ix_(at, at)])}

@@ -13,7 +13,7 @@ from filterkit.data.ragged import find_run_begins
 from filterkit.data.schema import Schema
 from filterkit.exploration.isolines import has_plane, score_plane
 from filterkit.exploration.ranking import BINS, Ranking
-from filterkit.exploration.short import round_short
+from filterkit.exploration.short import round_to_few_digits
 from filterkit.plugin.registry import Registry
 
 _MOST_FEATURES = 30_000  # of the page
@@ -82,17 +82,17 @@ def describe_features(features: Features) -> dict[str, Any]:
     varied = ranking.varied[shown]
     points, point = _choose_points(features)
     nominal = schema.nominal[shown]
-    low, high = (np.where(nominal, np.nan, round_short(each[shown])) for each in (ranking.low, ranking.high))
+    low, high = (np.where(nominal, np.nan, round_to_few_digits(each[shown])) for each in (ranking.low, ranking.high))
     scores = np.where(varied[:, None], ranking.scores[shown], np.nan)
     return {
         "total": len(ranking),
         "name": [a.name for a in attributes],
         "kind": [a.kind for a in attributes],
-        "nonzero": round_short(ranking.nonzero[shown]),
-        "missing": round_short(ranking.missing[shown]),
+        "nonzero": round_to_few_digits(ranking.nonzero[shown]),
+        "missing": round_to_few_digits(ranking.missing[shown]),
         "low": low,
         "high": high,
-        "scores": {metric.name: round_short(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
+        "scores": {metric.name: round_to_few_digits(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
         "points": points,
         "point": {metric.name: point[:, i] for i, metric in enumerate(ranking.metrics)},
         "strips": {"bins": BINS, "counts": base64.b64encode(ranking.strips[shown].tobytes()).decode()},
@@ -131,8 +131,8 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
         "start": start,
         "task": np.searchsorted(tasks, task[chosen]),
         "threshold": np.where(nominal, np.nan, threshold),
-        "tp": round_short(tp[chosen]),
-        "fp": round_short(fp[chosen]),
+        "tp": round_to_few_digits(tp[chosen]),
+        "fp": round_to_few_digits(fp[chosen]),
         "label": labels,
     }, point
 
@@ -154,7 +154,7 @@ def compute_isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict
     rows. Metrics whose score does not follow from a point of the plane are left out."""
     shown = [task for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
     return {
-        metric.name: [round_short(score_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
+        metric.name: [round_to_few_digits(score_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
         for metric in metrics
         if has_plane(metric, len(tasks))
     }
@@ -169,7 +169,7 @@ def compare_metrics(ranking: Ranking) -> dict[str, Any]:
     if len(scores) > 1:
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.corrcoef([_rank_scores(each) for each in scores.T])
-    return {"metrics": names, "spearman": round_short(found).reshape(len(names), -1)}
+    return {"metrics": names, "spearman": round_to_few_digits(found).reshape(len(names), -1)}
 
 
 def _rank_scores(scores: np.ndarray) -> np.ndarray:

@@ -118,8 +118,8 @@ class _RankColumns(MeasuringStage):
             "nonzero": table.nonzero_rows,
             "missing": table.missing_rows,
             "distinct": np.diff(cells.indptr),
-            "whole": _hold_in_all_cells(cells, cells.values == np.rint(cells.values)),
-            "pure": _hold_in_all_cells(cells, np.diff(parts.starts) < 2),
+            "whole": _find_columns_flagged_throughout(cells, cells.values == np.rint(cells.values)),
+            "pure": _find_columns_flagged_throughout(cells, np.diff(parts.starts) < 2),
             **{name: np.stack([getattr(each, name) for each in tests], axis=1) for name in BestTests._fields},
         }
 
@@ -141,7 +141,7 @@ class _RankColumns(MeasuringStage):
         return tests, scores
 
 
-def _hold_in_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
+def _find_columns_flagged_throughout(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
     """Return for each column whether `flags`, bool (cells,), is True in all its cells; True without cells."""
     return np.asarray(np.bincount(cells.column_of_cell[~flags], minlength=len(cells)) == 0)
 

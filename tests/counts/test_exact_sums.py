@@ -14,10 +14,10 @@ from filterkit.counts.exact_sums import (
     MOST_DIGITS,
     UNIT_BITS,
     ExactSums,
-    add_digits,
+    add_numbers_as_digits,
     choose_exponent,
     compute_scale,
-    two_product,
+    multiply_exactly,
 )
 
 NUMBERS = st.floats(-1e300, 1e300, allow_subnormal=True) | st.integers(-9, 9).map(float)
@@ -28,13 +28,13 @@ def sums_of(values):
     """The sums of one column of values."""
     exponent = exponent_of(values)
     made = np.zeros((MOST_DIGITS, 1))
-    add_digits(np.array(values)[:, None] * compute_scale(exponent), made, 1)
+    add_numbers_as_digits(np.array(values)[:, None] * compute_scale(exponent), made, 1)
     return ExactSums(1, exponent, 0, made)
 
 
 def value(sums):
     """The one sum as a fraction."""
-    (whole,) = sums.whole()
+    (whole,) = sums.compute_integers()
     return whole * Fraction(2) ** (BITS * int(sums.values[0]) - UNIT_BITS)
 
 
@@ -58,7 +58,11 @@ def test_sums_are_the_same_in_any_grouping_and_order(groups, random):
     merged = parts[0]
     for part in parts[1:]:
         merged = ExactSums.merge([merged, part])
-    assert merged.whole().tolist() == ExactSums.merge(parts).whole().tolist() == whole.whole().tolist()
+    assert (
+        merged.compute_integers().tolist()
+        == ExactSums.merge(parts).compute_integers().tolist()
+        == whole.compute_integers().tolist()
+    )
 
 
 @given(st.lists(st.tuples(NUMBERS, st.integers(0, 2), st.integers(1, 9)), max_size=12))
@@ -68,7 +72,7 @@ def test_entries_that_occur_several_times_sum_as_rows(entries):
     made = np.zeros((MOST_DIGITS, 3))
     values, columns, times = (np.array([entry[i] for entry in entries], float) for i in range(3))
     columns = columns.astype(int)
-    add_digits(values * compute_scale(exponent)[columns], made, 1, columns, times)
+    add_numbers_as_digits(values * compute_scale(exponent)[columns], made, 1, columns, times)
     found = ExactSums(1, exponent, 0, made)
     for column in range(3):
         rows = sums_of([v for v, c, n in entries if c == column for _ in range(n)])
@@ -91,5 +95,5 @@ def test_hard_columns_have_the_sum_of_fsum(values):
 
 @given(FACTORS, FACTORS)
 def test_a_product_and_its_rounding_error_are_exact(a, b):
-    product, error = two_product(np.array([a]), np.array([b]))
+    product, error = multiply_exactly(np.array([a]), np.array([b]))
     assert Fraction(product[0]) + Fraction(error[0]) == Fraction(a) * Fraction(b)
