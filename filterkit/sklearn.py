@@ -337,15 +337,11 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     def _returns_columns_of_several_kinds(self) -> bool:
         """Return whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
         is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
-        return is_mixed and self._get_output_container() != "default"
-
-    def _get_output_container(self) -> str:
-        """Return what `transform` is to return: ``default``, ``pandas`` or ``polars``."""
-        return str(_get_output_config("transform", self)["dense"])
+        return is_mixed and _get_output_config("transform", self)["dense"] != "default"
 
     def _make_output(self, out: Batch, X: Any) -> Any:
         """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
-        container = self._get_output_container()
+        container = _get_output_config("transform", self)["dense"]  # default, pandas or polars
         if self._returns_columns_of_several_kinds() or (out.sparse and container != "default"):
             return _make_frame(out, container, getattr(X, "index", None))
         left = out.schema.passthrough
