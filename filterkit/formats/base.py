@@ -272,7 +272,7 @@ class Writer:
 
     def format_batch(self, batch: Batch) -> Any:
         """Return the rows of a batch as a piece, in any thread. Labels are ordinary attributes of the batch."""
-        raise NotImplementedError(f"{type(self).__name__} must define the method converter")
+        raise NotImplementedError(f"{type(self).__name__} must define format_batch")
 
     def header(self) -> bytes:
         """Return the text before the rows."""

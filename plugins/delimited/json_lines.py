@@ -7,7 +7,7 @@ import math
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from typing import IO, Any
@@ -442,9 +442,6 @@ class JsonWriter(Writer):
             for a in schema.attributes
         ]
 
-    def converter(self) -> Callable[[Batch], Any]:
-        return self._format_batch
-
     def write(self, out: IO[bytes], piece: Any) -> None:
         self._some = self._some or bool(piece)
         super().write(out, piece)
@@ -455,7 +452,7 @@ class JsonWriter(Writer):
                 "JSON lines cannot hold a table without rows, because only rows name the columns; write another format"
             )
 
-    def _format_batch(self, batch: Batch) -> list[memoryview | bytes]:
+    def format_batch(self, batch: Batch) -> list[memoryview | bytes]:
         if not self._before:
             return [b"{}\n" * len(batch)]
         return [self._format_rows(part) for part in split_rows(batch, 1 << 18)]

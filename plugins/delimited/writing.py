@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -75,9 +74,6 @@ class DelimitedWriter(Writer):
         names = [*self.schema.names, *([] if self._form.weights is None else [self._form.weights])]
         return (self._form.separator.join(map(self._quote_word, names)) + "\n").encode()
 
-    def converter(self) -> Callable[[Batch], list[memoryview]]:
-        return self._format_batch
-
     def _quote_word(self, text: str) -> str:
         """Put a text in quotes if it needs them."""
         quote = self._form.quoting
@@ -97,8 +93,7 @@ class DelimitedWriter(Writer):
                 texts = pc.if_else(special, pc.binary_join_element_wise(quote, inner, quote, ""), texts)
         return texts.fill_null(self._missing)
 
-    def _format_batch(self, batch: Batch) -> list[memoryview]:
-        """Return the delimited text of a batch, in pieces."""
+    def format_batch(self, batch: Batch) -> list[memoryview]:
         return [self._format_rows(part) for part in split_rows(batch, _AT_ONCE)]
 
     def _format_rows(self, batch: Batch) -> memoryview:

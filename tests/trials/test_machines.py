@@ -104,7 +104,7 @@ def test_an_exception_that_is_no_error_of_filterkit_is_found(monkeypatch):
     def parse(*arguments):
         raise IndexError("a mistake")
 
-    monkeypatch.setattr("filterkit_plugins.expressions.stages.parse", parse)
+    monkeypatch.setattr("filterkit_plugins.expressions.stages.parse_expression", parse)
     tried, data, said = fuzz.blind("expression", 60, 1, 10)
     assert (tried, data, said.partition("\n")[0]) == (1, b"", "IndexError: a mistake")
 
