@@ -139,7 +139,7 @@ class Fitting:
         check_fitted(stage, fitted)
         before = self.rows[-1]
         after = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
-        if learns_from_statistic(stage) and stage.cross_fits():  # each fold's values are searched in a state of its own
+        if learns_from_statistic(stage) and stage.folds() and stage.cross_fits():  # each fold's state is searched
             after = after.transform_once()
         if self._has_trials:
             # Trials number their rows anew.

@@ -1,5 +1,7 @@
 """Cross-fitting: folds are drawn, and each training row is transformed by a fit on the other folds."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from agreement import columns, dense, feature_names, make, sample
@@ -98,17 +100,29 @@ def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
         assert testing.same(concatenate(out.map(itself), out.schema), expected)
 
 
+def open_rows(batch, *cuts):
+    """Open rows that can be read once, in batches that end before the rows with the numbers `cuts`, and at the end."""
+    engine, ends = LocalEngine(1), [0, *cuts, len(batch)]
+    parts = [batch.rows(first, stop).replace(start=first) for first, stop in pairwise(ends)]
+    return Rows(BatchSource(batch.schema, lambda function, done=(): engine.map(function, parts), engine, 1 << 20))
+
+
 def test_later_passes_read_cross_fitted_rows_from_the_spool(monkeypatch):
     plain, numbers = CrossFitted.transform_training, []
     monkeypatch.setattr(
         CrossFitted, "transform_training", lambda self, batch: (numbers.append(batch.start), plain(self, batch))[1]
     )
-    batch, engine = sample("breast-cancer"), LocalEngine(1)
-    parts = [batch.rows(0, 100), batch.rows(100, len(batch)).replace(start=100)]
-    source = BatchSource(batch.schema, lambda function, done=(): engine.map(function, parts), engine, 1 << 20)
-    _, out = filterkit.chain("shape --cross-fit 4 bns standardize l2").fit_rows(Rows(source), 20_000)  # in strips
+    batch = sample("breast-cancer")
+    chain = filterkit.chain("shape --cross-fit 4 bns standardize l2")
+    _, out = chain.fit_rows(open_rows(batch, 100), 20_000)  # in strips
     assert sum(out.map(len, last=True)) == len(batch)
     assert numbers == [0, 100]
+
+
+@pytest.mark.parametrize("text", ["shape bns l2", "shape --auto bns"])
+def test_rows_of_other_stages_take_no_room_in_the_spool(text):
+    rows = open_rows(sample("breast-cancer"))
+    assert filterkit.chain(text).fit_rows(rows)[1].source is rows.source
 
 
 def test_what_a_cross_fitted_stage_has_learned_from_all_rows_is_described():
