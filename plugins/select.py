@@ -116,7 +116,7 @@ class Select(ColumnStage):
             candidate &= state["rows"] <= self.max_fraction * total * _NEARLY
         if self._ranked:
             metric, scores = (
-                (self._by.name, state["score"]) if self._by is not None else self._read_latest_scores(schema)
+                (self._by.name, state["score"]) if self._by is not None else self._get_latest_metric_and_scores(schema)
             )
             if self.min_score is not None:
                 candidate &= scores >= self.min_score
@@ -165,7 +165,7 @@ class Select(ColumnStage):
             )
             warn_nothing_learned(self.name, what)
 
-    def _read_latest_scores(self, schema: Schema) -> tuple[str, Floats]:
+    def _get_latest_metric_and_scores(self, schema: Schema) -> tuple[str, Floats]:
         """Return the name of the latest score of the columns, and its values, float64 (columns,); −∞ for none."""
         if not schema.features:
             return "", np.empty(0)

@@ -391,7 +391,7 @@ class XrffWriter(Writer):
             _DECLARATIONS,
             f'<dataset name="{escape_xml(schema.relation)}" version="3.5.3">',
             "<header>",
-            *_declare_attributes(schema.attributes, schema.class_attribute),
+            *_format_attribute_declarations(schema.attributes, schema.class_attribute),
             "</header>",
             "<body>",
             "<instances>",
@@ -455,7 +455,7 @@ class XrffWriter(Writer):
         return "".join(lines).encode()
 
 
-def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
+def _format_attribute_declarations(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
     """Yield the lines that declare attributes in XRFF; `target` is the class, which is marked."""
     yield "<attributes>"
     for a in attributes:
@@ -471,7 +471,7 @@ def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Ite
             inner += [make_element("property", format_number(n), f' name="{escape_xml(name)}"') for name, n in numbers]
             inner.append("</metadata>")
         if a.kind == "relational":
-            inner += _declare_attributes(a.attributes)
+            inner += _format_attribute_declarations(a.attributes)
         begin = f'<attribute name="{escape_xml(a.name)}" type="{a.kind}"{form}{mark}'
         if inner:
             yield from (f"{begin}>", *inner, "</attribute>")

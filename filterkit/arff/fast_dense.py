@@ -29,7 +29,10 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
 def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
-    """Parse dense rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
+    """Parse dense rows of plain text, as `make_plain_text` returns it; `marked` is what its marks stand for.
+
+    Raise NotPlain, or another exception, where only the exact path can read them; `filterkit.arff.fast` catches it.
+    """
     text, weights = _make_csv_of_rows(text)
     apart = layout.textual.copy()
     if layout.schema.class_index is not None:

@@ -122,7 +122,7 @@ def _encode_pair_values(
     if not len(chosen):
         return matrix.data
     rows = np.searchsorted(matrix.indptr, chosen, "right") - 1
-    words, which = _find_distinct_words(pairs, chosen, rows)
+    words, which = _encode_words(pairs, chosen, rows)
     positions = matrix.indices.take(chosen)
     distinct, code = np.unique(positions.astype(np.int64) * len(words) + which, return_inverse=True)
     position_of, number_of = np.divmod(distinct, len(words))
@@ -143,7 +143,7 @@ def _encode_pair_values(
     return values
 
 
-def _find_distinct_words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
+def _encode_words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Return the distinct values of the `chosen` pairs, in these `rows`, and which each pair has, int32 (n,)."""
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1

@@ -56,7 +56,10 @@ class Token(NamedTuple):
         return self.kind == WORD and self.text == "?"
 
     def is_keyword(self, word: str) -> bool:
-        """Return whether this is a word, such as ``@data``, in any case; it may be in quotes."""
+        """Return whether this is a word, such as ``@data``, in any case; it may be in quotes.
+
+        `word` is given in lower case.
+        """
         return self.kind in (WORD, QUOTED) and self.text.lower() == word
 
     def describe(self) -> str:

@@ -176,12 +176,12 @@ def learn_in_strips(
 def _compute_strip(
     stage: ColumnStage, count_rows: Callable[..., Statistic], rows: Rows, low: int, high: int, budget: int
 ) -> Passes[Strip]:
-    """Compute the strip of columns from `low` up to, but not including, `high`, in one pass.
+    """Compute the `Strip` of columns from `low` up to, but not including, `high`, in one pass, for `run_passes`.
 
-    If its statistic takes more than `budget` bytes, the last columns are cut away. Without a batch, it is that of
-    no rows. The statistics of batches wait until together they take as much memory as what has been merged, so that
-    each cell of a table takes part in few merges. Raise StageError if the sum of all weights cannot be counted
-    exactly.
+    While the merged statistic takes more than half of `budget` bytes, the later half of its columns is cut away, down
+    to one column, so the strip may end before `high`. Without a batch, it is that of no rows. The statistics of batches
+    wait until together they take as much memory as what has been merged, so that each cell of a table takes part in few
+    merges. Raise StageError if the sum of all weights cannot be counted exactly.
     """
     engine, counts = rows.source.engine, np.zeros(4)
     held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged

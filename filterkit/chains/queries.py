@@ -81,8 +81,8 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
 
 
 def _compute_results(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
-    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed
-    stages. The batch passes stages that tasks share once."""
+    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed its
+    stages as training rows. Stages that tasks share at their beginning transform the batch once."""
     passed: dict[tuple[int, int], Batch] = {}  # by the incoming batch and the stage
     results = []
     for stages, compute in tasks:

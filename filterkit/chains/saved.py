@@ -140,8 +140,12 @@ def _read_pipe_into_memory(path: Any) -> Any:
 
 
 def summarize_saved_chain(path: str) -> dict[str, Any]:
-    """Describe a file that `save` wrote, in mappings, lists, texts and numbers; its plugins need not be installed.
-    Raise FilterkitError if the file is no saved chain, has a newer format, or is damaged."""
+    """Describe a file that `save` wrote, without loading its stages, so their plugins need not be installed.
+
+    Return a dict that JSON can hold: ``file``; ``filterkit``, the version that wrote it; ``incoming`` and ``outgoing``,
+    a text about each schema; and ``stages``, for each its ``words``, ``plugin``, and ``bytes``, the size of its arrays.
+    Raise FilterkitError if the file is no saved chain, has a newer format, or is damaged.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             header = _read_header(archive)

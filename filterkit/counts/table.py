@@ -120,24 +120,24 @@ class ContingencyTable(Statistic):
         return target is not None and target.kind == "numeric" and len(self.total_parts) > 1
 
     @property
-    def _classes(self) -> slice:
+    def _class_slice(self) -> slice:
         """Which of the weights in parts are those of classes, and not of `class_sums`."""
         return slice(len(self.total_parts) - self.numeric_class)
 
     @cached_property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of all rows of each class."""
-        return collapse_parts(self.total_parts[self._classes])
+        return collapse_parts(self.total_parts[self._class_slice])
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is missing."""
-        return collapse_parts(self.missing_parts[:, self._classes])
+        return collapse_parts(self.missing_parts[:, self._class_slice])
 
     @cached_property
     def counts(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows of each class with the cell's value in its column."""
-        return collapse_parts(self.exact_parts[:, self._classes])
+        return collapse_parts(self.exact_parts[:, self._class_slice])
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -147,7 +147,7 @@ class ContingencyTable(Statistic):
     @cached_property
     def zeros(self) -> np.ndarray:
         """The weight of the zeros of each column by class, float64 (k, classes); 0 where zeros have a cell."""
-        return collapse_parts(self._zero_parts[:, self._classes])
+        return collapse_parts(self._zero_parts[:, self._class_slice])
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
@@ -213,7 +213,7 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """Return the table of the same rows counted as one class."""
-        return self._select_classes(self._classes)
+        return self._select_classes(self._class_slice)
 
     def class_sums(self) -> ContingencyTable:
         """Return the table of the same rows as one class, in which each counts by its weight times a numeric class.
@@ -221,7 +221,7 @@ class ContingencyTable(Statistic):
         That has been shifted and scaled so that its mean is 0, but for rounding, and its squares add up to the weight
         of all rows.
         """
-        return self._select_classes(slice(self._classes.stop, None))
+        return self._select_classes(slice(self._class_slice.stop, None))
 
     def _select_classes(self, classes: slice) -> ContingencyTable:
         group = np.full(len(self.total_parts), -1)
@@ -270,7 +270,7 @@ class ContingencyTable(Statistic):
         If `descending`, it is that of each cell and of those with larger values. Missing values never count, and zeros
         only if `with_zeros` has made cells of them. The sums are exact.
         """
-        parts, column = self.exact_parts[:, self._classes], self.column_of_cell
+        parts, column = self.exact_parts[:, self._class_slice], self.column_of_cell
         before = np.zeros((len(parts) + 1, *parts.shape[1:]))  # of each cell and, last, all
         np.cumsum(parts, axis=0, out=before[1:])
         if descending:

@@ -128,7 +128,11 @@ def choose_attributes(
 
 
 def _find_matching_attributes(stage: str, flag: str, schema: Schema, text: str) -> set[int]:
-    """Find the positions of the attributes that a range or a pattern means; other choices mean none."""
+    """Return the positions of the attributes that a range, also after ``@``, or a pattern means; other choices: none.
+
+    Raise StageError if an attribute of a range does not exist, or an ``@`` stands before something else and no name
+    begins with it; UsageError if a range does not count upward from 1.
+    """
     forced = text.startswith("@")
     listed = text.removeprefix("@")
     if all(_RANGE.fullmatch(part) for part in listed.split(",")):

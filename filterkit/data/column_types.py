@@ -86,7 +86,8 @@ def infer_text_attribute(
 
 
 def make_nominal_attribute(name: str, words: Iterable[str], order: str = "appearance") -> Attribute:
-    """Make a nominal attribute with these labels, in order of ``appearance`` or ``sorted``."""
+    """Make a nominal attribute whose labels are `words`, which are distinct: as they come for ``appearance``, or sorted
+    if `order` is ``sorted``."""
     return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
 
 

@@ -194,7 +194,8 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
 
 
 def check_columns(stage: Named, columns: Any, width: int) -> None:
-    """Check that `columns`, from which a column stage makes its columns, ascend from 0 to `width` - 1 at most."""
+    """Raise PluginError unless `columns`, what the `output_columns` of a stage returned, is an array of integers from 0
+    to `width` - 1 that ascend; one may come several times."""
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
         _raise_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
     if len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):

@@ -75,7 +75,8 @@ def render_schema(schema: Schema) -> str:
 
 
 def _choose_positions(count: int, most: int, wanted: Sequence[int]) -> list[int]:
-    """Choose at most `most` of `count` positions: the first ones, but the last of these make room for the `wanted`."""
+    """Choose at most `most` of `count` positions: the first ones, but the last of these make room for the `wanted` that
+    come later. Of those, the first ``most // 2`` are chosen."""
     if count <= most:
         return list(range(count))
     late = [i for i in wanted if i >= most][: most // 2]

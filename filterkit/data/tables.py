@@ -185,7 +185,11 @@ def _convert_texts(array: Any, attribute: Attribute) -> Any:
 
 
 def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
-    """Convert an Arrow column to one of `Batch.passthrough`: of texts, or of ``timestamp[ms]`` for dates."""
+    """Convert an Arrow column to one of `Batch.passthrough`: of texts, or of ``timestamp[ms]`` for dates.
+
+    Raise RowError for a text that is no date in the attribute's format, a date that ARFF cannot hold exactly, or bytes
+    that are not UTF-8.
+    """
     if attribute.kind != "date":
         return _convert_texts(column, attribute)
     if pa.types.is_dictionary(column.type) or is_text(column.type):

@@ -183,6 +183,7 @@ class TextSet(Set[str]):
 
     @classmethod
     def _from_iterable(cls, it: Iterable[S]) -> Set[S]:
+        """Make the result of a set operation, which is a frozenset."""
         return frozenset(it)
 
     def __contains__(self, text: object) -> bool:

@@ -163,7 +163,7 @@ def _measure_ranking_of_labels(outcome: Outcome) -> Iterable[Any]:
     return (np.average(each, weights=outcome.weights) for each in found)
 
 
-def _measure_precision_and_recall(outcome: Outcome) -> Iterable[Any]:
+def _measure_confusion_rates(outcome: Outcome) -> Iterable[Any]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
@@ -219,7 +219,7 @@ _GROUPS = {
     (
         *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
         *("sensitivity", "specificity"),
-    ): _measure_precision_and_recall,
+    ): _measure_confusion_rates,
     ("auc", "p20", "bep", "pr_auc"): _measure_ranking_of_rows,
     ("kappa", "mcc"): _measure_kappa_and_mcc,
     ("log_loss", "brier"): _measure_probabilities,

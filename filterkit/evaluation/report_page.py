@@ -81,7 +81,7 @@ def make_report_page(
         "unpaired": results.has_unpaired_splits(),
         "confusions": matrices,
         "points": [
-            _describe_origin_of_predictions(each, results) | dict(zip(("numbers", "predicted"), each.found))
+            _get_task_chain_and_share(each, results) | dict(zip(("numbers", "predicted"), each.found))
             for each in pool_predictions_over_folds(results, "points")[:_MOST_CLOUDS]
         ],
     }
@@ -129,7 +129,7 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
     pooled = sorted(pool_predictions_over_folds(results, "confusion"), key=lambda each: -each.share)
     n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
     chosen = [
-        _describe_origin_of_predictions(each, results)
+        _get_task_chain_and_share(each, results)
         | {"names": each.found.true_or_predicted_values, "cells": each.found.confusion_cells}
         for each in pooled[:n_chosen]
     ]
@@ -137,7 +137,7 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []
 
 
-def _describe_origin_of_predictions(pooled: PooledPredictions, results: Results) -> dict[str, Any]:
+def _get_task_chain_and_share(pooled: PooledPredictions, results: Results) -> dict[str, Any]:
     """Return the name of the task, and the indices of the chain and the share, that pooled folds come from."""
     task = " · ".join(dict.fromkeys(text for text in (pooled.data, pooled.task, pooled.group) if text))
     return {"task": task, "chain": results.chains.index(pooled.chain), "share": results.shares.index(pooled.share)}

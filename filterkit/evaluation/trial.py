@@ -25,7 +25,7 @@ from filterkit.evaluation.measures import find_best, measures
 from filterkit.stages.base import Stage, transform
 from filterkit.stages.learner import FittedLearner, counted_rows
 from filterkit.stages.models import Outcome
-from filterkit.stages.nothing_learned import collect_warnings
+from filterkit.stages.nothing_learned import collect_stage_warnings
 
 INNER_FOLDS = 5  # fewer if there are fewer rows or groups
 
@@ -114,7 +114,7 @@ class _FittedBeginning(NamedTuple):
         """Fit further stages on the training rows that come out of these, and return all that are fitted then. `stages`
         begin with those that are fitted already. The test rows pass the first `n_passed` of them."""
         began, n_fitted = time.perf_counter(), len(self.fitting.fitted)
-        with collect_warnings() as messages, add_remedies():
+        with collect_stage_warnings() as messages, add_remedies():
             fitting = self.fitting.copy()
             fitting.fit(stages[n_fitted:])
             test = transform(fitting.fitted[n_fitted:n_passed], self.test)
@@ -127,7 +127,7 @@ class _FittedBeginning(NamedTuple):
         began = time.perf_counter()
         stage, learner = self.fitting.stages[-1], self.fitting.fitted[-1]
         assert isinstance(learner, FittedLearner)
-        with collect_warnings() as messages:
+        with collect_stage_warnings() as messages:
             outcome = learner.predict_outcome(self.test)
         if not len(outcome.truth):
             raise StageError(stage.name, "all rows to test on have the weight 0, so there is nothing to measure")

@@ -46,7 +46,10 @@ class Stretch(NamedTuple):
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
     def read(self) -> tuple[Block, int]:
-        """Return the lines, counted from 1, and where in the file they begin; refuse a file that has changed."""
+        """Return the lines, in a `Block` that begins with line 1, and the offset of its first byte in the file.
+
+        Raise FilterkitError if the file has another length than when it was opened.
+        """
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
         with closing(open_shared_file(self.path, "utf-8", self.name)) as source:

@@ -48,13 +48,13 @@ class HeldResults:
             if self._lacks_text():
                 yield PAUSE  # the results of the parts on which the engine works may have it
             if self._lacks_text():
-                parts = self._read_until_text_found(parts, read_part)
+                parts = self._find_texts_and_replay_parts(parts, read_part)
             part = next(parts, None)
             if part is None:
                 return
             yield part
 
-    def _read_until_text_found(
+    def _find_texts_and_replay_parts(
         self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]
     ) -> Iterator[Any]:
         """Read parts until the missing texts are found; return all parts from here on, or none if no part has them."""

@@ -31,7 +31,11 @@ def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
 
 
 def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
-    """Return a warning that a format reads `what` of columns as numbers, with the option that keeps their `kind`."""
+    """Return a warning that a format does not tell texts or labels, `what`, that look like numbers from numbers.
+
+    `title` is the format in messages, and `word` its name in ``--from word:kind=...``, the option that keeps the `kind`
+    of the columns `names`; at most 20 of them are named.
+    """
     shown = ", ".join(map(quoted, names[:_MOST_NAMED]))
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     option = f"--from {word}:{kind}={','.join(names[:_MOST_NAMED])}"

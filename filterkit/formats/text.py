@@ -115,7 +115,10 @@ class TextTable(Table):
         return read_blocks(self._source, rest, self.line, self._size, self.last)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
-        """Return byte ranges of lines, which need not be whole records, for workers; see `Table.stretches`."""
+        """Return byte ranges of lines, which need not be whole records, for workers; see `Table.stretches`.
+
+        None if ranges of the input cannot be read, `last` cannot be pickled, or a subclass has `parts` of its own.
+        """
         if type(self).parts is not TextTable.parts or self._begin is None:
             return None
         try:

@@ -75,7 +75,7 @@ class ColumnStage(SelectiveStage):
     def needs_class(self) -> bool:
         """Whether the table counts the rows of each class, which must be nominal unless `numeric_class`.
 
-        If not, all rows count as one class. Most stages declare it as a class variable: ``needs_class = False``.
+        The default is True. If False, all rows count as one class; most stages declare that: ``needs_class = False``.
         """
         return True
 

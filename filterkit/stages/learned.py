@@ -45,10 +45,11 @@ def make_learned_table(
     ----------
     title : what it is, or "".
     names : the names, which stand in the first column.
-    columns : the other columns by their heads: arrays (names,), lists or `Ragged`. A row is left out if its value in
-        the first of them is NaN, or a list that is empty or has only NaN: nothing was learned there.
+    columns : the other columns by their heads: arrays (names,), lists or `Ragged`. If the first of these is an array of
+        floats, a row with NaN in it is left out; if it has a list for each name, one whose list is empty or has only
+        NaN: nothing was learned there.
     top : the number of rows to show; None for all.
-    ranked : whether the largest absolute values of the first column come first.
+    ranked : whether the largest absolute values of the first of `columns`, an array of floats, come first.
     of : the head of the names.
     """
     first = next(iter(columns.values()), None)

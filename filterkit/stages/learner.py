@@ -81,7 +81,7 @@ class Learner(Stage):
         raise make_missing_method_error(self, "learn")
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
-        """Rebuild the model from a saved state.
+        """Rebuild the model from a saved state; by default a `LinearModel`, so any other model needs its own `model`.
 
         Parameters
         ----------
@@ -104,7 +104,9 @@ class Learner(Stage):
         return int(getattr(self, "seed", 0))
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
-        """Learn a model from the training rows, after trials on held-out rows.
+        """Learn a model from the training rows, after trials on held-out rows; by default call `learn`, without trials.
+
+        It is called instead of `learn` unless `inner_folds` is 0.
 
         Parameters
         ----------

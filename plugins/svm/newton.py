@@ -62,7 +62,7 @@ def solve_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> 
     while True:
         shift = multipliers / steepness
         for _ in range(_STEPS_OF_ROUND):
-            intercept = _find_intercept(1 - sign * scores + shift, positive, costs, steepness)
+            intercept = _find_balancing_intercept(1 - sign * scores + shift, positive, costs, steepness)
             lack = 1 - sign * (scores + intercept) + shift
             multipliers = np.clip(steepness * lack, 0, costs)
             gradient = w - compute_normal_vector(multipliers)
@@ -105,7 +105,7 @@ def compute_intercept_bounds(exact: Floats, positive: Bools, above: Bools, below
     return float(least), float(most)
 
 
-def _find_intercept(lack: Floats, positive: Bools, costs: Floats, steepness: float) -> float:
+def _find_balancing_intercept(lack: Floats, positive: Bools, costs: Floats, steepness: float) -> float:
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
     The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.

@@ -48,7 +48,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         )
     wrong: Counter[str] = Counter()  # how many of each kind, none if all of them conform
     with warnings.catch_warnings(action="ignore"):
-        for kind, report in _check_named_things(known, list(words), debug):
+        for kind, report in _report_named_things(known, list(words), debug):
             for line in report.lines():
                 click.echo(visible(line))
             wrong[kind] += not report
@@ -62,7 +62,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         )
 
 
-def _check_named_things(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+def _report_named_things(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
     """Check the subcommand, chain or plugins that words name; yield the kind and the report of each thing checked."""
     from filterkit.testing import report_subcommand
 
@@ -72,13 +72,13 @@ def _check_named_things(known: Registry, words: list[str], debug: bool) -> Itera
         yield "subcommand", report_subcommand(command, arguments, debug)
         return
     plugins, files = _find_plugins(known, words)
-    yield from _check_offers(parse_stages(words, known) if plugins is None else plugins, files, debug)
+    yield from _report_offers(parse_stages(words, known) if plugins is None else plugins, files, debug)
     for plugin in plugins or ():
         for hook in () if plugin.list_offers() else plugin.empty:
             click.echo(visible(f"plugin {plugin}: {hook} returns nothing; return a list of what the plugin offers"))
 
 
-def _check_offers(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+def _report_offers(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
     """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report. Formats
     also read the `files`."""
     from filterkit import testing
