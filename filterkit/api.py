@@ -172,13 +172,9 @@ def write(
 def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]:
     """Yield the batches of `rows` unchanged, and write them to `path` on the way.
 
-    The file appears under its name once all rows have passed. `format` is that of `write`.
-
-    Raises
-    ------
-    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or it
-        would be in parts.
-    FilterkitError : the file cannot be written.
+    The file appears under its name once all rows have passed. `format` is that of `write`. Raise UsageError if the
+    ending of the file belongs to another format, or to none and `format` does not say which, or if it would be in
+    parts; and FilterkitError if the file cannot be written.
     """
     file_path = path_as_text(path)
     check_output_format(file_path, format, "tee")
@@ -190,9 +186,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
 def chain(text: str) -> Chain:
     """Return the chain that `text` describes, as on the command line: ``"shape --neighbors 10 bns l2"``.
 
-    Raises
-    ------
-    UsageError : an unknown stage or option; the message suggests a similar one.
+    Raise UsageError for an unknown stage or option; the message suggests a similar one.
     """
     from filterkit.chains.chain import Chain
 

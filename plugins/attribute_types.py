@@ -196,7 +196,7 @@ class Numeric(TypeChangingStage):
             if is_nominal:
                 raise FilterkitError(
                     f"attribute '{attribute.name}': the label '{texts[found.index(None)]}' is not a number; --codes "
-                    "takes its position among the labels, and --invalid missing takes it for missing",
+                    "takes its position among the labels, and --invalid missing takes it for missing"
                 )
             invalid = np.array([*(number is None for number in found), False])[codes]
             self.refuse_first_invalid_value(batch, position, invalid, "number")

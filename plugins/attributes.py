@@ -158,7 +158,7 @@ class Class(Stage):
         if schema.labels:
             raise FilterkitError(
                 "the data has labels instead of a class; read it without --labels, which may come from the "
-                "relation's name",
+                "relation's name"
             )
         try:
             position = find_class(schema.attributes, self.attribute)

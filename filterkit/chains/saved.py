@@ -54,11 +54,9 @@ class _DamageError(Exception):
 def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
     """Write a fitted chain to a file, which appears under its name when it is complete.
 
-    Raises
-    ------
-    UsageError : the ending of the file belongs to another format, or to a compression.
-    FilterkitError : a stage cannot be saved, or the file cannot be written.
-    TypeError : `fitted` is no `FittedChain`, or `path` is an open file.
+    Raise UsageError if the ending of the file belongs to another format, or to a compression; FilterkitError if a stage
+    cannot be saved, or the file cannot be written; and TypeError if `fitted` is no `FittedChain`, or `path` is an open
+    file.
     """
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
@@ -188,12 +186,9 @@ def _summarize_schema(schema: Schema) -> str:
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read ``chain.json`` from the archive of a saved chain; check its top level, and all members of the archive.
-
-    Raises
-    ------
-    _DamageError : something in them is wrong, or of a newer format; or they could take more memory than the file is
-        long, or much time.
+    """Read ``chain.json`` from the archive of a saved chain; check its top level, and all members of the archive. Raise
+    _DamageError if something in them is wrong, or of a newer format; or if they could take more memory than the file
+    is long, or much time.
     """
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
@@ -291,12 +286,9 @@ def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
 
 
 def _parse_array(data: bytes, longest: int) -> np.ndarray:
-    """Return the array that some data in numpy's format hold.
-
-    Raises
-    ------
-    _DamageError : they hold none, or one of a type that `save` does not write; their size is not that of the array; or
-        an axis is longer than `longest`, as that of an array without elements might be.
+    """Return the array that some data in numpy's format hold. Raise _DamageError if they hold none, or one of a type
+    that `save` does not write; if their size is not that of the array; or if an axis is longer than `longest`, as
+    that of an array without elements might be.
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):

@@ -114,13 +114,8 @@ class Metric:
                 check_arguments(f"the metric {self.name}: {what}", function, names)
 
     def call(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call one of its functions with the arguments `given`, and return what it returns.
-
-        Raises
-        ------
-        PluginError : it fails; the message names the metric and its plugin. A `FilterkitError` or `MemoryError` of the
-            function is passed on.
-        """
+        """Call one of its functions with the arguments `given`, and return what it returns. Raise PluginError, which
+        names the metric and its plugin, if it fails; pass on a `FilterkitError` or `MemoryError` of the function."""
         try:
             return function(*given)
         except (FilterkitError, MemoryError):

@@ -14,13 +14,7 @@ import numpy as np
 
 from filterkit.counts.cells import find_entries
 from filterkit.counts.record import LARGEST, LEAST, MERGED, SAME, SUM, Field, Record
-from filterkit.counts.sketches import (
-    DistinctSketch,
-    fingerprint_columns,
-    hash_numbers,
-    hash_texts,
-    merge_fingerprints,
-)
+from filterkit.counts.sketches import DistinctSketch, fingerprint_columns, hash_numbers, hash_texts, merge_fingerprints
 from filterkit.counts.summary import Moments
 from filterkit.data import arrow
 from filterkit.data.batch import Batch

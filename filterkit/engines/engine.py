@@ -36,11 +36,7 @@ def count_available_cores() -> int:
 
 def check_may_start() -> None:
     """Refuse to start processes while this process itself is being started, and imports the user's script for that.
-
-    Raises
-    ------
-    UsageError : names the line that the script lacks.
-    """
+    Raise UsageError, which names the line that the script lacks."""
     import multiprocessing
 
     if getattr(multiprocessing.current_process(), "_inheriting", False):

@@ -507,10 +507,8 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) -> Batch:
     """Transform a batch by fitted stages in order; if `training`, by `Fitted.transform_training`.
 
-    Raises
-    ------
-    PluginError : a stage returns something else than a batch of its schema with as many rows. A stage without `made_by`
-        is not checked. An unexpected error of a stage is raised as it is, with the name of the stage added.
+    Raise PluginError if a stage returns something else than a batch of its schema with as many rows. A stage without
+    `made_by` is not checked. An unexpected error of a stage is raised as it is, with the name of the stage added.
     """
     for stage in stages:
         with blame_errors(stage.made_by):

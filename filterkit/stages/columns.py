@@ -340,11 +340,8 @@ class FittedColumns(Fitted):
         """Transform entries as `ColumnStage.apply` does, and check the result.
 
         `find_row` returns the row number of the entry at an index, for messages; None if the values are of no rows.
-
-        Raises
-        ------
-        StageError : a number becomes infinite or NaN by overflow or division by 0; names the attribute.
-        PluginError : `apply` fails, or returns something else than float64 (n,).
+        Raise StageError, which names the attribute, if a number becomes infinite or NaN by overflow or division by 0;
+        and PluginError if `apply` fails, or returns something else than float64 (n,).
         """
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):

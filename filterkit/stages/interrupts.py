@@ -19,11 +19,8 @@ def call_interruptibly(function: Callable[..., T], *arguments: object) -> T:
     does, the exception is raised here at once. The native code cannot be stopped. It runs on in the background until it
     or the process ends, and its result is lost.
 
-    Outside the main thread, or if neither SIGINT nor SIGTERM has a handler, this is a plain call.
-
-    Raises
-    ------
-    The exceptions of the function and of signal handlers.
+    Outside the main thread, or if neither SIGINT nor SIGTERM has a handler, this is a plain call. Exceptions of the
+    function and of signal handlers are raised as they are.
     """
     import threading
     from concurrent.futures import Future

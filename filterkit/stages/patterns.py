@@ -57,32 +57,19 @@ class Pattern:
         return int(self._compiled.groups)
 
     def matches(self, texts: Sequence[str]) -> list[bool]:
-        """Return for each text whether the expression matches all of it.
-
-        Raises
-        ------
-        StageError : that takes too long.
-        """
+        """Return for each text whether the expression matches all of it. Raise StageError if that takes too long."""
         return [match is not None for match in self._call_on_each(self._compiled.fullmatch, texts)]
 
     def find_matches(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the matches in each text, in order: of an expression with a group, what the group matches.
 
-        Of an expression with several groups, each match is a tuple.
-
-        Raises
-        ------
-        StageError : that takes too long.
+        Of an expression with several groups, each match is a tuple. Raise StageError if that takes too long.
         """
         return self._call_on_each(self._compiled.findall, texts)
 
     def replace_matches(self, texts: Sequence[str], replacement: str) -> list[str]:
-        """Replace each match in each text by `replacement`, in which ``\\1`` stands for the first group.
-
-        Raises
-        ------
-        StageError : that takes too long, or the replacement names a group that the expression does not have.
-        """
+        """Replace each match in each text by `replacement`, in which ``\\1`` stands for the first group. Raise
+        StageError if that takes too long, or if the replacement names a group that the expression does not have."""
         import regex
 
         try:

@@ -70,13 +70,8 @@ class Cluster:
             self.prepare(function, arguments)
 
     def _start_workers(self, jobs: int) -> Client:
-        """Start worker processes, with a temporary folder of their own, and return a client of them.
-
-        Raises
-        ------
-        UsageError : see `check_may_start`.
-        FilterkitError : they cannot be started.
-        """
+        """Start worker processes, with a temporary folder of their own, and return a client of them. Raise UsageError
+        as `check_may_start` does, and FilterkitError if they cannot be started."""
         check_may_start()
         try:
             folder = TemporaryFolder()

@@ -42,14 +42,7 @@ _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
 _TOO_DEEP = f"objects and arrays are nested more than {_DEEPEST} deep"
 _NOT_UTF8 = "this is not UTF-8 text; name its encoding, such as --encoding latin-1"
-_TYPES = {
-    int: "a number",
-    float: "a number",
-    str: "a text",
-    bool: "true or false",
-    list: "an array",
-    dict: "an object",
-}
+_TYPES = {int: "a number", float: "a number", str: "a text", bool: "true or false", list: "an array", dict: "an object"}
 _INFINITE = (math.inf, -math.inf)  # as `json` reads 1e999; whole numbers are checked elsewhere
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
@@ -123,12 +116,8 @@ def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows
 
 
 def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
-    """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`.
-
-    Raises
-    ------
-    RowError : a row is faulty; names its line.
-    """
+    """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`. Raise RowError,
+    which names its line, if a row is faulty."""
     import pyarrow as pa
 
     try:
@@ -167,12 +156,8 @@ def _find_faulty_lines(text: bytes) -> Iterator[RowError]:
 
 
 def _parse_object(text: bytes) -> dict[str, Any]:
-    """Parse a line as a JSON object.
-
-    Raises
-    ------
-    RowError : it is none, is nested too deep, or has a number that is too large.
-    """
+    """Parse a line as a JSON object. Raise RowError if it is none, is nested too deep, or has a number that is too
+    large."""
     if _is_too_deep(text):
         raise RowError(_TOO_DEEP)
     if not is_utf8(text):
@@ -199,12 +184,8 @@ def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
-    """Return the first whole number of a column, as text, that float64 cannot hold exactly; "" if there is none.
-
-    Raises
-    ------
-    RowError : Arrow takes the column for float64, whose texts are rounded, too.
-    """
+    """Return the first whole number of a column, as text, that float64 cannot hold exactly; "" if there is none. Raise
+    RowError if Arrow takes the column for float64, whose texts are rounded, too."""
     import pyarrow as pa
 
     from filterkit.plugin import convert_to_numbers
