@@ -27,6 +27,7 @@ class Balance(TrainingStage):
     """
 
     name = "balance"
+    known_as = "oversample undersample"
     needs_class = True
 
     by: str = option("weight", "How to balance the classes.", choices=("weight", "drop"))

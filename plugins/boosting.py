@@ -222,6 +222,7 @@ class AdaBoostMh(Boosting):
     """
 
     name = "adaboost-mh"
+    known_as = "boosting"
 
 
 class MpBoost(Boosting):

@@ -103,13 +103,19 @@ LEARNERS = {name: Counterpart(chain, remark) for name, chain, remark in _ENTRIES
 
 _SHORT_NAMES = {  # words for learners, without hyphens
     "bayes": "GaussianNB",
+    "catboost": "catboost.CatBoostClassifier",
     "decisiontree": "DecisionTreeClassifier",
     "forest": "RandomForestClassifier",
+    "gradientboosting": "GradientBoostingClassifier",
+    "lasso": "Lasso",
+    "lightgbm": "lightgbm.LGBMClassifier",
     "logit": "LogisticRegression",
     "logreg": "LogisticRegression",
     "naivebayes": "GaussianNB",
     "randomforest": "RandomForestClassifier",
+    "ridge": "Ridge",
     "tree": "DecisionTreeClassifier",
+    "xgboost": "xgboost.XGBClassifier",
 }
 
 

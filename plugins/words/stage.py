@@ -42,7 +42,7 @@ class Words(Stage):
     """
 
     name = "words"
-    known_as = "bagofwords bow tokenize"
+    known_as = "bagofwords bow lowercase ngram ngrams stem tokenize"
     group = "Work with text"
 
     attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.", names="attribute")
