@@ -45,7 +45,9 @@ class Agree(TrainingStage):
             raise UsageError(f"{self.name}: --chain {quoted(self.chain)} must end in a learner, such as svm")
         for stage in stages:
             if isinstance(stage, TrainingStage) and stage.to_the_end:
-                raise UsageError(f"agree: --chain: '{stage.name}' would overwrite its file in each fold; leave it out")
+                raise UsageError(
+                    f"{self.name}: --chain: '{stage.name}' would overwrite its file in each fold; leave it out"
+                )
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         data = join_all_rows(self.name, rows.map(itself), rows.schema, rows.memory)

@@ -27,7 +27,7 @@ class Balance(TrainingStage):
     """
 
     name = "balance"
-    known_as = "oversample undersample"
+    known_as = "undersample undersampling"
     needs_class = True
 
     by: str = option("weight", "How to balance the classes.", choices=("weight", "drop"))

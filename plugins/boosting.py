@@ -190,7 +190,8 @@ class Boosting(Learner):
 
 
 class BoostedStumps(LinearModel):
-    """Scores rows by the sum of decision stumps, each on the presence of a feature: what `boost_stumps` returns."""
+    """Scores rows by the sum of decision stumps on the presence of features; its parameters are what `boost_stumps`
+    returns."""
 
     def __init__(self, coefficients: Floats, intercepts: Floats, pivots: Ints) -> None:
         super().__init__(coefficients, intercepts)
@@ -222,7 +223,6 @@ class AdaBoostMh(Boosting):
     """
 
     name = "adaboost-mh"
-    known_as = "boosting"
 
 
 class MpBoost(Boosting):

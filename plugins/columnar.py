@@ -496,8 +496,9 @@ def convert_from_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
 
 
 def convert_to_pairs(name: str, batch: Batch) -> pa.Table:
-    """Return a table with one column for all of X, the pairs of position and value of each row; weights come last. The
-    class, strings, dates and bags have columns of their own. `name` is that of the column of pairs.
+    """Return a table with one column for all of X, the pairs of position and value of each row; weights come last.
+
+    The class, strings, dates and bags have columns of their own. `name` is that of the column of pairs.
     """
     import numpy as np
     import pyarrow as pa

@@ -161,7 +161,7 @@ def bound_bbs(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, 
 
 
 def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
-    """Compute the Normal quantile of P(X < x) + P(X = x) / 2 of a Binomial X with the rate `p`: float64 (n,)."""
+    """Compute the Normal quantile of P(X < x) + P(X = x) / 2 of a Binomial X of `draws` draws: float64 (n,)."""
     from scipy.special import ndtri
 
     more, fewer = _compute_mid_p_value(x, draws - x, p), _compute_mid_p_value(draws - x, x, 1 - p)

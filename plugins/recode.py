@@ -122,7 +122,7 @@ class Recode(ChoosingStage):
 
 
 def _recode_values(codes: Ints, position: int, batch: Batch) -> Ints:
-    """Return the new code of each value at `position`: that of each old label in `codes`, last that of missing ones."""
+    """Return the new code of each value at `position`; `codes` has that of each old label, and last of missing."""
     return np.asarray(codes[encode_attribute(batch, position)[1]])
 
 

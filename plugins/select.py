@@ -83,7 +83,9 @@ class Select(ColumnStage):
             raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
         if by is not None and has_options_of_by and not by.compares_classes:
             why = "looks at all classes at once" if by.needs_class else "ignores classes"
-            raise UsageError(f"select: --spread, --alpha and --combine do not apply to {by.name}, which {why}")
+            raise UsageError(
+                f"select: --spread, --alpha and --combine do not apply to {by.name}, which {why}; leave them out"
+            )
         self._by = by
         if by is not None:
             self.needs_class, self.numeric_class = by.needs_class, by.numeric_class

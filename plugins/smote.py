@@ -29,6 +29,7 @@ class Smote(TrainingStage):
     """
 
     name = "smote"
+    known_as = "oversample oversampling"
     needs_class = True
 
     neighbors: int = option(5, "Number of nearest rows of the same class.", minimum=1)
@@ -53,9 +54,8 @@ class Smote(TrainingStage):
         alone = np.flatnonzero(counts == 1)
         if len(alone):
             value = schema.class_attribute.values[alone[0]]
-            raise StageError(
-                self.name, f"class '{value}' has only 1 row, and rows are made between 2; leave that row out"
-            )
+            what = f"class '{value}' has only 1 row, but new rows are made between 2 of a class; leave that row out"
+            raise StageError(self.name, what)
         if not np.isfinite(known.stored_values).all():
             raise StageError(self.name, "there are missing or infinite values; put impute before it")
         neighbors = min(self.neighbors, int(counts[fewer].min()) - 1)

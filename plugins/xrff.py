@@ -317,7 +317,10 @@ class XrffDocument:
         """Return the text of a value, or the rows of a bag as ARFF; None if it is missing."""
         rows = element.find("instances") if len(element) else None
         if rows is not None and attribute.kind != "relational":
-            raise self._make_error("the attribute contains rows, but it is not relational", attribute.name)
+            raise self._make_error(
+                "the value contains rows, but the attribute is not relational; declare it so, or write one value",
+                attribute.name,
+            )
         if element.get("missing") == "yes":
             return None
         if attribute.kind == "relational":

@@ -1,5 +1,6 @@
 """What all tests share: places of data, the Wekas, both ways to read rows, and a guard against hanging."""
 
+import functools
 import gc
 import multiprocessing.spawn
 import os
@@ -180,3 +181,21 @@ def guard():
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def spy(monkeypatch):
+    """Gives the list of the arguments of every call of a method or function from here on."""
+
+    def watch(owner, name):
+        seen, function = [], getattr(owner, name)
+
+        @functools.wraps(function)  # other processes find a method by its name
+        def call(*arguments):
+            seen.append(arguments)
+            return function(*arguments)
+
+        monkeypatch.setattr(owner, name, call)
+        return seen
+
+    return watch

@@ -93,7 +93,7 @@ def test_other_things_than_chains_are_refused(thing, tmp_path):
         filterkit.save(thing, tmp_path / "my.chain")
     with pytest.raises(TypeError, match="give a chain as a text, not"):
         filterkit.chain(thing)
-    with pytest.raises(TypeError, match="give a list of stages, or the text"):
+    with pytest.raises(TypeError, match="for a text, call filterkit"):
         filterkit.Chain("l2")
     with pytest.raises(TypeError, match="a chain has stages, not a str"):
         filterkit.Chain(["l2"])

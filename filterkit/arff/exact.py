@@ -136,8 +136,9 @@ def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: BatchLayo
 
 
 def read_value(token: Token, position: int, layout: BatchLayout, noted: Noted) -> Any:
-    """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`. Raise ArffError if
-    the attribute has no such value; see `Noted` for values that may be missing instead.
+    """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
+
+    Raise ArffError if the attribute has no such value; see `Noted` for values that may be missing instead.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):

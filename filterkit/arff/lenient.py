@@ -121,8 +121,9 @@ def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tu
 
 
 def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
-    """Return the value that an unquoted or wrongly quoted text without outer blanks means; None if it is in doubt. The
-    `labels` that a nominal attribute declares decide whether quotes at an end belong to the label.
+    """Return the value that an unquoted or wrongly quoted text without outer blanks means; None if it is in doubt.
+
+    The `labels` that a nominal attribute declares decide whether quotes at an end belong to the label.
     """
     if labels is not None:
         for reading in (field, field.strip("'\"")):

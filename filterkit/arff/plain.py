@@ -64,8 +64,9 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
 
 
 def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list[str]) -> Any:
-    """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`. Raise
-    NotPlain or ArffError if only the exact path can say what the value is, or what is wrong.
+    """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
+
+    Raise NotPlain or ArffError if only the exact path can say what the value is, or what is wrong.
     """
     if not word:
         raise NotPlain  # an empty field; an empty value in quotes would be a mark

@@ -61,7 +61,7 @@ class Chain:
     def __init__(self, stages: Iterable[Stage]) -> None:
         self.stages = list(stages)
         if isinstance(stages, str):  # each letter of which would be a stage
-            raise TypeError("give a list of stages, or the text to filterkit.chain")
+            raise TypeError("a chain is made of a list of stages; for a text, call filterkit.chain(text)")
         other = next((stage for stage in self.stages if not isinstance(stage, Stage)), None)
         if other is not None:
             found = f"the class {other.__name__}; call it" if isinstance(other, type) else describe_type(other)

@@ -226,8 +226,10 @@ def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[S
 
 
 def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
-    """Join the states of ranges of columns; `stored` is what `store_states` returned for each range. Joining them
-    in memory would take them twice. Ragged arrays, which may be large, are mapped from the file."""
+    """Join the states of ranges of columns; `stored` is what `store_states` returned for each range.
+
+    Joining them in memory would take them twice. Ragged arrays, which may be large, are mapped from the file.
+    """
     give_back_freed_memory()  # of fitting, which may be as large
     joined: list[State] = []
     for parts in zip(*stored):

@@ -120,8 +120,10 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
 
 
 def read_counted_classes(rows: Rows) -> Ints:
-    """Read the class of every row in one pass, and return it, int32 (rows,); -1 for rows that do not count. These
-    have an unknown class or labels, or no weight. If labels or numbers are predicted, all other rows have 0."""
+    """Read the class of every row in one pass, and return it, int32 (rows,); -1 for rows that do not count.
+
+    These have an unknown class or labels, or no weight. If labels or numbers are predicted, all other rows have 0.
+    """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_counted_classes)])
 
 

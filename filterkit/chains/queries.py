@@ -42,8 +42,10 @@ Passes = Generator[list[Query], None, T]
 
 
 def merge_records(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
-    """Compute the record of each batch of some rows in one pass, and return the record of all rows. The query of
-    the pass is yielded, for `run_passes` to answer."""
+    """Compute the record of each batch of some rows in one pass, and return the record of all rows.
+
+    The query of the pass is yielded, for `run_passes` to answer.
+    """
     merger = RecordMerger(compute, rows.schema)
     yield [Query(rows, compute, merger.add)]
     return merger.merge()

@@ -206,8 +206,10 @@ class Rows:
         return Rows(source)
 
     def transform_once(self) -> Rows:
-        """Return rows that their stages transform in the first pass; later passes read the result from the
-        spool. Rows of a source in memory, which has no spool, are returned as they are."""
+        """Return rows that their stages transform in the first pass; later passes read the result from the spool.
+
+        Rows of a source in memory, which has no spool, are returned as they are.
+        """
         before = self.source
         if before.in_memory:
             return self
@@ -223,8 +225,10 @@ class Rows:
         )
 
     def arrange_by(self, stage: TrainingStage) -> Rows:
-        """Return the rows that a training stage chooses or orders of these; it works when they are first mapped
-        over. Rows of a live input are mapped in one thread."""
+        """Return the rows that a training stage chooses or orders of these; it works when they are first mapped over.
+
+        Rows of a live input are mapped in one thread.
+        """
         before = self.source
         all_read = False
         all_read_before = deque[bool]()  # for each batch that has been made and not been taken

@@ -104,8 +104,8 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     """Read the fitted chain from a file that `save` wrote, or from such a file that is open, and try it on a few rows.
 
     `trust` names packages beside scikit-learn whose estimators the file may hold, such as lightgbm. Name only those
-    whose objects you would load from this file by pickle. Raise FilterkitError if the file is no saved chain, has a
-    newer format, is damaged, or needs a stage that is not installed.
+    whose objects you would load from this file by pickle. Raise FilterkitError if the file is no saved chain, has
+    another version of the format, is damaged, or needs a stage that is not installed.
     """
     known = plugins or registry()
     try:
@@ -142,7 +142,7 @@ def summarize_saved_chain(path: str) -> dict[str, Any]:
 
     Return a dict that JSON can hold: ``file``; ``filterkit``, the version that wrote it; ``incoming`` and ``outgoing``,
     a text about each schema; and ``stages``, for each its ``words``, ``plugin``, and ``bytes``, the size of its arrays.
-    Raise FilterkitError if the file is no saved chain, has a newer format, or is damaged.
+    Raise FilterkitError if the file is no saved chain, has another version of the format, or is damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -186,9 +186,10 @@ def _summarize_schema(schema: Schema) -> str:
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read ``chain.json`` from the archive of a saved chain; check its top level, and all members of the archive. Raise
-    _DamageError if something in them is wrong, or of a newer format; or if they could take more memory than the file
-    is long, or much time.
+    """Read ``chain.json`` from the archive of a saved chain; check its top level, and all members of the archive.
+
+    Raise UsageError if another version of the format is meant; and _DamageError if something in them is wrong, or if
+    they could take more memory than the file is long, or much time.
     """
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
@@ -201,11 +202,12 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
         header = json.loads(archive.read("chain.json"))
     except RecursionError:
         raise _DamageError("its chain.json is nested too deep") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("version") not in range(1000):
         raise _DamageError("its chain.json does not describe a chain")
-    if header.get("version") != VERSION:
-        raise _DamageError(
-            f"its format is {header.get('version')}, but filterkit {__version__} reads {VERSION}; fit the chain again"
+    if header["version"] != VERSION:
+        raise UsageError(
+            f"the chain is saved in format {header['version']}, and filterkit {__version__} reads {VERSION}; use the "
+            "filterkit that saved it, or fit the chain again"
         )
     for note in header["stages"]:
         if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):

@@ -77,8 +77,10 @@ class CommandOptions:
 
 
 def list_declared_options(kind: type[CommandOptions]) -> list[Field[Any]]:
-    """List the fields of a class that are options: its own first, then those of the classes that it extends. A field
-    that a class declares anew stays where the class that it extends has it."""
+    """List the fields of a class that are options: its own first, then those of the classes that it extends.
+
+    A field that a class declares anew stays where the class that it extends has it.
+    """
     level = {name: at for at, each in enumerate(kind.__mro__) for name in get_annotations(each)}
     return sorted((each for each in fields(kind) if each.metadata), key=lambda each: level[each.name])
 
@@ -100,9 +102,11 @@ def make_click_option(declared: Field[Any]) -> click.Option:
 def make_command(
     name: str, kind: type[CommandOptions], made: type[click.Command] = click.Command, **settings: Any
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Decorate a function, to make it the command `name` with the options that the class `kind` declares. The function
-    gets the values as one object, `options`. The command is of the class `made`, and `settings` are those of its
-    context."""
+    """Decorate a function, to make it the command `name` with the options that the class `kind` declares.
+
+    The function gets the values as one object, `options`. The command is of the class `made`, and `settings` are those
+    of its context.
+    """
 
     def decorate(function: Callable[..., None]) -> click.Command:
         declared = list_declared_options(kind)
@@ -127,8 +131,10 @@ def format_option(option: click.Parameter, value: Any) -> list[str]:
 
 
 def format_deciding_options(options: CommandOptions) -> list[str]:
-    """Return the options that decide the bytes of an output, as words of a command line. Those that have their defaults
-    are left out. Options with values come first, flags last."""
+    """Return the options that decide the bytes of an output, as words of a command line.
+
+    Those that have their defaults are left out. Options with values come first, flags last.
+    """
     given = [(getattr(options, each.name), each) for each in fields(options) if each.metadata.get("decides")]
     given.sort(key=lambda pair: isinstance(pair[0], bool))
     words = (format_option(make_click_option(each), value) for value, each in given if value != each.default)

@@ -62,8 +62,10 @@ class Defaults:
                     raise self._make_value_error(heading, name, table, why)
 
     def find_stage_defaults(self, known: Registry) -> dict[str, dict[str, Any]]:
-        """Return the values that the file gives to options of stages, by the names of stages and options. Raise
-        UsageError if there is no such stage or option, or the option does not take the value."""
+        """Return the values that the file gives to options of stages, by the names of stages and options.
+
+        Raise UsageError if there is no such stage or option, or the option does not take the value.
+        """
         found = {}
         for name in self._tables.get(_STAGES, {}):
             if name not in known.stages:
@@ -88,9 +90,11 @@ class Defaults:
                 raise UsageError(f"{quoted(self.path, PATH)}: [{name}]: no subcommand {quoted(name)}{hint}")
 
     def find_option_values(self, command: click.Command, *names: str) -> dict[str, Any]:
-        """Return the values that a table gives to options of a command, by parameter names. The `names` are those of
-        the table and of the tables that it is in, such as ``"stages", "bns"``. Raise UsageError if a key of it is no
-        option of the command, or has a value that the option does not take."""
+        """Return the values that a table gives to options of a command, by parameter names.
+
+        The `names` are those of the table and of the tables that it is in, such as ``"stages", "bns"``. Raise
+        UsageError if a key of it is no option of the command, or has a value that the option does not take.
+        """
         table, values = ".".join(names), self._tables
         for name in names:
             values = values.get(name, {})

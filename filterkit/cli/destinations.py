@@ -43,15 +43,19 @@ def list_destinations(paths: dict[str, str | None]) -> list[Destination]:
 
 
 def check_page_name(command: str, path: str) -> None:
-    """Refuse a name for the page that a command writes, if it has the ending of another kind of file. Raise UsageError
-    if the name has an ending, and it is not that of a page."""
+    """Refuse a name for the page that a command writes, if it has the ending of another kind of file.
+
+    Raise UsageError if the name has an ending, and it is not that of a page.
+    """
     if find_ending(path) not in ("", *PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 
 def check_pipes_read_once(paths: list[str]) -> None:
-    """Refuse to read standard input, or any other pipe, twice. Raise UsageError if two of the input `paths` are the
-    same pipe."""
+    """Refuse to read standard input, or any other pipe, twice.
+
+    Raise UsageError if two of the input `paths` are the same pipe.
+    """
     if paths.count("-") > 1:
         raise UsageError("only one input can be standard input; name a file for the other")
     pipes = [pipe for pipe in map(identify_pipe, paths) if pipe is not None]

@@ -14,8 +14,10 @@ from filterkit.errors import UsageError, quoted
 
 
 def print_explanation(job: Job) -> None:
-    """Check a job, open its input, and print how the chain would be fitted. Raise UsageError if the command line is
-    wrong, and FilterkitError if the input cannot be read."""
+    """Check a job, open its input, and print how the chain would be fitted.
+
+    Raise UsageError if the command line is wrong, and FilterkitError if the input cannot be read.
+    """
     options = job.options
     if options.load is not None:
         raise UsageError(
@@ -30,7 +32,7 @@ def print_explanation(job: Job) -> None:
         "columns": schema.width,
         "class": getattr(schema.class_attribute, "name", None),
         "labels": len(schema.labels),
-        "steps": [step._asdict() for step in found.steps],
+        "steps": [{"passes": each.passes, "stages": list(each.stages), "how": each.how} for each in found.steps],
         "streams": all(step.passes == 0 for step in found.steps),  # each row is written as soon as it has been read
         "tables": found.tables,
         "bytes_of_rows": options.memory // SPOOL_DIVISOR,

@@ -53,19 +53,17 @@ def open_input(
     ------
     FilterkitError : the input cannot be read.
     """
-    wanted = options if like is None else InputOptions()
     opening = Opening(
         path,
         options.encoding,
         options.block_size,
-        class_=wanted.class_,
-        positive=wanted.positive,
-        labels=wanted.labels,
         like=like,
         unseen=options.unseen == "missing",
         extend=options.unseen == "extend",
         lenient=options.lenient,
     )
+    if like is None:
+        opening = opening._replace(class_=options.class_, positive=options.positive, labels=options.labels)
     return Reader(formats.find_input_format(path, is_main), opening, rejects, part_size, options.complete)
 
 
@@ -117,9 +115,11 @@ def transform_later_rows(
     options: FitOptions,
     numbered: bool = False,
 ) -> Rows:
-    """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once. The
-    `alignment` gives them the columns that the chain takes. With `numbered`, batches say the numbers of their rows,
-    even if no stage needs them. `engine` and `options` are as for `open_rows_to_fit`."""
+    """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once.
+
+    The `alignment` gives them the columns that the chain takes. With `numbered`, batches say the numbers of their rows,
+    even if no stage needs them. `engine` and `options` are as for `open_rows_to_fit`.
+    """
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
     mapping = partial(map_numbered_batches, reader) if numbered else reader.map

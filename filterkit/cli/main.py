@@ -205,7 +205,8 @@ def list_given_options(context: click.Context) -> Iterator[tuple[click.Option, A
 
 
 def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
-    """Raise a `UsageError` if the first word is a stage or a misspelt subcommand rather than an input."""
+    """Raise a `UsageError` that says what to do if `first` is empty, or is no file and looks like a stage, a subcommand
+    or another word. If `--help` follows a stage, show its help and end instead; `rest` are the words after `first`."""
     if not first:
         raise UsageError("the name of the input is empty; name a file, or - for standard input")
     if os.path.exists(first) or first == "-" or "://" in first:

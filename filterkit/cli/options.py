@@ -48,8 +48,11 @@ class JsonOptions(CommandOptions):
 
 
 class InputOptions(CommandOptions):
-    """The options about how inputs are read. `from_` is their format; `complete` is a parameter of
-    `filterkit.formats.reader.Reader`, the others are fields of `filterkit.formats.base.Opening`."""
+    """The options about how inputs are read.
+
+    `from_` is their format; `complete` is a parameter of `filterkit.formats.reader.Reader`, the others are fields of
+    `filterkit.formats.base.Opening`.
+    """
 
     class_: str | None = _declare_input(
         "The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
@@ -209,8 +212,10 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
 
 
 def open_engine(known: Registry, options: WorkOptions) -> Engine:
-    """Make the engine that ``--engine`` and ``--jobs`` choose. Raise UsageError if there is no engine of this name, or
-    it does not know the options."""
+    """Make the engine that ``--engine`` and ``--jobs`` choose.
+
+    Raise UsageError if there is no engine of this name, or it does not know the options.
+    """
     engine = make_engine(
         LocalEngine.name if options.engine is None else options.engine, options.jobs or count_available_cores(), known
     )

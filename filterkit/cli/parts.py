@@ -71,8 +71,10 @@ class OutputParts(NamedTuple):
 
 
 def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
-    """Find the outputs of a job that are written in parts, by their paths. Raise FilterkitError if there are parts of
-    another command or input."""
+    """Find the outputs of a job that are written in parts, by their paths.
+
+    Raise FilterkitError if there are parts of another command or input.
+    """
     found = {}
     options = job.options
     others = [options.load, options.chain, options.labels, *options.plugins]

@@ -78,8 +78,10 @@ class Job(NamedTuple):
         return self.formats.find_output_format(transfer.output, is_main)
 
     def format_command(self, transfer: Transfer) -> str:
-        """Return the command line that decides the bytes of the output of a transfer. Where there was a defaults file,
-        it says what that gave, and that it needs no other."""
+        """Return the command line that decides the bytes of the output of a transfer.
+
+        Where there was a defaults file, it says what that gave, and that it needs no other.
+        """
         words = format_deciding_options(self.options)  # seeds are options of stages
         if self.options.no_defaults or self.options.defaults is not None:
             words.insert(0, "--no-defaults")
@@ -212,8 +214,10 @@ def align_columns(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
 
 
 def check_options_and_outputs(job: Job) -> None:
-    """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something. Raise
-    UsageError, which names the option, and FilterkitError if an output cannot be written to, which it names."""
+    """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something.
+
+    Raise UsageError, which names the option, and FilterkitError if an output cannot be written to, which it names.
+    """
     options, written = job.options, job.written
     sources = [each.source for each in job.transfers]
     check_pipes_read_once(sources)

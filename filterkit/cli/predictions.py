@@ -55,9 +55,11 @@ class MeasuredRows:
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions. No batch
-        can be `done`, because all rows are counted."""
-        assert not done
+        """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions.
+
+        No batch can be `done`, because all rows are counted.
+        """
+        assert not done and self.convert is itself  # tables of predictions are made of whole batches
         return self._add_counts_and_yield_results(
             self._rows.map_pieces(partial(_call_and_count_predictions, function, self.learner, itself), done)
         )
@@ -74,8 +76,10 @@ class MeasuredRows:
             yield result
 
     def print_counts(self, name: str) -> None:
-        """Print the counts on standard error, with the rates of each class unless there are very many. `name` is that
-        of the input."""
+        """Print the counts on standard error, with the rates of each class unless there are very many.
+
+        `name` is that of the input.
+        """
         from filterkit.cli.subcommands.results import MOST_SHOWN, compute_rates, tabulate_errors, tabulate_rates
 
         if np.any(self._errors):
@@ -112,8 +116,10 @@ def _call_and_count_predictions(
 
 
 def make_predictions_schema(learner: FittedLearner) -> Schema:
-    """Make the schema of a table of predictions: row numbers from 1, true and predicted values, errors and scores. An
-    error is a mark or, of numbers, what the predicted one is above the true one."""
+    """Make the schema of a table of predictions: row numbers from 1, true and predicted values, errors and scores.
+
+    An error is a mark or, of numbers, what the predicted one is above the true one.
+    """
     schema, several = learner.schema, len(learner.schema.targets) > 1
     truths = [schema.attributes[place] for place in schema.targets]
     pairs = [
@@ -148,8 +154,10 @@ def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: 
 
 
 def print_predictions(schema: Schema, rows: Mapping, onward: bool) -> int:
-    """Print a table of predictions as text in columns of fixed widths, and return how many rows there are. `schema` is
-    that of the table, `rows` maps a function over its batches, and `onward` is as for `open_output`."""
+    """Print a table of predictions as text in columns of fixed widths, and return how many rows there are.
+
+    `schema` is that of the table, `rows` maps a function over its batches, and `onward` is as for `open_output`.
+    """
     forms, count = [], 0  # of each column its head, its values and a missing one, as texts, and how to print a number
     for a in schema.attributes:
         texts = list(map(visible, (a.name, *a.values, "" if a.name == "error" else "?")))

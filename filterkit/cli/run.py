@@ -154,9 +154,11 @@ FittingStep: TypeAlias = tuple[int, float, Rows]
 
 
 def describe_fitted_stages(steps: list[FittingStep], chain: FittedChain, count: int | None) -> Iterator[str]:
-    """Yield a line about each stage of a fitted chain, whose rows have been written, for ``--verbose``. The `steps` are
-    those of the fitting, the first its beginning. `count` is the number of training rows, None if they were not read to
-    the end."""
+    """Yield a line about each stage of a fitted chain, whose rows have been written, for ``--verbose``.
+
+    The `steps` are those of the fitting, the first its beginning. `count` is the number of training rows, None if they
+    were not read to the end.
+    """
     before = chain.incoming
     names = [stage.name for stage in chain.chain.stages]
     for (first, since, _), (done, until, rows) in pairwise(steps):
@@ -177,6 +179,7 @@ def describe_fitted_stages(steps: list[FittingStep], chain: FittedChain, count: 
 
 
 def _format_change(before: int | None, after: int | None, what: str) -> str:
-    """Return a number and what it has become, as text such as ``4 to 12 columns``."""
+    """Return a number and what it has become, as text such as ``4 to 12 columns``; one number if they are equal, or if
+    the other is None, which is unknown."""
     numbers = [f"{number:,}" for number in dict.fromkeys((before, after)) if number is not None]
     return f"{' to '.join(numbers)} {what}{'s' * (after != 1)}"

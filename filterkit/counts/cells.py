@@ -66,8 +66,10 @@ def make_infinite_error(rows: CountedRows, column: int, row: int, reader: str) -
 
 
 def find_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the values in some columns of a batch that are not zero, missing ones (NaN) included. Returns the column
-    (an index into `columns`), value and row of each: by row if the batch is sparse, else by column."""
+    """Find the values in some columns of a batch that are not zero, missing ones (NaN) included.
+
+    Returns the column (an index into `columns`), value and row of each: by row if the batch is sparse, else by column.
+    """
     if batch.sparse:
         column, value, row = batch.csr.indices, batch.csr.data, batch.csr.row_of_entry
         if len(columns) == batch.csr.columns:
@@ -91,8 +93,10 @@ def take_columns(X: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the least and the largest of the values in each of `width` columns: float64 (width,) each. They are inf
-    and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value."""
+    """Find the least and the largest of the values in each of `width` columns: float64 (width,) each.
+
+    They are inf and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value.
+    """
     low, high = np.full(width, np.inf), np.full(width, -np.inf)
     np.minimum.at(low, column, value)
     np.maximum.at(high, column, value)

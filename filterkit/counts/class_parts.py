@@ -39,8 +39,10 @@ class SparseParts:
     def from_entries(
         position: np.ndarray, code: np.ndarray, parts: np.ndarray, length: int, classes: int
     ) -> SparseParts:
-        """Collect entries in any order, int (entries,) and float64 (entries, parts), at positions below
-        `length`. Entries of the same position and class are added up."""
+        """Collect entries in any order, int (entries,) and float64 (entries, parts), at positions below `length`.
+
+        Entries of the same position and class are added up.
+        """
         key = position.astype(np.int64) * classes + code
         if (key[1:] <= key[:-1]).any():
             order = np.argsort(key, kind="stable")  # fast, because most entries come in sorted runs
@@ -98,8 +100,10 @@ def collapse_parts(parts: np.ndarray) -> np.ndarray:
 
 
 def add_entries(position: np.ndarray, code: np.ndarray, weights: np.ndarray | None, length: int, classes: int) -> Parts:
-    """Add up entries by position, below `length`, and class: an array if the classes are at most `FEW`. `weights`
-    are float64 (entries, parts), or None if all are 1."""
+    """Add up entries by position, below `length`, and class: an array if the classes are at most `FEW`.
+
+    `weights` are float64 (entries, parts), or None if all are 1.
+    """
     if classes > FEW:
         weights = np.ones((len(code), 1)) if weights is None else weights
         return SparseParts.from_entries(position, code, weights, length, classes)
@@ -120,8 +124,10 @@ def take(parts: Parts, positions: np.ndarray | slice) -> Parts:
 
 
 def concatenate(several: Sequence[Parts]) -> Parts:
-    """Concatenate weights along the positions, at least one: an array if all are arrays, else a `SparseParts`. The
-    result has as many parts as the one with most."""
+    """Concatenate weights along the positions, at least one: an array if all are arrays, else a `SparseParts`.
+
+    The result has as many parts as the one with most.
+    """
     arrays = [each for each in several if not isinstance(each, SparseParts)]
     if len(arrays) == len(several):
         width = max(array.shape[2] for array in arrays)
@@ -137,8 +143,10 @@ def concatenate(several: Sequence[Parts]) -> Parts:
 
 
 def add_runs(parts: Parts, first: np.ndarray) -> Parts:
-    """Add up the weights of runs of positions; run i goes from ``first[i]`` up to, but not including, ``first[i +
-    1]``. `first` is int64 (runs,), strictly ascending from 0; the last run goes to the end."""
+    """Add up the weights of runs of positions; run i goes from ``first[i]`` up to, but not including, ``first[i + 1]``.
+
+    `first` is int64 (runs,), strictly ascending from 0; the last run goes to the end.
+    """
     if not isinstance(parts, SparseParts):
         return np.add.reduceat(parts, first, axis=0)
     return add_groups(parts, list_row_numbers(np.diff(first, append=len(parts))), len(first))

@@ -88,8 +88,10 @@ class ExactSums:
         return self.digits.nbytes
 
     def compute_integers(self) -> np.ndarray:
-        """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``. They are sums of values
-        divided by ``2**(26 * values)`` (of their squares if `power` is 2), times weights."""
+        """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``.
+
+        They are sums of values divided by ``2**(26 * values)`` (of their squares if `power` is 2), times weights.
+        """
         whole = np.zeros(len(self.values), object)
         for digit in self.digits.astype(np.int64):
             whole = (whole << BITS) + digit

@@ -248,8 +248,10 @@ def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Turn vectors, float64 (n, k), one in each column, so that the largest component of each is positive. Of
-    components that are about as large as the largest, the first is meant, so that rounding does not decide."""
+    """Turn vectors, float64 (n, k), one in each column, so that the largest component of each is positive.
+
+    Of components that are about as large as the largest, the first is meant, so that rounding does not decide.
+    """
     size = np.abs(vectors)
     at = (size >= size.max(axis=0) * (1 - 1e-9)).argmax(axis=0)
     return np.ascontiguousarray(vectors * np.sign(vectors[at, np.arange(vectors.shape[1])]))

@@ -114,8 +114,11 @@ class Metric:
                 check_arguments(f"the metric {self.name}: {what}", function, names)
 
     def call(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call one of its functions with the arguments `given`, and return what it returns. Raise PluginError, which
-        names the metric and its plugin, if it fails; pass on a `FilterkitError` or `MemoryError` of the function."""
+        """Call one of its functions with the arguments `given`, and return what it returns.
+
+        Raise PluginError, which names the metric and its plugin, if it fails; pass on a `FilterkitError` or
+        `MemoryError` of the function.
+        """
         try:
             return function(*given)
         except (FilterkitError, MemoryError):

@@ -62,8 +62,10 @@ class NumericClass(NamedTuple):
 
 
 def count_class_values(reader: str, batch: Batch) -> ContingencyTable:
-    """Count the values of the class of a batch, as the only column of a table that is not supervised. Raise
-    StageError if a value is infinite, or a weight cannot be counted, in the name of the stage `reader`."""
+    """Count the values of the class of a batch, as the only column of a table that is not supervised.
+
+    Raise StageError if a value is infinite, or a weight cannot be counted, in the name of the stage `reader`.
+    """
     target = batch.schema.class_attribute
     assert target is not None and batch.y is not None
     values = batch.replace(schema=Schema("", [target]), X=batch.y[:, None], y=None, passthrough=None)

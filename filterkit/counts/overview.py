@@ -147,8 +147,10 @@ class Overview(Record):
         return np.asarray(np.minimum(self.texts.counts, self.rows - self.absent))
 
     def find_equal_columns(self) -> list[list[int]]:
-        """Group the columns of X that have the same values in all rows and the same labels. Returns the
-        ascending column numbers of each group of at least two; none without rows."""
+        """Group the columns of X that have the same values in all rows and the same labels.
+
+        Returns the ascending column numbers of each group of at least two; none without rows.
+        """
         if not self.rows:
             return []
         order = np.lexsort(self.prints.T)

@@ -58,8 +58,10 @@ class Record:
 
     @classmethod
     def merge(cls, several: Sequence[Self], jobs: int = 1) -> Self:
-        """Merge records of the same columns, at least one, into the record of all their rows. A single record
-        is returned itself. Only a `ContingencyTable` uses `jobs`, the most threads to work in."""
+        """Merge records of the same columns, at least one, into the record of all their rows.
+
+        A single record is returned itself. Only a `ContingencyTable` uses `jobs`, the most threads to work in.
+        """
         if len(several) == 1:
             return several[0]
         return cls(

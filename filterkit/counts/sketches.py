@@ -68,8 +68,10 @@ def hash_numbers(values: np.ndarray) -> np.ndarray:
 
 
 def hash_texts(texts: Any) -> np.ndarray:
-    """Return a hash of each text of an Arrow array of strings without nulls: uint64 (n,). Equal texts have equal
-    hashes: the sum of each byte times a number that follows from its position, mixed."""
+    """Return a hash of each text of an Arrow array of strings without nulls: uint64 (n,).
+
+    Equal texts have equal hashes: the sum of each byte times a number that follows from its position, mixed.
+    """
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     if not len(texts) or offsets[-1] == offsets[0]:
         return _add_odd_and_mix_bits(np.zeros(len(texts), np.uint64))
@@ -106,8 +108,10 @@ def merge_fingerprints(several: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def mix_bits(numbers: np.ndarray) -> np.ndarray:
-    """Apply the last step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) to uint64 numbers. Every bit of a
-    result depends on every bit of its number."""
+    """Apply the last step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) to uint64 numbers.
+
+    Every bit of a result depends on every bit of its number.
+    """
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))

@@ -88,8 +88,10 @@ class Statistic(Record):
         return self.nbytes
 
     def column_range(self, low: int, high: int) -> Self:
-        """Return the statistic of the covered columns from `low` up to, but not including, `high`, counted from
-        0. Its arrays may be views. If these are all columns covered, it is the statistic itself."""
+        """Return the statistic of the covered columns from `low` up to, but not including, `high`, counted from 0.
+
+        Its arrays may be views. If these are all columns covered, it is the statistic itself.
+        """
         if high - low == len(self):
             return self
         arrays = {name: getattr(self, name)[low:high] for name, field in self.fields.items() if field.by_column}

@@ -169,8 +169,10 @@ class Summary(Statistic):
         return Ragged(starts, collapse_parts(parts))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and the largest value of each column, zeros included: float64 (k,) each. Both are 0
-        if all values are missing."""
+        """Return the least and the largest value of each column, zeros included: float64 (k,) each.
+
+        Both are 0 if all values are missing.
+        """
         return include_zeros(self.low, self.high, np.asarray(self._zero_parts.any(axis=1)))
 
 
@@ -244,8 +246,10 @@ class Moments(Summary):
         return self._scale(self._mean, scale)
 
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
-        """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,). A value minus
-        `mean` minus this loses no digits."""
+        """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,).
+
+        A value minus `mean` minus this loses no digits.
+        """
         mean = _convert_to_ints(
             np.ldexp(self._mean, 2 * UNIT_BITS)
         )  # a whole number, too, because no sum is below one unit

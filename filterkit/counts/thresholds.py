@@ -84,8 +84,10 @@ class Thresholds:
         return sum_over_classes(self.selected)
 
     def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
-        """Return the weight of the rows of each class that each test selects: float64 (tests, classes of
-        `cells`). `cells` are `cells`, perhaps with other classes."""
+        """Return the weight of the rows of each class that each test selects: float64 (tests, classes of `cells`).
+
+        `cells` is the attribute of this name, or that table with its classes left out.
+        """
         selected = cells.cumulative(descending=True)
         nominal = cells.nominal[cells.column_of_cell]
         if nominal.any():
@@ -111,8 +113,10 @@ class Thresholds:
         return np.asarray(np.bincount(self.column, minlength=len(self.table)) > 0)
 
     def find_best(self, scores: np.ndarray, constant: float) -> np.ndarray:
-        """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,). A column
-        without a test has `constant`."""
+        """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,).
+
+        A column without a test has `constant`.
+        """
         best = np.full(len(self.table), constant)
         columns, begin = self.starts
         if len(columns):

@@ -22,8 +22,10 @@ _LEAST_MEAN = 2.0**-40  # rounding changes a weight by less than a ten-millionth
 
 
 def exact_parts(weights: np.ndarray) -> np.ndarray:
-    """Split `weights`, float64 (n,) and at least 0, into parts whose sums are exact: float64 (n, 3). Each weight is
-    rounded to a multiple of 2**-64. If all are multiples of 2**-10, there is one part: (n, 1)."""
+    """Split `weights`, float64 (n,) and at least 0, into parts whose sums are exact: float64 (n, 3).
+
+    Each weight is rounded to a multiple of 2**-64. If all are multiples of 2**-10, there is one part: (n, 1).
+    """
     rest = weights.astype(np.float64)
     parts = []
     for grid in _GRIDS:
@@ -72,8 +74,10 @@ class CountedRows(NamedTuple):
         return sum_parts(self.y, self.parts, self.classes)
 
     def sum_by(self, group: np.ndarray, row: np.ndarray, groups: int) -> np.ndarray:
-        """Add up the weights of entries by group: float64 (groups, parts). `group`, int (entries,), is from 0
-        to `groups` - 1. `row`, int (entries,), is the row that each entry is in."""
+        """Add up the weights of entries by group: float64 (groups, parts).
+
+        `group`, int (entries,), is from 0 to `groups` - 1. `row`, int (entries,), is the row that each entry is in.
+        """
         return sum_parts(group, None if self.parts is None else self.parts[row], groups)
 
 
@@ -142,8 +146,10 @@ def add_parts(several: list[np.ndarray]) -> np.ndarray:
 
 
 def sum_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
-    """Return the approximate sum of the weights, and the number of weights that are not 0. Only rows whose class is
-    known count if `supervised`, else all."""
+    """Return the approximate sum of the weights, and the number of weights that are not 0.
+
+    Only rows whose class is known count if `supervised`, else all.
+    """
     weights = batch.row_weights[batch.class_known] if supervised else batch.row_weights
     return float(weights.sum()), int(np.count_nonzero(weights))
 

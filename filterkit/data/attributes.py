@@ -311,8 +311,9 @@ def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | No
 
 
 def describe_difference(found: Sequence[Attribute], expected: Sequence[Attribute], but_values: bool = False) -> str:
-    """Describe the first difference between the attributes found and those expected; "" if there is none. With
-    `but_values`, nominal attributes may declare other values.
+    """Describe the first difference between the attributes found and those expected; "" if there is none.
+
+    With `but_values`, nominal attributes may declare other values.
     """
     for number, (one, other) in enumerate(zip(found, expected), 1):
         if one.name != other.name:

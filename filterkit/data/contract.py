@@ -117,8 +117,9 @@ def describe_wrong_rows(rows: Any) -> str:
 
 
 def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
-    """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form. Raise
-    PluginError if it does not fit `schema`, that of the fitted stage, or has another number of rows.
+    """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form.
+
+    Raise PluginError if it does not fit `schema`, that of the fitted stage, or has another number of rows.
     """
     _raise_fault(stage, find_misfit(out, schema))
     if len(out) != len(incoming):

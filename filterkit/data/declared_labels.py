@@ -9,8 +9,9 @@ _OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
 
 
 def count_declared_labels(relation: str) -> int | None:
-    """Return how many attributes the name of a relation declares to be labels; None if it declares none. They are the
-    first attributes or, if the number is negative, the last ones. Of several declarations the last counts.
+    """Return how many attributes the name of a relation declares to be labels; None if it declares none.
+
+    They are the first attributes or, if the number is negative, the last ones. Of several declarations the last counts.
     """
     declaration = _find_declaration(relation)[1]
     return None if declaration is None else int(declaration[1])

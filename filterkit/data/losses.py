@@ -66,8 +66,9 @@ def named(names: Sequence[str]) -> str:
 
 
 def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
-    """Warn once of everything that a conversion leaves out, a text each, unless there is nothing. The message begins
-    with the name of the conversion, and points to the line outside of filterkit that called it.
+    """Warn once of everything that a conversion leaves out, a text each, unless there is nothing.
+
+    The message begins with the name of the conversion, and points to the line outside of filterkit that called it.
     """
     found = list(losses)
     if found:

@@ -24,8 +24,9 @@ def attribute_to_json(attribute: Attribute) -> Any:
 
 
 def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
-    """Make an attribute of the JSON that `attribute_to_json` made of it; `depth` relational ones are around it. Raise
-    FilterkitError if `note` is something else.
+    """Make an attribute of the JSON that `attribute_to_json` made of it; `depth` relational ones are around it.
+
+    Raise FilterkitError if `note` is something else.
     """
     if isinstance(note, str):
         return Attribute(note)
@@ -57,8 +58,9 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
 
 
 def attributes_from_json(notes: Any) -> ManyOrFew:
-    """Make the attributes of the JSON that `attributes_to_json` made of them. Raise FilterkitError if one of them is
-    something else.
+    """Make the attributes of the JSON that `attributes_to_json` made of them.
+
+    Raise FilterkitError if one of them is something else.
     """
     attributes = map(attribute_from_json, notes)
     return Attributes.of(attributes) if len(notes) >= MANY else tuple(attributes)

@@ -77,8 +77,9 @@ def _round_column(column: Any) -> Any:
 
 
 def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """Replace the negative codes of `from_table` in a batch by missing values. Return the batch, and by the name of
-    each attribute with such codes, the indices of the rows that had them.
+    """Replace the negative codes of `from_table` in a batch by missing values.
+
+    Return the batch, and by the name of each attribute with such codes, the indices of the rows that had them.
     """
     schema, y, unseen = batch.schema, batch.y, {}
     target = schema.class_attribute

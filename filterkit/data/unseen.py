@@ -33,8 +33,9 @@ def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tu
 
 
 def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
-    """Return the attributes without values that those of the same names in the schema `like` do not declare. The first
-    value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
+    """Return the attributes without values that those of the same names in the schema `like` do not declare.
+
+    The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
     """
     known = {like.attributes[i].name: values for i, values in map_label_sets(like.attributes, frozenset).items()}
     fewer = {}

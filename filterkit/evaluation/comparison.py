@@ -23,8 +23,10 @@ def average_without_nan(values: np.ndarray) -> float:
 
 
 def compute_mean_and_standard_error(values: np.ndarray) -> tuple[float, float]:
-    """Return the mean of `values`, float64 (n,), and its standard error; NaN values are left out. The mean is NaN if no
-    value is left, the standard error if fewer than two are left."""
+    """Return the mean of `values`, float64 (n,), and its standard error; NaN values are left out.
+
+    The mean is NaN if no value is left, the standard error if fewer than two are left.
+    """
     known = values[~np.isnan(values)]
     error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
     return average_without_nan(values), float(error)
@@ -66,8 +68,10 @@ def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -
 
 
 def list_pairs_of_methods(methods: int) -> list[tuple[int, int]]:
-    """List the pairs of methods to test, as numbers from 0: all or, if there are many, each method with the first. Each
-    further test makes all of them weaker; see `adjust_p_values_by_holm`."""
+    """List the pairs of methods to test, as numbers from 0: all or, if there are many, each method with the first.
+
+    Each further test makes all of them weaker; see `adjust_p_values_by_holm`.
+    """
     pairs = [(i, j) for i in range(methods) for j in range(i + 1, methods)]
     return pairs if len(pairs) <= _MOST_PAIRS else [(0, j) for j in range(1, methods)]
 

@@ -22,8 +22,10 @@ _MOST_POINTS = 1000  # of a fold
 
 
 def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ...] = MEASURES) -> None:
-    """Check that a measure is one of classes or, if `is_numeric`, of predicted numbers. Raise UsageError if it is not
-    suitable; the message begins with `flag`, and names those of the `choices` that are."""
+    """Check that a measure is one of classes or, if `is_numeric`, of predicted numbers.
+
+    Raise UsageError if it is not suitable; the message begins with `flag`, and names those of the `choices` that are.
+    """
     if (name in OF_NUMBERS) != is_numeric:
         of = "classes" if is_numeric else "numbers"
         fit = [each for each in choices if (each in OF_NUMBERS) == is_numeric]
@@ -346,8 +348,10 @@ def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = Non
 
 
 def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute measures from the sums of `sum_error_terms`: by name, float64 (targets,), NaN where undefined. These are
-    the `OF_NUMBERS` without spearman and medae; `measure_number_predictions` has their formulas."""
+    """Compute measures from the sums of `sum_error_terms`: by name, float64 (targets,), NaN where undefined.
+
+    These are the `OF_NUMBERS` without spearman and medae; `measure_number_predictions` has their formulas.
+    """
     weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean, squares_of_mean = sums
     with np.errstate(all="ignore"):
         of_true, of_said, absolute_of_mean, squares_of_mean = (
@@ -371,8 +375,10 @@ def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]:
-    """List the name, the true numbers and the predicted numbers of each target, as `Result.points` holds them. If there
-    are more than 1000 rows, only some are listed, at equal distances. `names` are those of the targets."""
+    """List the name, the true numbers and the predicted numbers of each target, as `Result.points` holds them.
+
+    If there are more than 1000 rows, only some are listed, at equal distances. `names` are those of the targets.
+    """
     rows = slice(None, None, -(-len(outcome.truth) // _MOST_POINTS))
     columns = zip(names, outcome.truth[rows].T.tolist(), outcome.predicted[rows].T.tolist())
     return [list(column) for column in columns]

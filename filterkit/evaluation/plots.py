@@ -67,8 +67,10 @@ def check_plot_options(path: str | None, figure: str | None = None) -> None:
 
 
 def write_figure(figure: str, results: Results, measures: list[str], path: str) -> None:
-    """Write one of the `FIGURES` to a .png, .svg or .pdf file; warn if the font lacks letters of a name. Raise
-    UsageError if the results lack what the figure shows, and FilterkitError if the file cannot be written."""
+    """Write one of the `FIGURES` to a .png, .svg or .pdf file; warn if the font lacks letters of a name.
+
+    Raise UsageError if the results lack what the figure shows, and FilterkitError if the file cannot be written.
+    """
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         save_figure(draw_figure(figure, results, measures), path)
@@ -81,8 +83,10 @@ def write_figure(figure: str, results: Results, measures: list[str], path: str) 
 
 
 def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
-    """Draw one of the `FIGURES`, as a figure of matplotlib. Raise UsageError if the results lack what the figure
-    shows."""
+    """Draw one of the `FIGURES`, as a figure of matplotlib.
+
+    Raise UsageError if the results lack what the figure shows.
+    """
     with use_paper_style():
         return _FIGURES[figure](results, measures)
 

@@ -50,8 +50,10 @@ class PredefinedFolds:
         return digest.hexdigest()[:16]
 
     def select_rows(self, chosen: np.ndarray) -> PredefinedFolds:
-        """Return the folds with only the `chosen` rows, bool (rows,), which are numbered anew from 0. Raise
-        FilterkitError if a fold has no row to train or to test on left, or two samples have as many rows."""
+        """Return the folds with only the `chosen` rows, bool (rows,), which are numbered anew from 0.
+
+        Raise FilterkitError if a fold has no row to train or to test on left, or two samples have as many rows.
+        """
         number = np.cumsum(chosen) - 1
         folds = []
         for fold in self.folds:
@@ -113,8 +115,10 @@ def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray
 
 
 def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, Batch]:
-    """Make a fold of each value of an attribute; return the folds, and the rows without the attribute. Raise
-    FilterkitError if there is no such attribute, a value is missing, or there are fewer than two values."""
+    """Make a fold of each value of an attribute; return the folds, and the rows without the attribute.
+
+    Raise FilterkitError if there is no such attribute, a value is missing, or there are fewer than two values.
+    """
     option = "--fold-column"
     codes, values, rest = split_off_attribute(data, name, option)
     if None in values:

@@ -149,8 +149,10 @@ class Results:
         return cube
 
     def list_values_of_tasks_or_folds(self, measure: str) -> np.ndarray:
-        """Return the values by which chains are compared: float64 (tasks or folds, chains, shares). They are means over
-        the folds of each task or, if there is only one task, the values of its folds."""
+        """Return the values by which chains are compared: float64 (tasks or folds, chains, shares).
+
+        They are means over the folds of each task or, if there is only one task, the values of its folds.
+        """
         return self._average_to_tasks_or_folds(self.get_values_of_measure(measure))
 
     def _average_to_tasks_or_folds(self, values: np.ndarray) -> np.ndarray:
@@ -171,8 +173,10 @@ class Results:
         return np.stack(best, axis=1)
 
     def compute_means_and_errors(self, measure: str) -> np.ndarray:
-        """Compute the mean of a measure over tasks, or over the folds of the only task, and its standard error. Returns
-        float64 (chains, shares, 2)."""
+        """Compute the mean of a measure over tasks, or over the folds of the only task, and its standard error.
+
+        Returns float64 (chains, shares, 2).
+        """
         return np.moveaxis(
             np.apply_along_axis(compute_mean_and_standard_error, 0, self.list_values_of_tasks_or_folds(measure)), 0, 2
         )
@@ -233,8 +237,10 @@ class Results:
         return len(self.chains) > 2 and self.has_several_tasks
 
     def rank_chains(self, measure: str, share: int) -> MethodRanks:
-        """Rank the chains over tasks at a share, by their means over folds. Tasks are left out for which a chain has no
-        value, or was measured on another split than the first chain."""
+        """Rank the chains over tasks at a share, by their means over folds.
+
+        Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
+        """
         cube, split = self.get_values_of_measure(measure)[..., share], self._split_numbers[..., share]
         values = average_over_axis(cube, 1) * (-1 if measure in LOSSES else 1)
         return rank_and_group_methods(
@@ -274,8 +280,10 @@ class Results:
         return self._lay_out_as_cube(np.unique([row.split for row in self.rows], return_inverse=True)[1], -1)
 
     def count_choices(self) -> dict[float, dict[str, int]]:
-        """Count how often each chain was chosen, by share and name; empty if none was chosen. Each share has all
-        chains, in their order, with 0 for those that were never chosen."""
+        """Count how often each chain was chosen, by share and name; empty if none was chosen.
+
+        Each share has all chains, in their order, with 0 for those that were never chosen.
+        """
         chosen = [row for row in self.rows if row.choice]
         names = list(dict.fromkeys([*self.chains, *(row.choice for row in chosen)]))
         names = [name for name in names if name not in {row.chain for row in chosen}]
@@ -288,8 +296,11 @@ class Results:
     get_values, units, list_doubts = get_values_of_measure, compared_over, list_warning_messages
 
     def format_csv(self, by_class: bool = False) -> str:
-        """Return all results as CSV. With `by_class`, a further column has `Result.confusion` or, if all results are of
-        numbers, `Result.points`, as JSON."""
+        """Return all results as CSV.
+
+        With `by_class`, a further column has `Result.confusion` or, if all results are of numbers, `Result.points`, as
+        JSON.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         is_written = {name: any(getattr(row, name) for row in self.rows) for name in ("fold_name", "choice")}
@@ -402,8 +413,10 @@ def _choose_fold_offset(rows: list[Result], known: dict[int, str], files: dict[t
 
 
 def read_results_file(path: str) -> list[Result]:
-    """Read a file that `Results.format_csv` wrote, compressed or not, and return its results. Raise FilterkitError if
-    the file cannot be read, or has no results in it."""
+    """Read a file that `Results.format_csv` wrote, compressed or not, and return a `Result` for each row.
+
+    Raise FilterkitError if the file cannot be read, or has no results in it.
+    """
     source = Source(path)
     try:
         text = b"".join(iter(lambda: source.read(1 << 20), b""))

@@ -119,7 +119,7 @@ def parse_named_chain(
     try:
         words = shlex.split(stages)
         chain = Chain(parse_stages(words, known, seed, with_defaults))
-        if not match and with_defaults and chain.stages != parse_stages(words, known, seed):
+        if not match and with_defaults and known.defaults and chain.stages != parse_stages(words, known, seed):
             name = str(chain)
     except UsageError as error:
         fault = error

@@ -111,8 +111,8 @@ class _FittedBeginning(NamedTuple):
     seconds: float
 
     def fit_next_stages(self, stages: Sequence[Stage], n_passed: int) -> _FittedBeginning:
-        """Fit further stages on the training rows that come out of these, and return all that are fitted then. `stages`
-        begin with those that are fitted already. The test rows pass the first `n_passed` of them."""
+        """Fit those of `stages` that follow the stages fitted already, with which they begin, and return the longer
+        beginning. Its test rows have passed the first `n_passed` of `stages`."""
         began, n_fitted = time.perf_counter(), len(self.fitting.fitted)
         with collect_stage_warnings() as messages, add_remedies():
             fitting = self.fitting.copy()
@@ -122,8 +122,10 @@ class _FittedBeginning(NamedTuple):
         return _FittedBeginning(fitting, test, [*self.warnings, *messages], seconds)
 
     def predict_test_rows(self, costs: np.ndarray | None) -> Trial:
-        """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial. `costs`
-        are as for `fit_and_predict_chains`."""
+        """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial.
+
+        `costs` are as for `fit_and_predict_chains`.
+        """
         began = time.perf_counter()
         stage, learner = self.fitting.stages[-1], self.fitting.fitted[-1]
         assert isinstance(learner, FittedLearner)

@@ -62,8 +62,10 @@ class Curves(NamedTuple):
 
 
 def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
-    """Return the first of the `stages` with a `ColumnStage.curve_name` that does not learn from folds. With folds,
-    each row has a curve of its own. Without such a stage, return a known one with default options, or None."""
+    """Return the first of the `stages` with a `ColumnStage.curve_name` that does not learn from folds.
+
+    With folds, each row has a curve of its own. Without such a stage, return a known one with default options, or None.
+    """
     for stage in stages:
         if isinstance(stage, ColumnStage) and stage.curve_name and not stage.folds():
             return stage

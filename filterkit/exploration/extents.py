@@ -48,8 +48,10 @@ class Extents(Record):
 
     @classmethod
     def of(cls, batch: Batch) -> Self:
-        """Measure one batch; infinite values do not change `low`, `high` and `whole`. Raise StageError if a
-        weight cannot be counted."""
+        """Measure one batch; infinite values do not change `low`, `high` and `whole`.
+
+        Raise StageError if a weight cannot be counted.
+        """
         rows, width = select_counted_rows(batch, has_nominal_class(batch.schema), READER), batch.schema.width
         column, value, row = find_entries(rows.batch, np.arange(width))
         stored_parts = rows.sum_by(column, row, width)

@@ -150,8 +150,10 @@ def describe_tasks(features: Features) -> list[dict[str, Any]]:
 
 
 def compute_isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
-    """Return ``isolines`` of the page: scores over the ROC plane by metric, for each of the first six tasks with
-    rows. Metrics whose score does not follow from a point of the plane are left out."""
+    """Return ``isolines`` of the page: scores over the ROC plane by metric, for each of the first six tasks with rows.
+
+    Metrics whose score does not follow from a point of the plane are left out.
+    """
     shown = [task for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
     return {
         metric.name: [round_to_few_digits(score_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
@@ -161,8 +163,10 @@ def compute_isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict
 
 
 def compare_metrics(ranking: Ranking) -> dict[str, Any]:
-    """Return ``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics. Only features
-    that vary count; with fewer than two, all are NaN."""
+    """Return ``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics.
+
+    Only features that vary count; with fewer than two, all are NaN.
+    """
     scores = ranking.scores[ranking.varied]
     names = [metric.name for metric in ranking.metrics]
     found = np.full((len(names), len(names)), np.nan)

@@ -101,8 +101,10 @@ class Sink(io.FileIO):
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
-        """Write some bytes of `data`, and return how many; while an interrupt ends the run, write nothing. Raise
-        BrokenPipeError if nobody reads the pipe any more, and FilterkitError if writing fails otherwise."""
+        """Write some bytes of `data`, and return how many; while an interrupt ends the run, write nothing.
+
+        Raise BrokenPipeError if nobody reads the pipe any more, and FilterkitError if writing fails otherwise.
+        """
         if self.gives_up and isinstance(sys.exception(), KeyboardInterrupt):
             return len(data)  # closing writes what is left, and a full pipe would delay the interrupt
         try:

@@ -15,8 +15,9 @@ _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "
 
 
 def digest_sizes_and_times(paths: Iterable[str]) -> str:
-    """Return a digest of paths, sizes and times of files; of what can be read only once, it differs every time. Paths
-    are files, folders, globs, fsspec URLs, or ``-``.
+    """Return a digest of paths, sizes and times of files; of what can be read only once, it differs every time.
+
+    Paths are files, folders, globs, fsspec URLs, or ``-``.
     """
     digest = hashlib.sha256()
     for pattern in paths:

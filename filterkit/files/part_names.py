@@ -41,7 +41,7 @@ class PartNames(NamedTuple):
         return int(match[1]) if match is not None and self.format_part_name(int(match[1])) == name else None
 
     def is_part_path(self, path: str) -> bool:
-        """Return whether a file has the path of a part, so that a part would overwrite it."""
+        """Return whether a part may get this path, and would overwrite a file there; no file needs to exist."""
         if "://" in self.folder or "://" in path:
             return path.startswith(self.folder) and self.parse_part_name(path[len(self.folder) :]) is not None
         folder, name = os.path.split(os.path.realpath(path))

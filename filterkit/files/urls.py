@@ -36,8 +36,9 @@ def list_matching_urls(url: str) -> dict[str, int | None]:
 
 
 def find_file_system(url: str, use: str = "using") -> tuple[Any, str]:
-    """Return the fsspec file system of a URL, and the path there; errors are of fsspec, see `make_url_error`. Raise
-    FilterkitError, whose message begins with `use`, if fsspec is not installed.
+    """Return the fsspec file system of a URL, and the path there; errors are of fsspec, see `make_url_error`.
+
+    Raise FilterkitError, whose message begins with `use`, if fsspec is not installed.
     """
     try:
         import fsspec

@@ -79,8 +79,9 @@ class Losses:
         self.used = np.zeros(self._labels + 2 * len(self._strings), bool)
 
     def find_used_labels(self, batch: Batch) -> np.ndarray:
-        """Return flags that say which labels the rows of a batch have: bool (all labels + 2 × string attributes,). The
-        two flags of a string attribute say whether there are texts, and whether one of them is no number.
+        """Return flags that say which labels the rows of a batch have: bool (all labels + 2 × string attributes,).
+
+        The two flags of a string attribute say whether there are texts, and whether one of them is no number.
         """
         used = np.zeros_like(self.used)
         for number, name in enumerate(self._strings):

@@ -67,7 +67,9 @@ class Reader:
     ) -> None:
         self.path = path = opening.path
         if not kind.is_read():
-            raise FilterkitError(f"{path}: {kind.title} is only written, not read")
+            raise FilterkitError(
+                f"{path}: {kind.title} is only written, not read; name another file, or its format with --from"
+            )
         self._kind, self._rejects, self._complete = kind, rejects, complete
         opening = opening._replace(block_size=part_size or opening.block_size, rejects=rejects is not None)
         self._opening = opening
@@ -155,7 +157,10 @@ class Reader:
     def _map_parts(
         self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], done: Done, notes: bool
     ) -> Iterator[T]:
-        """Have an engine read parts, and yield ``function(batch)`` for each, in order; None for those `done`."""
+        """Have an engine read parts, and yield ``function(batch)`` for each, in order; None for those `done`.
+
+        Parts that are done are read only with `notes`, as there may be something to note about their rows.
+        """
         table = self.files.table
         last = table.last if isinstance(table, TextTable) and not table.records_are_lines else None
         unseen, omits_texts = self._opening.unseen, self._omits_texts

@@ -56,7 +56,8 @@ def first_line(source: Source) -> tuple[str, bytes]:
         end = text.find(b"\n", checked) + 1
         checked = len(text)
         if not end and len(text) > LONGEST:
-            raise RowError(f"the first line is longer than {LONGEST >> 20} MB", source=source.name, line=1)
+            what = f"the first line is longer than {LONGEST >> 20} MB; if its format is another, say it with --from"
+            raise RowError(what, source=source.name, line=1)
     end = end or len(text)
     try:
         line = text[:end].decode()
@@ -111,6 +112,7 @@ class TextTable(Table):
         self.live, self.size = source.live, source.size
 
     def parts(self) -> Iterator[Block]:
+        """Yield the text in blocks of whole records, in order."""
         rest, self._rest = self._rest, b""
         return read_blocks(self._source, rest, self.line, self._size, self.last)
 

@@ -42,8 +42,11 @@ class Installed(NamedTuple):
 
 
 def list_installed() -> list[Installed]:
-    """List the installed plugins, in the order of their names. A module that several distributions declare is listed
-    once, because a renamed project is often still installed under its old name."""
+    """List the installed plugins, in the order of their names.
+
+    A module that several distributions declare is listed once, because a renamed project is often still installed under
+    its old name.
+    """
     points: dict[str, list[tuple[str, str, str]]] = {}
     for text, origin in _read_entry_points():
         for group, name, value in _parse_entry_points(text):

@@ -53,8 +53,11 @@ def _make_format(kind: Any, options: str = "") -> FileFormat:
 
 
 class Formats:
-    """The formats of the inputs and outputs of one command. `known` are all formats, by name and ending. `said_in` and
-    `said_out` are what the options ``--from`` and ``--to`` say, None without them."""
+    """The formats of the inputs and outputs of one command.
+
+    `known` are all formats, by name and ending. `said_in` and `said_out` are what the options ``--from`` and ``--to``
+    say, None without them.
+    """
 
     def __init__(self, known: Mapping[str, Any], said_in: str | None = None, said_out: str | None = None) -> None:
         self.known = known
@@ -62,13 +65,17 @@ class Formats:
         self._out = None if said_out is None else find_format(said_out, known, "--to")
 
     def find_input_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an input: what ``--from`` says, or else the ending of its name; without either, ARFF. If
-        it is not the main input, the ending of another format counts more than ``--from``."""
+        """Find the format of an input: what ``--from`` says, or else the ending of its name; without either, ARFF.
+
+        If it is not the main input, the ending of another format counts more than ``--from``.
+        """
         return self._choose_format("/" if os.path.isdir(path) else find_ending(path), self._in, is_main)
 
     def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an output: what ``--to`` says, or else the ending of its name; without either, ARFF. If it
-        is not the main output, the ending of another format counts more than ``--to``."""
+        """Find the format of an output: what ``--to`` says, or else the ending of its name; without either, ARFF.
+
+        If it is not the main output, the ending of another format counts more than ``--to``.
+        """
         return self._choose_format(find_ending(path), self._out, is_main)
 
     def _choose_format(self, ending: str, chosen: FileFormat | None, is_main: bool) -> FileFormat:
@@ -110,7 +117,7 @@ def check_output_ending(
     """
     about, end = f"{by}: " if by else "", find_ending(path)
     if not kind.is_written():
-        raise UsageError(f"{about}{quoted(path, PATH)}: {kind.title} is only read, not written")
+        raise UsageError(f"{about}{quoted(path, PATH)}: {kind.title} is only read, not written; write another format")
     if end in ("", *kind.endings):
         return
     other = known.get(end)

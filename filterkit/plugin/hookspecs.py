@@ -33,9 +33,11 @@ def offer(*items: Any) -> Callable[[], list[Any]]:
 
 
 class Hooks:
-    """The hooks by which a plugin says what it offers; each is a function that returns a list. A plugin is a module
-    with functions of these names, each marked ``@filterkit.hookimpl``. filterkit calls the hooks of one plugin at a
-    time, together with the wrappers of all plugins (``@filterkit.hookimpl(wrapper=True)``)."""
+    """The hooks by which a plugin says what it offers; each is a function that returns a list.
+
+    A plugin is a module with functions of these names, each marked ``@filterkit.hookimpl``. filterkit calls the hooks
+    of one plugin at a time, together with the wrappers of all plugins (``@filterkit.hookimpl(wrapper=True)``).
+    """
 
     @hookspec
     def filterkit_stages(self) -> list[type[Stage]]:  # type: ignore[empty-body]

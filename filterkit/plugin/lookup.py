@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 def find_stage(known: Registry, name: str) -> type[Stage]:
-    """Find the stage class of this name. Raise UsageError, which suggests a similar name, if there is none, and
-    PluginError if two plugins claim the name."""
+    """Find the stage class of this name.
+
+    Raise UsageError, which suggests a similar name, if there is none, and PluginError if two plugins claim the name.
+    """
     if name not in known.stages:
         known.load_all()  # one may offer what its entry points do not list
     if name in known.stages:
@@ -28,8 +30,10 @@ def find_stage(known: Registry, name: str) -> type[Stage]:
 
 
 def find_metric(name: str) -> Metric:
-    """Find the metric of this name, among the plugins of this process. Raise UsageError, which suggests a similar name,
-    if there is none."""
+    """Find the metric of this name, among the plugins of this process.
+
+    Raise UsageError, which suggests a similar name, if there is none.
+    """
     from filterkit.stages.metric_scaling import MetricScaling
 
     known = registry()

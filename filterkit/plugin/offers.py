@@ -57,16 +57,20 @@ class Plugin:
         return f"{self.name} of {os.path.basename(self.origin)}"
 
     def list_offers(self) -> list[tuple[str, str]]:
-        """List the kind and name of all that the plugin offers, as its entry points should. Metrics are listed as such,
-        and not as the stages that they become."""
+        """List the kind and name of all that the plugin offers, as its entry points should.
+
+        Metrics are listed as such, and not as the stages that they become.
+        """
         metrics = {metric.name for metric in self.metrics}
         return [
             ("metric" if kind == "stage" and name in metrics else kind, name) for kind, name, _ in self.iterate_offers()
         ]
 
     def iterate_offers(self) -> Iterator[tuple[str, str, Any]]:
-        """Yield the kind, name and object of all that the plugin offers. A format comes once by its name as ``--from``
-        and ``--to`` take it, and again by each of its endings."""
+        """Yield the kind, name and object of all that the plugin offers.
+
+        A format comes once by its name as ``--from`` and ``--to`` take it, and again by each of its endings.
+        """
         yield from (("stage", stage.name, stage) for stage in self.stages)
         for form in self.formats:
             word = "-".join(str(form.name).lower().split())
@@ -121,8 +125,10 @@ class HookCaller:
             raise
 
     def collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
-        """Put what a registered module offers into its plugin. Raise PluginError if an item is not what its hook should
-        give."""
+        """Put what a registered module offers into its plugin.
+
+        Raise PluginError if an item is not what its hook should give.
+        """
         given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
         for hook, (wanted, repair) in _WANTED.items():
             for item in given.get(hook, ()):
@@ -174,7 +180,8 @@ _HOOKS = [name for name in vars(Hooks) if name.startswith(_PREFIX)]
 def _check_hook_names(module: ModuleType) -> None:
     """Refuse functions that are marked as hooks and are none, and functions that look like hooks and are not marked.
     Raise PluginError with the name of the function, and the hook that was probably meant."""
-    functions = {name: each for name, each in vars(module).items() if isinstance(each, FunctionType)}
+    members = getattr(module, "__dict__", {})  # an entry point may name any object
+    functions = {name: each for name, each in members.items() if isinstance(each, FunctionType)}
     for name, function in functions.items():
         marked = getattr(function, f"{PROJECT}_impl", None)  # the options that `filterkit.hookimpl` notes
         if marked is not None:

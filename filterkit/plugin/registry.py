@@ -43,9 +43,11 @@ T = TypeVar("T")
 
 
 class Names(Mapping[str, T]):
-    """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer. Looking up a
-    name loads the plugin that offers it; listing the names loads all plugins that offer objects of this kind. Raise
-    PluginError if the plugin that lists a name is broken, or two plugins claim it."""
+    """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer.
+
+    Looking up a name loads the plugin that offers it; listing the names loads all plugins that offer objects of this
+    kind. Raise PluginError if the plugin that lists a name is broken, or two plugins claim it.
+    """
 
     def __init__(self, registry: Registry, kind: str) -> None:
         self._registry, self._kind = registry, kind
@@ -111,7 +113,6 @@ class Registry:
         self._points: list[Installed] = []
         self._installed: dict[Installed, Plugin] = {}  # those that are loaded
         self._others: dict[str, Plugin] = {}  # by the path of a file, or the name of a stage that no plugin offers
-        self._loaded: list[Plugin] = []  # both, in the order of their names, then those from files
         self._items: dict[str, dict[str, Any]] = {}  # what plugins offer, by kind and name
         self._owners: dict[tuple[str, str], list[Plugin]] = {}  # the plugins that claim a name, by kind and name
         self._warned: set[Plugin] = set()
@@ -130,11 +131,14 @@ class Registry:
     def plugins(self) -> list[Plugin]:
         """List all plugins, in the order of their names, then those from files."""
         self.load_all()
-        return self._loaded
+        return self._list_loaded()
 
     def find_offer(self, kind: str, name: str) -> Any:
-        """Return what filterkit itself, or else a plugin, offers by this name. Raise KeyError if nothing has this name,
-        and PluginError if the plugin that lists the name is broken, or two plugins claim it."""
+        """Return what filterkit itself, or else a plugin, offers by this name.
+
+        Raise KeyError if nothing has this name, and PluginError if the plugin that lists the name is broken, or two
+        plugins claim it.
+        """
         with self._lock:
             if name in OWN.get(kind, ()):
                 return _import_entry_point(OWN[kind][name])
@@ -163,10 +167,11 @@ class Registry:
         """Load the plugins whose entry points list a name of a kind, or any name of it if `name` is None, and return
         them."""
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
+        wanted = {(each, name) for each in kinds}
         listing = [
             point
             for point in self._points
-            if any(each in kinds and name in (None, listed) for each, listed in point.listed)
+            if not wanted.isdisjoint(point.listed if name is not None else [(each, None) for each, _ in point.listed])
         ]
         self._load_new_plugins(listing)
         return listing
@@ -278,11 +283,9 @@ class Registry:
     def _assign_names(self) -> None:
         """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin. A
         name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's."""
-        installed = (self._installed[point] for point in self._points if point in self._installed)
-        loaded = [*installed, *self._others.values()]
         all_items: dict[str, dict[str, Any]] = {}
         all_owners: dict[tuple[str, str], list[Plugin]] = {}
-        for plugin in loaded:
+        for plugin in self._list_loaded():
             for kind, name, item in plugin.iterate_offers():
                 items = all_items.setdefault(kind, {})
                 owners = all_owners.setdefault((kind, name), [])
@@ -297,7 +300,11 @@ class Registry:
                     items.pop(name, None)
                     for late in owners[1:]:
                         late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
-        self._loaded, self._items, self._owners = loaded, all_items, all_owners  # now, as other threads may read them
+        self._items, self._owners = all_items, all_owners  # now, as other threads may read them
+
+    def _list_loaded(self) -> list[Plugin]:
+        installed = (self._installed[point] for point in self._points if point in self._installed)
+        return [*installed, *self._others.values()]
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -309,8 +316,10 @@ class Registry:
         return {name: stage.metric for name, stage in stages.items() if issubclass(stage, MetricScaling)}
 
     def find_origin(self, stage: str) -> str:
-        """Return the plugin that offers the stage of this name, and its distribution or file, as text. Raise
-        PluginError if no plugin offers it."""
+        """Return the plugin that offers the stage of this name, and its distribution or file, as text.
+
+        Raise PluginError if no plugin offers it.
+        """
         if stage not in self.stages and ("stage", stage) not in self._owners:
             how = "name it with --plugin FILE" if self.flags else "load the file that does by filterkit.load_plugin"
             raise PluginError(

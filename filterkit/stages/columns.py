@@ -179,7 +179,7 @@ class ColumnStage(SelectiveStage):
 
     def fold_seed(self) -> int:
         """Return the seed for drawing the folds: ``--seed``, or 0 if the stage has no such option."""
-        return int(getattr(self, "seed", 0))
+        return int(getattr(self, "seed", None) or 0)
 
     def cross_fits(self) -> bool:
         """Return whether each training row is transformed by what the other folds taught, if there are `folds`.

@@ -101,7 +101,7 @@ class Learner(Stage):
 
     def inner_seed(self) -> int:
         """Return the seed that assigns training rows to the folds of `inner_folds`: ``--seed``, or 0 without it."""
-        return int(getattr(self, "seed", 0))
+        return int(getattr(self, "seed", None) or 0)
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         """Learn a model from the training rows, after trials on held-out rows; by default call `learn`, without trials.

@@ -68,8 +68,10 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
 
 
 def check_order_is_kept(engine: type[Engine]) -> None:
-    """Check that results come in the order of the items, whichever is ready first, and no items give no results. The
-    items of a map may be the results of another one, which is not done yet."""
+    """Check that results come in the order of the items, whichever is ready first, and no items give no results.
+
+    The items of a map may be the results of another one, which is not done yet.
+    """
     name = engine.name
     for jobs in _JOBS:
         with engine(jobs) as made:

@@ -115,8 +115,10 @@ def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
 
 
 def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
-    """Check that rows come back the same however they were cut into batches when they were written. A `FileFormat`
-    writes the same bytes then, and reads the same rows in small parts."""
+    """Check that rows come back the same however they were cut into batches when they were written.
+
+    A `FileFormat` writes the same bytes then, and reads the same rows in small parts.
+    """
     if len(data) < 2:
         return
     content = _write_and_compare_rows(form, data, " when they were written in several batches", step=2)

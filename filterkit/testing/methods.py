@@ -46,8 +46,10 @@ def check_methods(name: str, kind: type) -> None:
 
 
 def find_similar_name(name: str, kind: type) -> str | None:
-    """Return the method or attribute of filterkit's classes whose name is similar to one that a plugin defines. None if
-    there is none, if filterkit's classes have this very name, or if it begins with an underscore."""
+    """Return the method or attribute of filterkit's classes whose name is similar to one that a plugin defines.
+
+    None if there is none, if filterkit's classes have this very name, or if it begins with an underscore.
+    """
     bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]
     bases += [Fitted] * issubclass(kind, Stage)
     known = {each for base in bases for each in dir(base) if not each.startswith("_")}

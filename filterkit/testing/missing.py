@@ -13,8 +13,10 @@ from filterkit.testing.stages import fit, return_refusals
 
 @return_refusals
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
-    """Check that a missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them. A
-    missing class or label stays missing in any case. Columns may have no value in the training rows, and some later."""
+    """Check that a missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
+
+    A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
+    """
     holed = make_holes(data)
     X = data.in_form(False).X.copy()
     X[:, ::2] = np.nan

@@ -81,8 +81,10 @@ def check_stage(stage: Stage, data: Batch) -> StageError | None:
 
 
 def check_declaration(stage: Stage) -> None:
-    """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails. Raise AssertionError if a
-    check fails; the message names each check that does."""
+    """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails.
+
+    Raise AssertionError if a check fails; the message names each check that does.
+    """
     found = Findings(BASIC_CHECKS)
     found.run(DECLARATION_CHECKS, stage)
     found.raise_any()
@@ -163,8 +165,11 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
 def report_format(
     form: FileFormat, samples: Mapping[str, Batch], files: Sequence[str] = (), debug: bool = False
 ) -> Report:
-    """Check a format with its options, and report what was found; `debug` raises the first error instead. The samples,
-    batches by name, are written and read. Of the `files`, those that have an ending of the format are read."""
+    """Check a format with its options, and report what was found; `debug` raises the first error instead.
+
+    The samples, batches by name, are written and read. Of the `files`, those that have an ending of the format are
+    read.
+    """
     report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
     report.findings.run(FORMAT_CHECKS, form, samples, debug)
@@ -197,8 +202,10 @@ def report_engine(engine: type[Engine], debug: bool = False) -> Report:
 
 
 def report_subcommand(command: click.Command, arguments: Sequence[str] | None = None, debug: bool = False) -> Report:
-    """Check a click command, run it if there are `arguments`, and report what was found. None for `arguments` does not
-    run it. `debug` raises the first error instead of reporting it."""
+    """Check a click command, run it if there are `arguments`, and report what was found.
+
+    None for `arguments` does not run it. `debug` raises the first error instead of reporting it.
+    """
     report = Report(f"subcommand {command.name}", str(command.name))
     report.findings.run(SUBCOMMAND_CHECKS, command, debug=debug)
     report.checked = f"{len(SUBCOMMAND_CHECKS)} checks"

@@ -69,8 +69,10 @@ def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | Non
 def fit_transform(
     stage: Stage, data: Batch, step: int | None = None, memory: int = DEFAULT_MEMORY
 ) -> tuple[FittedChain, Batch] | None:
-    """Fit a chain of one stage; return it and the transformed training rows, or None if the stage refuses the rows. The
-    rows are cut into batches of `step` rows, None for one batch. `memory` is as for `Chain.fit`."""
+    """Fit a chain of one stage; return it and the transformed training rows, or None if the stage refuses the rows.
+
+    The rows are cut into batches of `step` rows, None for one batch. `memory` is as for `Chain.fit`.
+    """
     try:
         return Chain([stage]).fit_transform(cut(data, step), memory=memory)
     except StageError:
@@ -168,8 +170,10 @@ def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
-    """Check that fitting twice, and transforming twice, gives the same bits. Fitting on other rows must not change a
-    stage that is fitted already."""
+    """Check that fitting twice, and transforming twice, gives the same bits.
+
+    Fitting on other rows must not change a stage that is fitted already.
+    """
     one = fit(stage, data)
     first = None if one is None else one.transform(data)
     other = fit(stage, data)
@@ -192,8 +196,10 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
-    """Check that stages of the same class with other options do not change what this stage does. A copy of each must
-    give the same values. Searches over options make such stages and copies."""
+    """Check that stages of the same class with other options do not change what this stage does.
+
+    A copy of each must give the same values. Searches over options make such stages and copies.
+    """
     twin = type(stage)(**get_option_values(stage))
     before = fit_transform(twin, data)
     for field, given in _vary_own_options(stage):
@@ -224,8 +230,10 @@ def _take_columns(data: Batch, columns: np.ndarray) -> Batch:
 
 @return_refusals
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
-    """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros. Nominal
-    attributes are left out, because their zero is their first label."""
+    """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros.
+
+    Nominal attributes are left out, because their zero is their first label.
+    """
     data = _take_columns(data, np.flatnonzero(~data.schema.nominal))
     fitted = fit(stage, data)
     if fitted is None or not (data.schema.zero and fitted.schema.zero):
@@ -349,8 +357,10 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
-    """Check that a column stage learns the same from the rows in another order, because it learns from a table. A
-    cross-fitted stage is left out, because rows are drawn into folds by their number."""
+    """Check that a column stage learns the same from the rows in another order, because it learns from a table.
+
+    A cross-fitted stage is left out, because rows are drawn into folds by their number.
+    """
     if not learns_from_statistic(stage) or stage.folds():
         return
     fitted = fit(stage, data)
@@ -486,8 +496,10 @@ def check_options_can_be_set(stage: Stage) -> None:
 
 
 def vary_options(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
-    """Yield each option that can have another value, and the values of all options with this other value. Raise
-    AssertionError if a value is refused by an error that is not filterkit's."""
+    """Yield each option that can have another value, and the values of all options with this other value.
+
+    Raise AssertionError if a value is refused by an error that is not filterkit's.
+    """
     for field in list_option_fields(stage):
         other = _choose_other_value(stage, field)
         if _accepts_value(stage, field, other):

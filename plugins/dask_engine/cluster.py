@@ -109,8 +109,10 @@ class Cluster:
         return self.client.submit(function, *arguments, pure=False, priority=priority)
 
     def wait_for_result(self, future: Any) -> Any:
-        """Wait for the result of a future, or raise what its task raised. Raise FilterkitError if all workers
-        are lost, and for 30 seconds no new one comes."""
+        """Wait for the result of a future, or raise what its task raised.
+
+        Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
+        """
         check = self._watch_workers()
         while True:  # also if it is done: its worker may be lost before the result has been fetched
             with suppress(TimeoutError):
@@ -118,8 +120,10 @@ class Cluster:
             check()
 
     def yield_as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
-        """Yield futures as they are done, whether they failed or not. Raise FilterkitError if all workers are
-        lost, and for 30 seconds no new one comes."""
+        """Yield futures as they are done, whether they failed or not.
+
+        Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
+        """
         ready, check = as_completed(list(futures)), self._watch_workers()
         while not ready.is_empty():
             if ready.has_ready():

@@ -12,8 +12,10 @@ _LIBRARIES = ("arff-filterkit", "numpy", "orjson", "pyarrow", "scipy", "scikit-l
 
 
 def find_versions() -> dict[str, str]:
-    """Return the version of Python without its last part, and those of filterkit, its plugins and its libraries. A
-    library that is not installed has the version "none"."""
+    """Return the version of Python without its last part, and those of filterkit, its plugins and its libraries.
+
+    A library that is not installed has the version "none".
+    """
     by_name = {"Python": platform.python_version().rpartition(".")[0]}
     plugins = {
         package.name
@@ -29,8 +31,10 @@ def find_versions() -> dict[str, str]:
 
 
 def check_versions(client: Any) -> None:
-    """Refuse a cluster with a worker that has other versions than this process. Raise FilterkitError if a worker
-    has other versions; the message names the first worker and the first difference."""
+    """Refuse a cluster with a worker that has other versions than this process.
+
+    Raise FilterkitError if a worker has other versions; the message names the first worker and the first difference.
+    """
     ours = find_versions()
     for worker, theirs in client.run(find_versions).items():
         for name in [*ours, *theirs]:

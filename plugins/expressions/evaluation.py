@@ -61,8 +61,8 @@ class Value(NamedTuple):
 class Function(NamedTuple):
     """Holds a function or an operator of expressions, which takes from `least` to `most` operands.
 
-    `compute` returns the value of a call, from the name of the function and the values of its operands, whose kinds it
-    checks if `kinds` is empty.
+    `compute` returns the value of a call, from the name of the function and the values of its operands. `kinds` are
+    those that the operands may have; if it is empty, `compute` checks them.
     """
 
     compute: Callable[..., Value]

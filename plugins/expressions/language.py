@@ -149,7 +149,7 @@ class _Parser:
         self._depth = 0
 
     def take_expected(self, value: str, what: str) -> None:
-        """Take the next token if it is this sign or the ``end``; raise an ExpressionError, expected `what`, if not."""
+        """Take the next token if it is this sign or the ``end``; raise ExpressionError that asks for `what` if not."""
         token = self._tokens[-1]
         if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
             found = "the end" if token.what == "end" else repr(token.value)

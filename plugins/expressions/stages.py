@@ -26,7 +26,7 @@ def _parse_option(stage: str, text: str, start: int = 0) -> Tree:
 
 
 def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
-    """Evaluate an expression, which has been parsed from `text`, on no rows; raise a StageError if that cannot be."""
+    """Find the kind of an expression, parsed from `text`, by its value for no rows; raise StageError if it has none."""
     try:
         return evaluate_tree(tree, partial(read_attribute, empty(schema)))
     except ExpressionError as error:

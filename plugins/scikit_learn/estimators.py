@@ -138,7 +138,9 @@ def _import_estimator_class(stage: str, class_: str) -> type[Any]:
     try:
         imported = importlib.import_module(module)
     except ImportError as error:
-        raise UsageError(f"{stage}: {class_}: {error}") from None
+        is_unknown = error.name is not None and f"{module}.".startswith(f"{error.name}.")
+        hint = "; correct the name, or install the package" if is_unknown else ""
+        raise UsageError(f"{stage}: {class_}: {error}{hint}") from None
     estimator_class = getattr(imported, name, None)
     if not isinstance(estimator_class, type):
         hint = suggestion(name, [each for each in dir(imported) if each[0].isupper()])

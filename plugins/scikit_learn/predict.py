@@ -116,7 +116,9 @@ class Predict(Learner):
         if self.estimator in get_sklearn_class_paths("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
-            raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
+            raise UsageError(
+                f"predict: {self.class_name} is not needed; name the estimator inside it, and each label gets its own"
+            )
 
     def make_unfitted_estimator(self, chosen: dict[str, Any] | None = None) -> Any:
         """Make the estimator, not yet fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
@@ -162,8 +164,10 @@ class Predict(Learner):
                 )
             raise StageError(self.name, f"{self.class_name} predicts {what}, but {name} is {kind}; {hint}")
         if self.grid:
-            criterion = self.criterion or ("rmse" if is_numeric else "accuracy")
-            check_measure("predict: --criterion", criterion, is_numeric, _CRITERIA)
+            check_measure("predict: --criterion", self._choose_criterion(is_numeric), is_numeric, _CRITERIA)
+
+    def _choose_criterion(self, is_numeric: bool) -> str:
+        return self.criterion or ("rmse" if is_numeric else "accuracy")
 
     def check_columns(self, schema: Schema) -> None:
         if schema.sparse and not self._estimator_tags.input_tags.sparse:
@@ -191,7 +195,7 @@ class Predict(Learner):
         for name, text in (pair.partition("=")[::2] for pair in self.grid):
             grid[name] = [parse_parameter_value(self.name, name, each) for each in text.split(",")]
         combinations = [dict(zip(grid, chosen)) for chosen in product(*grid.values())]
-        criterion = self.criterion or ("rmse" if training.tasks.is_numeric else "accuracy")
+        criterion = self._choose_criterion(training.tasks.is_numeric)
         values: list[list[float]] = []  # of the criterion, for each fold and combination
         for inner, held_out in inner_splits:
             values.append([])

@@ -103,6 +103,7 @@ LEARNERS = {name: Counterpart(chain, remark) for name, chain, remark in _ENTRIES
 
 _SHORT_NAMES = {  # words for learners, without hyphens
     "bayes": "GaussianNB",
+    "boosting": "GradientBoostingClassifier",
     "catboost": "catboost.CatBoostClassifier",
     "decisiontree": "DecisionTreeClassifier",
     "forest": "RandomForestClassifier",

@@ -101,12 +101,12 @@ class SvmSolver:
         return coefficients, intercepts
 
     def fit_model(self, truth: Bools, cost: float) -> LinearModel:
-        """Separate the positive rows of each task, as `truth` says, bool (rows, tasks), from the others, with one C."""
+        """Fit a model that separates the positive rows of each task, `truth`, bool (rows, tasks), with one C."""
         coefficients, intercepts = zip(*(self.solve(positive, [cost]) for positive in truth.T))
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
     def compute_normal_vector(self, positive: Bools, cost: float) -> Floats:
-        """Separate the positive rows from the others, as `solve` does, with one C: weights, float64 (features,)."""
+        """Separate the positive rows from the others with one C; return the coefficients, float64 (features,)."""
         model = self._fit_svc("linear", positive, cost)
         if model is None:
             return self._solve_by_newton(positive, cost)[0]

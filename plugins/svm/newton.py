@@ -44,7 +44,7 @@ def solve_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> 
     ------
     NoSolution : the steps were not enough, or numbers became infinite.
     """
-    rows, transposed = len(positive), X.T.tocsr() if hasattr(X, "tocsr") else X.T
+    rows, transposed = len(positive), _transpose_for_products(X)
     # The rows are taken relative to their mean, and the intercept makes up for it: that saves digits and steps.
     mean = X.mean(axis=0).ravel()
     values = (X.data if hasattr(X, "tocsr") else X).ravel()
@@ -105,6 +105,10 @@ def compute_intercept_bounds(exact: Floats, positive: Bools, above: Bools, below
     return float(least), float(most)
 
 
+def _transpose_for_products(X: Any) -> Any:
+    return X.T.tocsr() if hasattr(X, "tocsr") else X.T
+
+
 def _find_balancing_intercept(lack: Floats, positive: Bools, costs: Floats, steepness: float) -> float:
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
@@ -139,8 +143,7 @@ def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Flo
     rows = inside.shape[0]
     if not rows:
         return -gradient
-    transposed = inside.T.tocsr() if hasattr(inside, "tocsr") else inside.T
-    squares, sums = (inside * inside).sum(axis=0), inside.sum(axis=0)
+    transposed, squares, sums = _transpose_for_products(inside), (inside * inside).sum(axis=0), inside.sum(axis=0)
     inverse = 1 / (1 + steepness * np.maximum(squares - sums * sums / rows, 0))
     step, residual = np.zeros(len(gradient)), -gradient
     towards = scaled = inverse * residual

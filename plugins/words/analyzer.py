@@ -109,7 +109,7 @@ class Analyzer:
         if self._options.lower:
             if pc.all(pc.string_is_ascii(texts)).as_py():
                 texts = pc.ascii_lower(texts)
-            else:  # of which Arrow knows less than Python does
+            else:  # Arrow knows less of Unicode than Python does
                 texts = pa.array([text.lower() for text in texts.to_pylist()], pa.string())
         if self._options.pattern == WORD_PATTERN:
             lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")

@@ -44,7 +44,7 @@ class Counts(NamedTuple):
     """Holds how often words or sequences of one length occur; ordered by key and class, each pair once.
 
     `label`, int64 (n,), is the class, `rows`, int64 (n,), in how many of its rows the sequence occurs, and
-    `occurrences`, int64 (n,), how often in all; for `key` see `make_sequence_keys`.
+    `occurrences`, int64 (n,), how often in these rows; for `key` see `make_sequence_keys`.
     """
 
     key: np.ndarray

@@ -42,7 +42,7 @@ class Words(Stage):
     """
 
     name = "words"
-    known_as = "bagofwords bow lowercase ngram ngrams stem tokenize"
+    known_as = "bagofwords bow ngram ngrams stem stemming tokenize"
     group = "Work with text"
 
     attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.", names="attribute")
@@ -91,7 +91,7 @@ class Words(Stage):
         analyzer = Analyzer(self, stop)
         finders: list[Vocabulary | HashedColumns] = [Vocabulary(Texts.of(each)) for each in vocabularies]
         if self.hash is not None:
-            finders = [HashedColumns(Texts.of([f"hash{number + 1}" for number in range(self.hash)]))] * len(chosen)
+            finders = [HashedColumns(self.hash)] * len(chosen)
         # How many attributes each becomes, how many columns of X that are, and where these begin.
         sizes, columns = np.ones(len(schema.attributes), np.int64), np.zeros(len(schema.attributes), np.int64)
         columns[schema.feature_indices] = 1

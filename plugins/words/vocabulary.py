@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import zlib
-from typing import NamedTuple
 
 import numpy as np
 
@@ -98,10 +97,11 @@ class Vocabulary:
         return sequences.row[known][found], columns[at[found]].astype(np.int64)
 
 
-class HashedColumns(NamedTuple):
-    """Finds a column for any word or sequence by a hash of it; `names` are those of the columns."""
+class HashedColumns:
+    """Finds one of `width` columns, ``hash1``, ``hash2`` and so on, for any word or sequence by a hash of it."""
 
-    names: Texts
+    def __init__(self, width: int) -> None:
+        self.names = Texts.of([f"hash{number}" for number in range(1, width + 1)])
 
     def get_piece_number(self, piece: str) -> int:
         """Return a number for a piece: the same one in every run."""

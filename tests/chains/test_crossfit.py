@@ -107,16 +107,13 @@ def open_rows(batch, *cuts):
     return Rows(BatchSource(batch.schema, lambda function, done=(): engine.map(function, parts), engine, 1 << 20))
 
 
-def test_later_passes_read_cross_fitted_rows_from_the_spool(monkeypatch):
-    plain, numbers = CrossFitted.transform_training, []
-    monkeypatch.setattr(
-        CrossFitted, "transform_training", lambda self, batch: (numbers.append(batch.start), plain(self, batch))[1]
-    )
+def test_later_passes_read_cross_fitted_rows_from_the_spool(spy):
+    seen = spy(CrossFitted, "transform_training")
     batch = sample("breast-cancer")
     chain = filterkit.chain("shape --cross-fit 4 bns standardize l2")
     _, out = chain.fit_rows(open_rows(batch, 100), 20_000)  # in strips
     assert sum(out.map(len, last=True)) == len(batch)
-    assert numbers == [0, 100]
+    assert [part.start for _, part in seen] == [0, 100]
 
 
 @pytest.mark.parametrize("text", ["shape bns l2", "shape --auto bns"])

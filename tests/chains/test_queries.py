@@ -48,13 +48,18 @@ def starts(batch):
     return batch.start
 
 
+def answer(*queries):
+    """Answer queries in one pass over each source."""
+    run_passes(iter([list(queries)]))
+
+
 def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_called_once_a_batch():
     rows = counted(made())
     double, triple, fivefold = (Times(rows.schema, factor) for factor in (2, 3, 5))
     once = rows.transform_by(double)
     wanted = [rows, once.transform_by(triple), once, once.transform_by(fivefold), rows.transform_by(triple), once]
     found = [[] for _ in wanted]
-    run_passes(iter([[Query(each, total, own.append) for each, own in zip(wanted, found)]]))
+    answer(*[Query(each, total, own.append) for each, own in zip(wanted, found)])
     assert rows.source.passes == 1
     assert [sum(own) for own in found] == [WHOLE * factor for factor in (1, 6, 2, 10, 3, 2)]
     assert (double.calls, triple.calls, fivefold.calls) == (4, 8, 4)  # triple stands on two ways
@@ -72,21 +77,19 @@ def test_no_batch_is_held_that_no_stage_needs_any_longer():
     rows = counted(made(), parts=1)
     for _ in range(4):
         rows = rows.transform_by(Watched(rows.schema, 2))
-    run_passes(iter([[Query(rows, lambda _: alive.append([ref() is not None for ref in refs]), lambda _: None)]]))
+    answer(Query(rows, lambda _: alive.append([ref() is not None for ref in refs]), lambda _: None))
     assert alive == [[False, False, False, True]]
 
 
 def test_what_was_found_is_taken_in_the_order_of_the_batches():
     rows, taken = counted(made(), LocalEngine(2), parts=10), []
-    run_passes(
-        iter([[Query(rows, starts, taken.append), Query(rows.transform_by(Times(rows.schema, 2)), len, taken.append)]])
-    )
+    answer(Query(rows, starts, taken.append), Query(rows.transform_by(Times(rows.schema, 2)), len, taken.append))
     assert taken == [each for start in range(10) for each in (start, 1)]
 
 
 def test_each_source_is_read_run_once():
     first, second, found = counted(made()), counted(made(6)), []
-    run_passes(iter([[Query(each, len, found.append) for each in (first, second, first)]]))
+    answer(*[Query(each, len, found.append) for each in (first, second, first)])
     assert (first.source.passes, second.source.passes, sum(found)) == (1, 1, 26)
 
 
@@ -116,5 +119,5 @@ def test_processes_find_the_same():
     with ProcessEngine(2) as engine:
         rows, found = counted(made(), engine), []
         passed = Fitting(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20).rows[1:]
-        run_passes(iter([[Query(each, starts, found.append) for each in passed]]))
+        answer(*[Query(each, starts, found.append) for each in passed])
     assert found == [0, 0, 3, 3, 6, 6, 9, 9]

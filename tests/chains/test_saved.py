@@ -138,7 +138,7 @@ for _ in range(102):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "its format is 2, but filterkit 0.1.0 reads 1; fit the chain again"),
+        ({"version": 2}, "saved in format 2, and filterkit 0.1.0 reads 1; use the filterkit that saved it"),
         (
             {"stages 0 words": ["shpe"], "stages 0 plugin": "my of my-plugins 1.2"},
             "it needs the stage 'shpe'; install my of my-plugins 1.2",

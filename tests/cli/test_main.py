@@ -162,6 +162,8 @@ MISUSE = [
     ("drop_na", "no stage 'drop_na'; here it is: where"),
     ("random-forest", "no stage 'random-forest'; here it is: predict RandomForestClassifier"),
     ("knn", "no stage 'knn'; here it is: neighbors"),
+    ("under-sampling", "no stage 'under-sampling'; here it is: balance"),
+    ("lasso", "no stage 'lasso'; here it is: predict Lasso"),
     ("qqq", "no stage 'qqq'; see: filterkit stages; if a plugin file offers it, name the file with --plugin FILE"),
     ("select --top 2 --by mcd", "no metric 'mcd'; known: "),
     ("--engine locla", "no engine 'locla'; did you mean 'local'?"),

@@ -95,6 +95,8 @@ def test_questions_about_all_attributes_are_answered_at_once(some):
         expected = {i: ("made", a.values) for i, a in enumerate(some) if a.kind == "nominal"}
         assert map_label_sets(each, lambda values: ("made", values)) == expected
     assert list(attributes.names) == [a.name for a in some]
+    schema = Schema("r", [a._replace(name=str(i)) for i, a in enumerate(some)])
+    assert schema.label_counts.tolist() == [len(a.values) for a in schema.features]
     assert attributes.is_plain.tolist() == [a == Attribute(a.name) for a in some]
 
 

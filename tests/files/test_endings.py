@@ -150,8 +150,8 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("-o o.blind in.table", "-o: 'o.blind': Blind is only read, not written"),
-        ("in.table write o.blind", "write: 'o.blind': Blind is only read, not written"),
+        ("-o o.blind in.table", "-o: 'o.blind': Blind is only read, not written; write another format"),
+        ("in.table write o.blind", "write: 'o.blind': Blind is only read, not written; write another format"),
         (
             "--encoding latin-1 in.table",
             "--encoding latin-1 does not apply to 'in.table', which is Table; leave it out",

@@ -49,5 +49,5 @@ def test_a_format_can_be_pickled():
 
 
 def test_a_format_without_a_function_that_reads_is_only_written():
-    with pytest.raises(FilterkitError, match=r"^a\.numbers: Numbers is only written, not read$"):
+    with pytest.raises(FilterkitError, match=r"^a\.numbers: Numbers is only written, not read; name another file"):
         open_reader(Format("Numbers", (".numbers",), write=print), "a.numbers")

@@ -273,7 +273,7 @@ def test_costs_without_use_are_refused(words, options, message, costs):
         ("GridSearchCV", "no classifier, regressor or transformer 'GridSearchCV'; others go by their path, such as"),
         ("LogisticRegresion", "did you mean 'LogisticRegression'[?] Others go by their path"),
         ("sklearn.svm.LinearSVCC", "sklearn.svm has no class 'LinearSVCC'; did you mean 'LinearSVC'"),
-        ("nothing.Here", "nothing.Here: No module named 'nothing'"),
+        ("nothing.Here", "nothing.Here: No module named 'nothing'; correct the name, or install"),
         ("os.PathLike", "os.PathLike has no fit"),
         ("PCA", "PCA transforms rows; write: sklearn --class PCA"),
         ("sklearn.covariance.EmpiricalCovariance", "is not a classifier or regressor with scikit-learn's interface"),
@@ -289,7 +289,7 @@ def test_costs_without_use_are_refused(words, options, message, costs):
         ("LinearSVC --grid C:1", "--grid must be like standardize=False, not 'C:1'"),
         ("SVC --set decision_function_shape=ovo", "decision_function_shape=ovo has scores of pairs of classes"),
         ("SVC --set C=1 --grid C=1,2", "the parameter 'C' is given twice"),
-        ("ClassifierChain --set estimator=GaussianNB", "ClassifierChain: name the estimator itself; each label has"),
+        ("ClassifierChain --set estimator=GaussianNB", "ClassifierChain is not needed; name the estimator inside it"),
     ],
 )
 def test_words_without_meaning_are_refused(words, message):

@@ -69,7 +69,7 @@ def test_strings_and_dates_of_made_rows_are_missing_and_labels_are_known_ones():
 @pytest.mark.parametrize(
     ("batch", "match"),
     [
-        (make([[1], [2], [3]], [0, 0, 1]), "class 'yes' has only 1 row, and rows are made between 2"),
+        (make([[1], [2], [3]], [0, 0, 1]), "class 'yes' has only 1 row, but new rows are made between 2"),
         (make([[1], [np.nan], [3], [4], [5]], [0, 0, 0, 1, 1]), "missing or infinite values; put impute before it"),
     ],
 )

@@ -171,7 +171,7 @@ def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeyp
         ("<instance><value>1</value></instances>", ":3: this is not well-formed XML (mismatched tag)"),
         (
             '<instance><value>1</value><value missing="yes"><instances/></value></instance>',
-            ":3: attribute 's': the attribute contains rows, but",
+            ":3: attribute 's': the value contains rows, but",
         ),
     ],
 )

@@ -134,7 +134,9 @@ def _complete_name(context: click.Context, begun: str) -> Answer:
         helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_plugin_subcommands(known).items()}
         words, is_file = [Word(name, _take_first_sentence(text)) for name, text in helps.items()], True
     # The options that are not given yet and, of a group that is not filterkit's, its commands.
-    return Answer([*words, *_convert_completion_items(context.command.shell_complete(context, begun))], is_file)
+    found = context.command.shell_complete(context, begun)
+    plain = _convert_completion_items(found)
+    return Answer([*words, *plain], is_file or len(plain) < len(found))
 
 
 def _convert_completion_items(items: list[CompletionItem]) -> list[Word]:

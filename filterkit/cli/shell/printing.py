@@ -50,8 +50,10 @@ def _print_json(document: Any) -> None:
 
 
 def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:
-    """Format rows of equal length, the head first, as lines of aligned columns; the first line is a `Heading`. Columns
-    whose numbers are in `left` are flush left, as names are; the others are flush right, as numbers are."""
+    """Format rows of equal length, the head first, as lines of aligned columns; the first line is a `Heading`.
+
+    Columns whose numbers are in `left` are flush left, as names are; the others are flush right, as numbers are.
+    """
     rows = [list(map(visible, row)) for row in rows]
     widths = [max(map(measure_width, column)) for column in zip(*rows)]
     head, *lines = [

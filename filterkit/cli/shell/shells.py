@@ -135,8 +135,10 @@ class Cursor(NamedTuple):
 
 
 def split_line(line: str, breaks: str = "") -> Cursor:
-    """Divide a line of a shell, up to the cursor, into words. In bash, each of `breaks`, as in ``COMP_WORDBREAKS``,
-    begins a new word to complete."""
+    """Divide a line of a shell, up to the cursor, into words.
+
+    In bash, each of `breaks`, as in ``COMP_WORDBREAKS``, begins a new word to complete.
+    """
     words: list[str] = []
     word, quote_, replaced, is_begun = "", "", 0, False
     characters = iter(line)

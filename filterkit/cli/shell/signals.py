@@ -14,8 +14,11 @@ _clean_up: list[Callable[[], None]] = []
 
 
 def end_process_on_signal() -> None:
-    """Let a signal end the process at once. Use it while there is nothing to clean up. An exception would not be
-    reliable: a module that is being imported may swallow it."""
+    """Let a signal end the process at once.
+
+    Use it while there is nothing to clean up. An exception would not be reliable: a module that is being imported may
+    swallow it.
+    """
     if not _heeded:
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
         _heeded.extend(number for number in numbers if signal.getsignal(number) != signal.SIG_IGN)
@@ -24,8 +27,10 @@ def end_process_on_signal() -> None:
 
 
 def interrupt_on_signal() -> None:
-    """Let a signal raise a `KeyboardInterrupt`, so that everything is cleaned up. A second ends the process. This has
-    an effect only after `end_process_on_signal`."""
+    """Let a signal raise a `KeyboardInterrupt`, so that everything is cleaned up.
+
+    A second ends the process. This has an effect only after `end_process_on_signal`.
+    """
     from filterkit.engines.signals import ending  # here, as a handler must not import
     from filterkit.temporary import remove_all
 

@@ -53,9 +53,11 @@ def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapp
 
 @contextmanager
 def send_prints_to_stderr() -> Iterator[None]:
-    """Send what stages and libraries print to standard error, because standard output may be the table. The descriptor
-    1 is standard error meanwhile, for libraries in C and for worker processes, too; outputs find where the other is in
-    `moved`."""
+    """Send what stages and libraries print to standard error, because standard output may be the table.
+
+    The descriptor 1 is standard error meanwhile, for libraries in C and for worker processes, too; outputs find where
+    the other is in `moved`.
+    """
     sys.stdout.flush()
     moved[1] = os.dup(1)
     os.dup2(2, 1)

@@ -92,11 +92,13 @@ def _report_offers(things: list[Stage] | list[Plugin], files: list[str], debug: 
             yield "stage", testing.report_stage(made, samples, debug)
         for offered in thing.formats:
             form = offered() if isinstance(offered, type) else offered
-            with redirect_stderr(io.StringIO()) as said:
-                report = testing.report_format(form, samples, files, debug)
-            for line in said.getvalue().splitlines():
-                if not line.startswith("filterkit: warning: "):  # such as those of what a format loses
-                    click.echo(line, err=True)
+            try:
+                with redirect_stderr(io.StringIO()) as said:
+                    report = testing.report_format(form, samples, files, debug)
+            finally:
+                for line in said.getvalue().splitlines():
+                    if not line.startswith("filterkit: warning: "):  # such as those of what a format loses
+                        click.echo(line, err=True)
             yield "format", report
         for engine in thing.engines:
             yield "engine", testing.report_engine(engine, debug)

@@ -76,8 +76,11 @@ def _read_overview(
     """Read an input and summarize all its attributes, the class like the others; return this overview, the choice of
     the class, and whether the input can be read again."""
     plain = replace(options, class_="none", labels=None, positive=None)
-    reader = open_input(path, plain, formats)
-    with open_engine(known, options) as engine, open_rows_to_fit(reader, engine, options) as rows:
+    with (
+        open_engine(known, options) as engine,
+        open_input(path, plain, formats) as reader,
+        open_rows_to_fit(reader, engine, options) as rows,
+    ):
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         merger = RecordMerger(Overview.of, reader.schema)
         for overview in rows.map(merger.compute, last=True):

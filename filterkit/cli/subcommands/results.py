@@ -55,8 +55,10 @@ class ResultsOptions(JsonOptions):
 
 
 def write_report_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
-    """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0"). Raise
-    FilterkitError if the file cannot be written."""
+    """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0").
+
+    Raise FilterkitError if the file cannot be written.
+    """
     from filterkit.evaluation.report_page import make_report_page
 
     command, lines = format_command_line(), _format_results(results, _describe_results(results, measures))
@@ -296,7 +298,10 @@ def _format_differences(results: Results, measures: list[str], found: list[dict[
 
 
 def _compute_ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """Compute the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
+    """Compute the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference.
+
+    Return a dict for each share of training rows, the share as ``train``, and for each measure a dict of the three.
+    """
     found: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
         of_share: dict[str, Any] = {"train": share}
