@@ -200,7 +200,8 @@ class ColumnarTable(Table):
     def __init__(self, form: Columnar, opening: Opening, file: IO[bytes]) -> None:
         from filterkit.plugin import read_schema_metadata  # imports pyarrow, as the others below
 
-        self._source, self._form, self._path = file, form, opening.path
+        self._source = self._closes = file
+        self._form, self._path = form, opening.path
         self._groups = groups = form.groups(file)
         self._unseen = opening.unseen
         names = groups.schema.names

@@ -113,7 +113,8 @@ class XrffTable(Table):
     _source: Source
 
     def __init__(self, opening: Opening, source: Source) -> None:
-        self._source, self._opening = source, opening
+        self._source = self._closes = source
+        self._opening = opening
         self._document = document = XrffDocument(source.name, None if opening.encoding == "utf-8" else "utf-8")
         while not document.rows and document.parse(source.read(document.choose_read_size(1 << 16))):
             pass
@@ -361,7 +362,10 @@ _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing on
 
 
 def escape_xml(text: str) -> str:
-    """Return a text with the characters escaped that mean something in XML; raise FilterkitError for others."""
+    """Return a text with the characters escaped that mean something in XML.
+
+    Raise FilterkitError if XML cannot hold it.
+    """
     if _SPECIAL.search(text) is None:
         return text
     impossible = _IMPOSSIBLE.search(text)

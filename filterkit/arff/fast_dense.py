@@ -76,15 +76,21 @@ def _make_csv_of_rows(text: bytes) -> tuple[bytes, np.ndarray | None]:
         text = replace_blanks_by_commas(text)
     if b"{" in text or b"}" in text:
         text, weights = split_off_weights(_WEIGHT, drop_empty_lines(text))
-        if b"{" in text or b"}" in text or b",\n" in text:
+        if b"{" in text or b"}" in text or _has_comma_at_line_end(text):
             raise NotPlain
-    if b",\n" in text:
+    if _has_comma_at_line_end(text):
         if b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
             raise NotPlain
         text = text.replace(b",\n", b"\n")
     if not text.strip(b"\n"):
         raise NotPlain
     return text, weights
+
+
+def _has_comma_at_line_end(text: bytes) -> bool:
+    """Return whether ``,\\n`` is in `text`; for two characters, numpy takes less time than Python."""
+    characters = np.frombuffer(text, np.uint8)
+    return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
 def _read_csv_columns(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from filterkit.data.losses import Inexact, is_exact
 
 try:
     import pyarrow._compute as _compute
-except ImportError:  # pyarrow has moved this private module; the public one is slower to import
+    from pyarrow._compute import ArraySortOptions, JoinOptions, SetLookupOptions  # noqa: F401  # whether it has them
+except ImportError:  # pyarrow has moved them from this private module; the public one is slower to import
     import pyarrow.compute as _compute
 
 compute: Any = _compute
@@ -106,8 +108,13 @@ def wrap_texts(offsets: np.ndarray, text: Any) -> Any:
 
 def join_texts(*parts: Any, separator: str = "") -> Any:
     """Join the texts of several arrays element by element; a part that is a single text is the same in every result."""
-    scalars = [make_text_array([part])[0] if isinstance(part, str) else part for part in (*parts, separator)]
+    scalars = [_make_text_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, compute.JoinOptions())
+
+
+@lru_cache(maxsize=64)  # wide rows have very many commas
+def _make_text_scalar(text: str) -> Any:
+    return make_text_array([text])[0]
 
 
 def take(array: Any, positions: Any) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from filterkit.data.arithmetic import Floats
 from filterkit.data.attributes import Attribute, Attributes, describe_difference, list_names, match_kinds
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
@@ -128,12 +129,14 @@ def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Bat
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
         _raise_fault(stage, fault)
-    pair = (out.weights, incoming.weights)
-    if pair[0] is not pair[1]:
-        wrong = [each is not None and not ((each >= 0) & (each < np.inf)).all() for each in pair]
-        if wrong == [True, False]:
-            _raise_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
+    weights = out.weights
+    if weights is not incoming.weights and _is_any_invalid(weights) and not _is_any_invalid(incoming.weights):
+        _raise_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
     return out if out._X is incoming._X else normalize_matrix(out)
+
+
+def _is_any_invalid(weights: Floats | None) -> bool:
+    return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
 def _raise_fault(offer: Named, fault: str | None) -> None:

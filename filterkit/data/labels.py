@@ -70,7 +70,7 @@ def find_targets(
 
 
 def _list_label_positions(count: int, attributes: Sequence[Attribute], request: str) -> tuple[int, ...]:
-    """List the positions of the last `count` attributes, of the first if it is negative; `request` begins messages."""
+    """List the positions of the last `count` attributes, or the first −`count`; `request` begins messages."""
     if not count:
         raise UsageError(f"{request}: there must be at least one label")
     if abs(count) > len(attributes):

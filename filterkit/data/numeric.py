@@ -65,7 +65,7 @@ def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.n
 def check_numeric(stage: str, schema: Schema) -> None:
     """Check that there are columns, and that each is numeric, or nominal with at most two values, which are 0 and 1.
 
-    Raise StageError, which names the stage and the column, for others.
+    Raise StageError, which names the stage and the column, if there are none or others.
     """
     schema.need_columns(stage)
     if not schema.width:

@@ -38,7 +38,7 @@ def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
 
 
 def find_run_begins(*keys: np.ndarray) -> np.ndarray:
-    """Return bool (n,): whether an entry differs from the one before it in any key, each (n,); the first does."""
+    """Return bool (n,): whether an entry is the first, or differs from the one before it in any key (n,)."""
     begins = np.zeros(len(keys[0]), bool)
     begins[:1] = True
     for key in keys:

@@ -165,7 +165,9 @@ class Schema(Targets):
     @cached_property
     def label_counts(self) -> np.ndarray:
         """int64 (columns,): how many labels each column of X declares, 0 if it is numeric."""
-        return Attributes.of(self.features).map_forms(lambda form: len(form.values), np.int64)
+        if isinstance(self.features, Attributes):
+            return self.features.map_forms(lambda form: len(form.values), np.int64)
+        return np.array([len(a.values) for a in self.features], np.int64)
 
     @cached_property
     def passthrough_indices(self) -> tuple[int, ...]:

@@ -116,7 +116,7 @@ def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
 def read_text_rows(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
     """Read a list or series of texts: return its name, None without one, and the texts, None for missing.
 
-    Return None if `rows` is something else, or has no text, unless it `may_lack_texts`. Raise FilterkitError if some of
+    Return None if `rows` is something else or, without `may_lack_texts`, has no text. Raise FilterkitError if some of
     the elements are neither texts nor missing, which is None or NaN.
     """
     name = getattr(rows, "name", None)

@@ -21,7 +21,6 @@ from filterkit.data.attributes import Attributes, ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
-from filterkit.data.targets import find_class
 from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
 from filterkit.files.contents import explain_no_table, explain_not_text
 from filterkit.files.endings import COMPRESSIONS, find_ending
@@ -91,7 +90,10 @@ class Opening(NamedTuple):
         return None if self.like is None else self.like.attributes
 
     def text(self) -> Source:
-        """Return the input as decompressed UTF-8 text without byte order mark; raise FilterkitError if it is binary."""
+        """Return the input as decompressed UTF-8 text without byte order mark.
+
+        Raise FilterkitError if it cannot be opened, or is binary.
+        """
         source = Source(self.path, self.encoding)
         if what := explain_not_text(source.peek()):
             source.close()
@@ -202,7 +204,7 @@ class Table:
     file_rows: FileRows = FileRows("")
     omits_texts: bool = False
     small_file_size: int = 0
-    _source: Source | IO[bytes] | None = None  # what is read, and closed at the end
+    _closes: Source | IO[bytes] | None = None  # what filterkit's own tables read, and close at the end
 
     def __init__(self, relation: str, attributes: Iterable[Attribute]) -> None:
         self.relation = relation
@@ -229,12 +231,12 @@ class Table:
 
     def position(self) -> int:
         """Return the number of stored bytes that have been read."""
-        return self._source.position() if isinstance(self._source, Source) else 0
+        return self._closes.position() if isinstance(self._closes, Source) else 0
 
     def close(self) -> None:
         """Close the input."""
-        if self._source is not None:
-            self._source.close()
+        if self._closes is not None:
+            self._closes.close()
 
 
 class Writer:
@@ -268,11 +270,13 @@ class Writer:
 
     def converter(self) -> Callable[[Batch], Any]:
         """Return a picklable function from a batch to a piece; by default, the method `format_batch`."""
+        if type(self).format_batch is Writer.format_batch:
+            raise NotImplementedError(f"{type(self).__name__} must define the method format_batch, or converter")
         return self.format_batch
 
     def format_batch(self, batch: Batch) -> Any:
         """Return the rows of a batch as a piece, in any thread. Labels are ordinary attributes of the batch."""
-        raise NotImplementedError(f"{type(self).__name__} must define format_batch")
+        raise NotImplementedError
 
     def header(self) -> bytes:
         """Return the text before the rows."""
@@ -341,7 +345,10 @@ class FileFormat(Configured):
         raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
-        """Return a writer, rounding to `precision` digits unless None; raise FilterkitError if it cannot hold rows."""
+        """Return a writer that rounds to `precision` digits, unless None.
+
+        Raise FilterkitError if the format cannot hold such rows.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define the method writer")
 
     @classmethod
@@ -424,12 +431,14 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
 
     Who asks for a positive value alone asks for the last column.
     """
-    if opening.class_ is None:
+    choice = None if opening.class_ is None else str(opening.class_)
+    if choice is None:
         return names[-1] if names and opening.positive is not None else None
-    position = None
-    with suppress(FilterkitError):
-        position = find_class(Attributes.numeric(names), opening.class_)
-    return None if position is None else names[position]
+    if choice.lower() in ("first", "last"):
+        return names[0 if choice.lower() == "first" else -1] if names else None
+    if choice.isascii() and choice.isdigit():
+        return names[int(choice) - 1] if len(choice) < 10 and 0 < int(choice) <= len(names) else None
+    return choice if choice in names else None
 
 
 def add_input_name(error: FilterkitError, name: str) -> FilterkitError:

@@ -66,7 +66,10 @@ class InputFiles:
             self.first = self.table = kind.open(self._opening)
 
     def open(self, number: int) -> None:
-        """Open a file, the first by 0; raise FilterkitError if its attributes are not those of the first one."""
+        """Open a file, the first by 0.
+
+        Raise FilterkitError if it cannot be read, or has other attributes than the first one.
+        """
         self.table.close()
         opening = self._opening._replace(path=self.paths[number], first=self.first)
         with name_format_errors(self._kind, opening.name):

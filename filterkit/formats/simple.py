@@ -71,9 +71,9 @@ class BatchTable(Table):
         assert form.read is not None
         path = opening.path
         needs_copy = path == "-" or is_url(path) or path.lower().endswith(COMPRESSIONS)
-        self._source = opening.local() if needs_copy else None  # closing deletes the copy
+        self._closes = copy = opening.local() if needs_copy else None  # closing deletes the copy
         try:
-            path = path if self._source is None else self._source.name
+            path = path if copy is None else copy.name
             class_ = None if opening.class_ is None else str(opening.class_)
             positive = None if opening.positive is None else str(opening.positive)
             if opening.like is not None or opening.labels is not None:

@@ -101,7 +101,8 @@ class TextTable(Table):
         last: Callable[[bytes], int] | None = None,
     ) -> None:
         super().__init__(relation, attributes)
-        self._source, self._rest, self.line = source, rest, line
+        self._source = self._closes = source
+        self._rest, self.line = rest, line
         self.records_are_lines = last is None
         self.last = find_last_line_feed if last is None else last
         offset = source.offset()
