@@ -235,7 +235,7 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     """Refuse an output as `tee` does, before any work; `by` is the stage that will write it.
 
     Raise UsageError if the ending of the file belongs to another format, or to none and `format` does not say
-    which; or it would be in parts.
+    which, or if it would be in parts.
     """
     file_path = path_as_text(path)
     if parse_part_names(file_path) is not None:

@@ -51,8 +51,10 @@ from filterkit.stages.options import get_option_values
 
 @contextmanager
 def _raise_value_errors() -> Iterator[None]:
-    """Turn each `FilterkitError` of a context, or of a decorated method, into a `ValueError`, as scikit-learn
-    expects. Its message says NaN for what is missing."""
+    """Turn each `FilterkitError` of a context, or of a decorated method, into a `ValueError`, as scikit-learn expects.
+
+    Its message says NaN for what is missing.
+    """
     try:
         yield
     except FilterkitError as error:
@@ -83,8 +85,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """Raise a ValueError if a chain of these stages cannot be such an estimator."""
 
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
-        """Return whether y, (rows,), is a numeric class; raise a ValueError if the stages that need it cannot
-        take it. It is not if no stage needs y."""
+        """Return whether y, (rows,), is a numeric class; raise a ValueError if the stages that need it cannot take it.
+
+        It is not if no stage needs y.
+        """
         raise NotImplementedError
 
     def _transform_rows(self, X: Any) -> Batch:
@@ -127,7 +131,11 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _convert_rows(self, X: Any, reset: bool) -> Batch:
         """Convert X, (rows, features), to a batch without a class; `reset` says that these are the training rows."""
         if isinstance(X, Batch) or hasattr(X, "collect"):
-            what = "a Batch; give its X and its get_class_labels()" if isinstance(X, Batch) else describe_wrong_rows(X)
+            what = (
+                "a Batch; give its X and, as y, its get_class_labels()"
+                if isinstance(X, Batch)
+                else describe_wrong_rows(X)
+            )
             raise ValueError(f"expected an array or a data frame, found {what}")
         _refuse_masked_array(X, "X")
         first = X[0] if isinstance(X, list) and X else None

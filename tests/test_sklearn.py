@@ -213,7 +213,7 @@ THREE = [0.5, 1, 2]
         (ChainTransformer("relieff bns"), {"y": THREE}, "Unknown label type: continuous"),
         (ChainTransformer("l2"), {"y": [0]}, "y has the length 1, but X has the length 3; pass one y for each row"),
         # What would be lost in silence.
-        (BNS, {"X": sample("iris")}, r"found a Batch; give its X and its get_class_labels\(\)"),
+        (BNS, {"X": sample("iris")}, r"found a Batch; give its X and, as y, its get_class_labels\(\)"),
         (BNS, {"X": [{"a": 1}]}, "X is a list of dicts; give it to pandas.DataFrame first"),
         (BNS, {"X": "abc"}, "X is a single text; pass a list of texts"),
         (BNS, {"X": iter(SAYINGS)}, "X is an iterator, which can be read only once; pass a list"),

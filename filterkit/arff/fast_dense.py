@@ -68,8 +68,9 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
 
 
 def _make_csv_of_rows(text: bytes) -> tuple[bytes, np.ndarray | None]:
-    """Turn plain text into a CSV; return it, and the weights of rows, float64 (n,), or None if there are none. Raise
-    NotPlain if there are no rows, a row may be sparse, or a field at the end of a row may be empty.
+    """Turn plain text into a CSV; return it, and the weights of rows, float64 (n,), or None if there are none.
+
+    Raise NotPlain if there are no rows, a row may be sparse, or a field at the end of a row may be empty.
     """
     weights = None
     if b" " in text:

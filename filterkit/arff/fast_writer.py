@@ -33,8 +33,9 @@ class FastFormatter(RowFormat):
         return [piece for part in parts for piece in format_some(part)]
 
     def _format_values(self, position: int, values: np.ndarray) -> Any:
-        """Return the texts of values of the attribute at `position`, or rows of values of numeric ones, with commas. A
-        nominal value is the index of a label; NaN or a negative one is missing.
+        """Return the texts of values of the attribute at `position`, or rows of values of numeric ones, with commas.
+
+        A nominal value is the index of a label; NaN or a negative one is missing.
         """
         labels = self.labels.get(position)
         if labels is None:

@@ -5,9 +5,7 @@ The batches in work, two for each thread, come on top, and so does what stages h
 
 DEFAULT_MEMORY = 1 << 30  # bytes
 
-# The memory is divided by these numbers. A spool holds so many bytes of batches in memory, before later batches go to a
-# temporary file; the statistic of columns takes so many in one pass, and columns beyond that need another pass; and so
-# many may a stage hold that reads the batches itself, such as a learner.
-SPOOL_DIVISOR = 8
-STATISTIC_DIVISOR = 8
-STAGE_DIVISOR = 4
+# Each bounds what is held to the memory divided by it.
+SPOOL_DIVISOR = 8  # batches in a spool; later ones go to a temporary file
+STATISTIC_DIVISOR = 8  # the statistic of columns from one pass; further columns need another pass
+STAGE_DIVISOR = 4  # what a stage holds that reads the batches itself, such as a learner

@@ -102,11 +102,13 @@ class Chain:
 
         If the next stage is confined to some columns, there is no message, because the weights of others may last.
         """
+        from filterkit.stages.metric_scaling import ScalingOptions
+
         messages = []
         for stage, following in pairwise(self.stages):
             chooses_attributes = isinstance(following, SelectiveStage) and following.chooses_attributes
             if stage.weighs_columns and following.cancels_weights and not chooses_attributes:
-                remedy = f"; {following.name} --multiply keeps them" if hasattr(following, "multiply") else ""
+                remedy = f"; {following.name} --multiply keeps them" if isinstance(following, ScalingOptions) else ""
                 messages.append(f"{following.name} cancels the weights that {stage.name} gives the columns{remedy}")
         return messages
 
@@ -213,9 +215,8 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         if isinstance(batches, list):
             source = BatchSource.of_batches(first.schema, batches, engine, share)
         else:
-            source = BatchSource(
-                first.schema, partial(map_checked, engine, items=chain([first], stream)), engine, share
-            )
+            read = partial(map_checked, engine, items=chain([first], stream))
+            source = BatchSource(first.schema, read, engine, share)
         with closing(source):
             yield Rows(source)
 

@@ -165,10 +165,11 @@ def learn_in_strips(
                 stored.append(store_states(scratch, states))
         if strip.high == width:
             first, *others = join_states(scratch, stored) if stored else states
+            strip = strip if strip.low == 0 else None  # nobody needs another one any longer
             with blame_errors(stage):
                 fitted = stage.finish(rows.schema, first, totals)
             check_fitted(stage, fitted)
-            return fitted, others, strip if strip.low == 0 else None
+            return fitted, others, strip
         n_fitting = (strip.high - strip.low) * budget * 7 // 16 // max(strip.statistic.nbytes, 1)  # further columns
         low, high, strip = strip.high, min(strip.high + max(2, n_fitting), width), None
 
@@ -259,8 +260,10 @@ def _merge_first_columns(n_columns: int, jobs: int, several: list[Statistic]) ->
 
 
 def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
-    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; return its state and
-    totals. The statistic may be that of the earlier stage `counted_for`, pushed through the stages in between."""
+    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; return its state and totals.
+
+    The statistic may be that of the earlier stage `counted_for`, pushed through the stages in between.
+    """
     statistic, begin, end = item
     view = statistic.column_range(begin, end).without_other_columns()
     if isinstance(view, ContingencyTable):
@@ -270,8 +273,10 @@ def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[
 
 
 def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
-    """Compute the table of the rows that come out of a fitted stage from that of the rows that come in. If it takes
-    more than `budget` bytes, it has only the first columns, because nobody learns from it."""
+    """Compute the table of the rows that come out of a fitted stage from that of the rows that come in.
+
+    If it takes more than `budget` bytes, it has only the first columns, because nobody learns from it.
+    """
     pushed: list[ContingencyTable] = []
     n_bytes = 0
     for begin, end in _divide_columns(fitted.stage, budget, table):

@@ -105,11 +105,3 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
         yield Step(0, names, "each row by itself")
     else:
         yield Step("as many as it needs", names, "reads the rows itself")
-
-
-def format_bytes(size: int) -> str:
-    """Format a number of bytes with three digits and a binary unit, such as ``128 MB``; below 1,024 as ``12 bytes``."""
-    for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
-        if size >= factor:
-            return f"{size / factor:.3g} {unit}"
-    return f"{size} bytes"

@@ -62,7 +62,7 @@ class Fitting:
     Attributes
     ----------
     stages, fitted : the stages, and the fitted stages that were made of them.
-    rows : the training rows; and as they come out of each stage.
+    rows : the training rows, then those that come out of each stage.
 
     Raises
     ------
@@ -116,8 +116,10 @@ class Fitting:
         return [fit_chosen_columns(stage, choice, lambda: self._fit_group_on_rows(group, chosen)[0])]
 
     def _fit_group_on_rows(self, group: Sequence[Stage], rows: Rows) -> Sequence[Fitted]:
-        """Fit a group of stages on some rows, and return them fitted. If a stage tries itself on held-out rows,
-        the stages before it are fitted again for each trial."""
+        """Fit a group of stages on some rows, and return them fitted.
+
+        If a stage tries itself on held-out rows, the stages before it are fitted again for each trial.
+        """
         stage = group[0]
         if not learns_from_statistic(stage):
             splits = partial(split_inner_folds, self.stages[self._n_skipped :], self._trial_rows, stage, self._memory)

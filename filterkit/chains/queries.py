@@ -74,7 +74,8 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
                 for result in rows.map(first_compute):
                     collect(result)
                 continue
-            compute = partial(_compute_results, [(query.rows.stages, query.compute) for query in shared])
+            tasks = [(query.rows.stages, query.compute) for query in shared]
+            compute = partial(_compute_results, tasks, rows.training)
             growth = max(query.rows.peak_growth for query in shared)
             for several_results in rows.source.map(compute, growth=growth):
                 for query, result in zip(shared, several_results, strict=True):
@@ -82,9 +83,13 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
     return results
 
 
-def _compute_results(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
-    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed its
-    stages as training rows. Stages that tasks share at their beginning transform the batch once."""
+def _compute_results(
+    tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], training: bool, batch: Batch
+) -> list[Any]:
+    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed stages.
+
+    With `training`, these transform it as training rows. Stages that tasks share at their beginning do so once.
+    """
     passed: dict[tuple[int, int], Batch] = {}  # by the incoming batch and the stage
     results = []
     for stages, compute in tasks:
@@ -92,7 +97,7 @@ def _compute_results(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]
         for stage in stages:
             key = id(out), id(stage)
             if key not in passed:
-                passed[key] = transform([stage], out, training=True)
+                passed[key] = transform([stage], out, training)
             out = passed[key]
         results.append(compute(out))
     return results

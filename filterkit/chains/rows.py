@@ -208,10 +208,11 @@ class Rows:
     def transform_once(self) -> Rows:
         """Return rows that their stages transform in the first pass; later passes read the result from the spool.
 
-        Rows of a source in memory, which has no spool, are returned as they are.
+        Rows of a source in memory, which has no spool, are returned as they are, and so are rows that stages widen:
+        whole batches of them could take very much memory.
         """
         before = self.source
-        if before.in_memory:
+        if before.in_memory or self.peak_growth > 1:
             return self
         return Rows(
             replace(

@@ -272,8 +272,10 @@ def _yield_array_members(state: dict[str, Any]) -> Iterator[str]:
 
 
 def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
-    """Return the value that `_encode_state_value` encoded, with its arrays from the archive. Raise _DamageError if
-    the types or lengths of its arrays do not fit."""
+    """Return the value that `_encode_state_value` encoded, with its arrays from the archive.
+
+    Raise _DamageError if the types or lengths of its arrays do not fit.
+    """
     if "plain" in note:
         return note["plain"]
     first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _yield_array_members({"": note}))
@@ -288,9 +290,10 @@ def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
 
 
 def _parse_array(data: bytes, longest: int) -> np.ndarray:
-    """Return the array that some data in numpy's format hold. Raise _DamageError if they hold none, or one of a type
-    that `save` does not write; if their size is not that of the array; or if an axis is longer than `longest`, as
-    that of an array without elements might be.
+    """Return the array that some data in numpy's format hold.
+
+    Raise _DamageError if they hold none, or one of a type that `save` does not write; if their size is not that of the
+    array; or if an axis is longer than `longest`, as that of an array without elements might be.
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):

@@ -128,8 +128,10 @@ def _refuse_shared_outputs(destinations: Iterable[Destination]) -> None:
 
 
 def _identify_output(path: str) -> Any:
-    """Return a key that all paths to one output share. A device such as ``/dev/null`` takes any number of outputs, so
-    paths to it share none."""
+    """Return a key that all paths to one output share.
+
+    A device such as ``/dev/null`` takes any number of outputs, so paths to it share none.
+    """
     status = _read_status(path, sys.stdout)
     if status is None or stat.S_ISDIR(status.st_mode):
         return path if path == "-" else os.path.realpath(path)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from filterkit.chains.budget import SPOOL_DIVISOR, STATISTIC_DIVISOR
-from filterkit.chains.explain import explain, format_bytes
+from filterkit.chains.explain import explain
 from filterkit.cli.inputs import name_input_in_errors, open_input
 from filterkit.cli.plan import Job, check_options_and_outputs
 from filterkit.cli.shell.printing import align_rows, print_document
@@ -57,10 +57,10 @@ def _format_fitting(document: dict[str, Any]) -> Iterator[str]:
     if document["streams"]:
         yield "Rows stream: each is written as soon as it has been read."
     else:
-        bound = format_bytes(document["bytes_of_rows"])
+        bound = _format_bytes(document["bytes_of_rows"])
         yield f"Between passes, up to {bound} of rows wait in memory, and more in a temporary folder."
     if document["tables"]:
-        bound = format_bytes(document["bytes_of_tables"])
+        bound = _format_bytes(document["bytes_of_tables"])
         yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
     width, most = document["columns_out"], document["most_columns_out"]
     if width is None and most is None:
@@ -68,3 +68,11 @@ def _format_fitting(document: dict[str, Any]) -> Iterator[str]:
         return
     limit, count = ("At most ", most) if width is None else ("", width)
     yield f"{limit}{count:,} column{'s' * (count != 1)} come{'s' * (count == 1)} out."
+
+
+def _format_bytes(size: int) -> str:
+    """Format a number of bytes with three digits and a binary unit, such as ``128 MB``; below 1,024 as ``12 bytes``."""
+    for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size} bytes"

@@ -95,8 +95,10 @@ class Metric:
     numeric_class: bool = False
 
     def __post_init__(self) -> None:
-        """Check that each function can be called with the arguments that it gets. Raise PluginError if a
-        function takes something else; the message says how to declare it."""
+        """Check that each function can be called with the arguments that it gets.
+
+        Raise PluginError if a function takes something else; the message says how to declare it.
+        """
         arguments = {
             "score": "tp, fp, pos, neg",
             "classes": "counts, totals",

@@ -185,8 +185,10 @@ def _make_infinite_missing(batch: Batch) -> Batch:
 
 
 def _measure_texts(column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Measure the values of an Arrow column that are not missing: float64 (n,) and their hashes, uint64 (n,). A
-    text is measured by its length in characters, a date by its milliseconds since 1970."""
+    """Measure the values of an Arrow column that are not missing: float64 (n,) and their hashes, uint64 (n,).
+
+    A text is measured by its length in characters, a date by its milliseconds since 1970.
+    """
     sizes, hashes = [np.zeros(0)], [np.zeros(0, np.uint64)]
     for chunk in column.chunks:
         chunk = chunk.drop_null()

@@ -119,8 +119,10 @@ def combine_scores(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarr
 
 
 def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) -> np.ndarray:
-    """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `field` names: float64 (columns,). Raise
-    PluginError as `score_tests` does."""
+    """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `field` names: float64 (columns,).
+
+    Raise PluginError as `score_tests` does.
+    """
     scores = metric.compute(field, table.columns.shape, table)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)

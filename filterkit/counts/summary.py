@@ -116,6 +116,8 @@ class Summary(Statistic):
 
     def column_range(self, low: int, high: int) -> Self:
         """Implement `Statistic.column_range`."""
+        if high - low == len(self):
+            return self
         begin, end = self._label_starts[[low, high]].tolist()
         return super().column_range(low, high).replace(label_parts=self.label_parts[begin:end])
 
@@ -250,9 +252,8 @@ class Moments(Summary):
 
         A value minus `mean` minus this loses no digits.
         """
-        mean = _convert_to_ints(
-            np.ldexp(self._mean, 2 * UNIT_BITS)
-        )  # a whole number, too, because no sum is below one unit
+        # The mean is a whole number of these units, too, because no sum is below one unit.
+        mean = _convert_to_ints(np.ldexp(self._mean, 2 * UNIT_BITS))
         remainder = (self._sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._weight
         remainder /= self._weight << 2 * UNIT_BITS
         return self._scale(remainder.astype(np.float64), scale)
@@ -295,7 +296,7 @@ class Moments(Summary):
 
     @cached_property
     def _sum(self) -> np.ndarray:
-        """object (k,): the sums as `ExactSums.whole` returns them."""
+        """object (k,): the sums as `ExactSums.compute_integers` returns them."""
         return self.sums.compute_integers()
 
     @cached_property
@@ -315,8 +316,10 @@ class Moments(Summary):
 
 
 def _summarize_dense_rows(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a dense batch. Raise StageError
-    if a value is infinite, in the name of the stage `reader`."""
+    """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a dense batch.
+
+    Raise StageError if a value is infinite, in the name of the stage `reader`.
+    """
     X = take_columns(rows.batch.X, columns)
     low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
     if len(X) and not (np.isfinite(low) & np.isfinite(high)).all():

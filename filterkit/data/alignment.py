@@ -58,8 +58,9 @@ class Alignment:
         self._rearrangement = Rearrangement(incoming, wanted, source_positions)
 
     def _match_names(self) -> np.ndarray:
-        """Match attributes by name: return the position of the incoming one for each wanted one, int (wanted,). It is
-        -1 where values have to be converted, or are missing; `_converted` and `_missing` are filled.
+        """Match attributes by name: return the position of the incoming one for each wanted one, int (wanted,).
+
+        It is -1 where values have to be converted, or are missing; `_converted` and `_missing` are filled.
         """
         targets = set(self.wanted.targets)
         ours = {name: i for i, name in enumerate(self.wanted.names)}

@@ -192,8 +192,9 @@ def check_column_names(names: Sequence[str]) -> None:
 
 
 def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
-    """Infer the attribute that a column becomes; return it, and the column in the form that `from_table` needs. `kind`
-    is the kind that it must have, None if any; `most` is the most labels of a column of texts.
+    """Infer the attribute that a column becomes; return it, and the column in the form that `from_table` needs.
+
+    `kind` is the kind that it must have, None if any; `most` is the most labels of a column of texts.
     """
     if pa.types.is_run_end_encoded(column.type):
         import pyarrow.compute as pc

@@ -72,8 +72,9 @@ class DateFormat:
         self._known: dict[str, int] = {}  # the moments of texts that were parsed before
 
     def _build_regex(self) -> str:
-        """Build the regular expression of the pattern, with a group for each letter. It never backtracks into what has
-        matched: Java does not, and the time would grow without bounds.
+        """Build the regular expression of the pattern, with a group for each letter.
+
+        It never backtracks into what has matched: Java does not, and the time would grow without bounds.
         """
         numeric = [letter in _NUMERIC and not (letter == "M" and width > 2) for letter, width, _ in self._fields]
         parts = []
@@ -155,8 +156,9 @@ class DateFormat:
 
 
 def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
-    """Parse the part of a date that a letter stands for; a time zone is in seconds. Return the letter, that of hours
-    from 0 for one of hours from 1, and the value, None if there is no such hour.
+    """Parse the part of a date that a letter stands for; a time zone is in seconds.
+
+    Return the letter, that of hours from 0 for one of hours from 1, and the value, None if there is no such hour.
     """
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())

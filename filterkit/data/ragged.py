@@ -145,8 +145,9 @@ class Ragged:
 
     @cached_property
     def _lookup_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(start, largest, table): ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole v >= 0. None
-        if the table would be much larger than the values.
+        """(start, largest, table): ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole v >= 0.
+
+        None if the table would be much larger than the values.
         """
         if not len(self.values) or self.values.max() > 1 << 20:
             return None

@@ -95,8 +95,9 @@ def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 
 
 def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
-    """Convert batches or tables one by one to batches with the schema of the first. Columns of texts become strings,
-    because the labels of later tables are not known yet.
+    """Convert batches or tables one by one to batches with the schema of the first.
+
+    Columns of texts become strings, because the labels of later tables are not known yet.
     """
     first = None
     for number, each in enumerate(rows, 1):

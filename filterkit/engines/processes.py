@@ -13,7 +13,7 @@ import pickle
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, process, wait
+from concurrent.futures import Future, as_completed, process
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import count
@@ -52,7 +52,12 @@ class ProcessEngine(Engine):
         pool = self._get_running_pool()
         submit = partial(self._submit, pool, self._write_new_file(function))
         with self._end_on_failure():
-            yield from map_ahead(submit, items, lambda future: next(_yield_results(pool, [future])), 2 * self.jobs)
+            yield from map_ahead(
+                submit,
+                items,
+                lambda future: _load_and_remove(next(_yield_as_done(pool, [future])).result()),
+                2 * self.jobs,
+            )
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item in any order; raise a `FilterkitError` if a process is killed."""
@@ -61,7 +66,8 @@ class ProcessEngine(Engine):
         with self._end_on_failure():
             with hold_back_signals():
                 working = [self._submit(pool, path, item) for item in items]
-            yield from _yield_results(pool, working)
+            for done in _yield_as_done(pool, working):
+                yield _load_and_remove(done.result())
 
     def close(self) -> None:
         """End the processes, even if they are at work, and remove their files; another map would start new ones."""
@@ -124,17 +130,21 @@ class ProcessEngine(Engine):
                 raise
 
 
-def _yield_results(pool: process.ProcessPoolExecutor, futures: Iterable[Future[str]]) -> Iterator[Any]:
-    """Yield the results of futures of a pool as they are done; raise `BrokenProcessPool` if that will never be. A
-    future that was submitted as the pool broke is never done."""
+def _yield_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[Future[str]]) -> Iterator[Future[str]]:
+    """Yield futures of a pool as they are done; raise `BrokenProcessPool` if that will never be.
+
+    A future that was submitted as the pool broke is never done.
+    """
     left = set(futures)
     while left:
         was_broken = pool._broken
-        done, left = wait(left, LONGEST_WAIT, FIRST_COMPLETED)
-        for future in done:
-            yield _load_and_remove(future.result())
-        if was_broken and not done:
-            raise process.BrokenProcessPool
+        try:
+            for done in as_completed(left, timeout=LONGEST_WAIT):
+                left.discard(done)
+                yield done
+        except TimeoutError:
+            if was_broken:
+                raise process.BrokenProcessPool from None
 
 
 def _call_and_write_result(function: str, path: str) -> str:

@@ -258,8 +258,10 @@ def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarra
 def _compute_auc_and_precisions(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, are_probabilities: bool
 ) -> tuple[float, float, float, float]:
-    """Compute auc, p20, bep and pr_auc of one task from its scores; all are NaN if no row is positive. `truth` is bool
-    (rows,), `scores` and `weights` are float64 (rows,)."""
+    """Compute auc, p20, bep and pr_auc of one task from its scores; all are NaN if no row is positive.
+
+    `truth` is bool (rows,), `scores` and `weights` are float64 (rows,).
+    """
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
     typical = 0.0  # of scores that are not probabilities, the median size of those that are finite and not 0

@@ -149,8 +149,10 @@ def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
 
 
 def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
-    """Put ticks at the shares, in percent, on the horizontal axis; those for which there is room have a number. The
-    axis is logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending."""
+    """Put ticks at the shares, in percent, on the horizontal axis; those for which there is room have a number.
+
+    The axis is logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending.
+    """
     from matplotlib.ticker import NullLocator
 
     scaled = shares
@@ -170,8 +172,10 @@ def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
 
 
 def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
-    """Draw for each measure how often methods are near the best (Forman 2003, Figures 9 and 10). It shows the share of
-    tasks on which each method, and the best pair of methods, is within a tolerance of the best."""
+    """Draw for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
+
+    It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
+    """
     methods = results.list_methods()
     if len(methods) < 2:
         raise UsageError(

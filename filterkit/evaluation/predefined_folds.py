@@ -193,8 +193,10 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
 
 
 def _read_split_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
-    """Read the columns of a file of splits as whole numbers: int64 (rows,) by lower-case name. In the column ``type``,
-    1 stands for TEST and 0 for TRAIN."""
+    """Read the columns of a file of splits as whole numbers: int64 (rows,) by lower-case name.
+
+    In the column ``type``, 1 stands for TEST and 0 for TRAIN.
+    """
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}
     for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):

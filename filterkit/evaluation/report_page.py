@@ -124,8 +124,10 @@ def _describe_rank_diagram(results: Results, measure: str, share: int) -> dict[s
 
 
 def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
-    """Choose the confusion matrices for which there is room, those of the largest share first. Return the data of each,
-    and a list with a note that says how many are left out, if any are."""
+    """Choose the confusion matrices for which there is room, those of the largest share first.
+
+    Return the data of each, and a list with a note that says how many are left out, if any are.
+    """
     pooled = sorted(pool_predictions_over_folds(results, "confusion"), key=lambda each: -each.share)
     n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
     chosen = [

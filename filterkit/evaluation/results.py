@@ -324,8 +324,10 @@ def _format_cell(value: Any) -> Any:
 
 
 def _strip_variant_of_chain(chain: str) -> str:
-    """Return the name of a chain without its variant: ``bns`` of ``bns/500``. A name with blanks is the text of a
-    chain, and has no variant."""
+    """Return the name of a chain without its variant: ``bns`` of ``bns/500``.
+
+    A name with blanks is the text of a chain, and has no variant.
+    """
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 

@@ -153,8 +153,10 @@ def select_rows_with_known_class(data: Batch) -> Batch:
 
 
 def _split_data_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator[tuple[str, Batch]]:
-    """Yield the name and the rows of each task of a data set: one, or one for each class or label. The rows in `seen`
-    are those that may be trained on. They alone decide which class is rarer, or has enough rows."""
+    """Yield the name and the rows of each task of a data set: one, or one for each class or label.
+
+    The rows in `seen` are those that may be trained on. They alone decide which class is rarer, or has enough rows.
+    """
     schema, target, y = data.schema, data.schema.class_attribute, seen.y
     assert y is not None
     if schema.has_numeric_target:
@@ -187,8 +189,10 @@ def _split_data_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator
 
 
 def _make_task_against_rest(data: Batch, number: int, name: str) -> Batch:
-    """Return the rows with another class, which has two values: `name`, and one for all others. `number` is the code of
-    the value `name` in the class or, if there are labels, its index in `Schema.label_values`."""
+    """Return the rows with another class, which has two values: `name`, and one for all others.
+
+    `number` is the code of the value `name` in the class or, if there are labels, its index in `Schema.label_values`.
+    """
     schema = data.schema
     assert data.y is not None
     values = (REST if name != REST else "other", name)
@@ -269,8 +273,10 @@ class Evaluator:
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
 
     def _prepare_tasks(self, data: Batch) -> Iterator[_Task]:
-        """Yield the tasks of a data set with their folds, after checks that there are rows enough. Raise FilterkitError
-        if there is no class, or too few rows are known or in a fold."""
+        """Yield the tasks of a data set with their folds, after checks that there are rows enough.
+
+        Raise FilterkitError if there is no class, or too few rows are known or in a fold.
+        """
         design, own, groups, test = self.design, self.own, None, self.test
         rows = select_rows_with_known_class(data)
         if not len(rows):

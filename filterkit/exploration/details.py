@@ -116,8 +116,10 @@ def _find_origins(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
 
 
 def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
-    """Return ``correlation`` of the page: of up to 100 of the best features, numeric or with two labels. It is
-    empty with fewer than two such features."""
+    """Return ``correlation`` of the page: of up to 100 of the best features, numeric or with two labels.
+
+    It is empty with fewer than two such features.
+    """
     usable = features.best[np.isin(features.schema.label_counts[features.best], (0, 2))][:_MOST_CORRELATED]
     if len(usable) < 2:
         return {"features": [], "r": []}

@@ -99,8 +99,10 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
 
 
 def _group_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Group the classes: those with most rows are alone, and the others together; with a positive class, all
-    others. Returns the group of each class, int64 (classes,), and `Histograms.classes`."""
+    """Group the classes: those with most rows are alone, and the others together; with a positive class, all others.
+
+    Returns the group of each class, int64 (classes,), and `Histograms.classes`.
+    """
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
         return np.zeros(len(totals), np.int64), [""]
@@ -178,8 +180,10 @@ class _Bins:
 
 
 def _choose_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> Ragged:
-    """Choose `Histograms.edges`: bins around whole numbers if all are whole and less than 40 apart, else 40 equal
-    ones. Zeros that are not `apart` lie within the edges."""
+    """Choose `Histograms.edges`: bins around whole numbers if all are whole and less than 40 apart, else 40 equal ones.
+
+    Zeros that are not `apart` lie within the edges.
+    """
     edges = [np.zeros(0)] * len(nominal)
     among = ~apart & (extents.zero > 0)
     low = np.where(among, np.minimum(extents.low, 0.0), extents.low)

@@ -124,8 +124,10 @@ class _RankColumns(MeasuringStage):
         }
 
     def _score(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
-        """Return the best tests, and float64 (columns,) scores, by each metric. With many classes, and for
-        metrics that do not look at data, the best tests are those by the first metric."""
+        """Return the best tests, and float64 (columns,) scores, by each metric.
+
+        With many classes, and for metrics that do not look at data, the best tests are those by the first metric.
+        """
         tasks = thresholds.table.tasks() if self.needs_class else []
         tests: list[BestTests] = []
         scores = []

@@ -61,9 +61,12 @@ _copies: list[TemporaryFolder] = []  # of such files that are not here; they liv
 
 
 def _load_plugins(texts: dict[str, bytes]) -> None:
-    """Load plugins from files, in a process that works for an engine. The process may be on another machine, without
-    these files, and it may have worked for others before. So `texts` has the content of each file, by its path. Raise
-    PluginError if a plugin cannot be loaded, or was loaded before with another text."""
+    """Load plugins from files, in a process that works for an engine.
+
+    The process may be on another machine, without these files, and it may have worked for others before. So `texts` has
+    the content of each file, by its path. Raise PluginError if a plugin cannot be loaded, or was loaded before with
+    another text.
+    """
     for path, text in texts.items():
         others = [each for each in _loaded if each not in texts and os.path.basename(each) == os.path.basename(path)]
         if others or _loaded.get(path, text) != text:

@@ -106,8 +106,10 @@ def hint_at_plugin_files(known: Registry, hint: str) -> str:
 
 
 def _suggest_weka_equivalent(name: str, stages: Mapping[str, type[Stage]]) -> str:
-    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "". The package of
-    the class and the end ``AttributeEval`` may be left out."""
+    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "".
+
+    The package of the class and the end ``AttributeEval`` may be left out.
+    """
     from inspect import getdoc
 
     asked = re.escape(name.rpartition(".")[2].lower().removesuffix("attributeeval"))

@@ -281,8 +281,10 @@ class Registry:
             _record_offers(plugin)
 
     def _assign_names(self) -> None:
-        """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin. A
-        name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's."""
+        """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin.
+
+        A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
+        """
         all_items: dict[str, dict[str, Any]] = {}
         all_owners: dict[tuple[str, str], list[Plugin]] = {}
         for plugin in self._list_loaded():

@@ -31,6 +31,7 @@ from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
 from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_method_error, name_stage_in_errors
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
+from filterkit.stages.options import get_seed_option
 from filterkit.stages.selective import SelectiveStage
 
 
@@ -179,7 +180,7 @@ class ColumnStage(SelectiveStage):
 
     def fold_seed(self) -> int:
         """Return the seed for drawing the folds: ``--seed``, or 0 if the stage has no such option."""
-        return int(getattr(self, "seed", None) or 0)
+        return get_seed_option(self)
 
     def cross_fits(self) -> bool:
         """Return whether each training row is transformed by what the other folds taught, if there are `folds`.

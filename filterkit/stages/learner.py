@@ -34,6 +34,7 @@ from filterkit.stages.models import (
     predict_positives,
 )
 from filterkit.stages.nothing_learned import warn_nothing_learned, warn_of_fit
+from filterkit.stages.options import get_seed_option
 
 REST = "rest"  # predicted for rows that are not of the positive class, if there are several others
 
@@ -101,7 +102,7 @@ class Learner(Stage):
 
     def inner_seed(self) -> int:
         """Return the seed that assigns training rows to the folds of `inner_folds`: ``--seed``, or 0 without it."""
-        return int(getattr(self, "seed", None) or 0)
+        return get_seed_option(self)
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         """Learn a model from the training rows, after trials on held-out rows; by default call `learn`, without trials.

@@ -138,6 +138,12 @@ def list_option_fields(stage: Any) -> list[dataclasses.Field[Any]]:
     return sorted(dataclasses.fields(stage), key=lambda field: field.metadata["last"])
 
 
+def get_seed_option(stage: Any) -> int:
+    """Return the value of the option ``--seed`` of a stage; 0 if it has none, or another value than an integer."""
+    seed = getattr(stage, "seed", 0)
+    return seed if isinstance(seed, int) else 0
+
+
 def get_option_values(stage: Any) -> dict[str, Any]:
     """Return the values of the options of a stage or format by name, in the order of `list_option_fields`."""
     return {field.name: getattr(stage, field.name) for field in list_option_fields(stage)}
@@ -159,8 +165,10 @@ def _find_types(stage: type[Any]) -> dict[str, Any]:
 
 
 def _parse_annotation(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
-    """Return the type of the values of an option, without None; `hint` is its annotation. Raise TypeError if no
-    option can hold this type, or the default is not of it."""
+    """Return the type of the values of an option, without None; `hint` is its annotation.
+
+    Raise TypeError if no option can hold this type, or the default is not of it.
+    """
     parts = hint.__args__ if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     others = [part for part in parts if part is not type(None)]
     type_ = INT_OR_TEXT if set(others) == {int, str} else typing.get_origin(others[0]) or others[0]
@@ -206,8 +214,10 @@ def _convert_value(kind: type[Configured], field: dataclasses.Field[Any], value:
 
 
 def _convert_to_type(type_: Any, value: Any) -> Any:
-    """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept it. A
-    text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int."""
+    """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept it.
+
+    A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int.
+    """
     is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too, which is not imported for this
     if type_ is tuple:
         values = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)

@@ -97,9 +97,11 @@ def raise_assertion_errors() -> Iterator[None]:
 
 
 def _find_cause(check: str, error: Exception) -> tuple[str, str]:
-    """Return a check and a text that are the same for all errors of one cause, which are reported once. The check is ""
-    for a `PluginError`, which may come up in any check, and for an exception that the plugin raises, where the text is
-    the line of code."""
+    """Return a check and a text that are the same for all errors of one cause, which are reported once.
+
+    The check is "" for a `PluginError`, which may come up in any check, and for an exception that the plugin raises,
+    where the text is the line of code.
+    """
     cause = error if isinstance(error, PluginError) else error.__cause__ or error
     if isinstance(cause, PluginError):
         return "", _DETAIL.sub("", str(cause))

@@ -294,8 +294,10 @@ def _read_rows_of_bytes(form: FileFormat, content: bytes, class_: str = "none", 
 
 
 def _read_rows_of_file(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
-    """Read all rows of a file as one batch; `settings` are other fields of an `Opening`. Raise AssertionError if the
-    file cannot be read."""
+    """Read all rows of a file as one batch; `settings` are other fields of an `Opening`.
+
+    Raise AssertionError if the file cannot be read.
+    """
     try:
         with Reader(form, Opening(path, class_=class_, **settings)) as reader:
             batches = list(reader.batches())

@@ -101,8 +101,10 @@ def make_holes(data: Batch) -> Batch:
 
 
 def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
-    """Check that no missing value becomes a number. If all columns have new names, check instead that a row without any
-    value does not become a row of numbers."""
+    """Check that no missing value becomes a number.
+
+    If all columns have new names, check instead that a row without any value does not become a row of numbers.
+    """
     X = out.in_form(False).X
     before, after = np.isnan(holed.in_form(False).X), np.isnan(X)
     declare = "or declare fills_missing = True if that is what the stage is for"
@@ -122,8 +124,10 @@ def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> No
 
 
 def _find_origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
-    """Return for each column that a stage puts out the index of the incoming column that it comes from. A column stage
-    says which. Of another stage it is the column of the same name; None if there is none."""
+    """Return for each column that a stage puts out the index of the incoming column that it comes from.
+
+    A column stage says which. Of another stage it is the column of the same name; None if there is none.
+    """
     if isinstance(fitted, FittedColumns):
         return list(fitted.columns.tolist())
     column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}

@@ -507,8 +507,10 @@ def vary_options(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
 
 
 def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
-    """Return whether an option accepts a value. Raise AssertionError if the stage refuses the value by an error that is
-    not filterkit's."""
+    """Return whether an option accepts a value.
+
+    Raise AssertionError if the stage refuses the value by an error that is not filterkit's.
+    """
     try:
         type(stage)(**get_option_values(stage) | {field.name: value})
     except FilterkitError:
@@ -582,7 +584,9 @@ def check_methods_are_known(stage: Stage) -> None:
 
 
 def _vary_own_options(stage: Stage) -> list[tuple[Field[Any], dict[str, Any]]]:
-    """List what `vary_options` yields for those options that the plugin itself declares. Options that name a file to be
-    written are left out, because fitting would write it."""
+    """List what `vary_options` yields for those options that the plugin itself declares.
+
+    Options that name a file to be written are left out, because fitting would write it.
+    """
     own = {name for kind in list_own_classes(type(stage)) for name in vars(kind)}
     return [each for each in vary_options(stage) if each[0].name in own and not each[0].metadata["output"]]

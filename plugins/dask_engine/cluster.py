@@ -70,8 +70,10 @@ class Cluster:
             self.prepare(function, arguments)
 
     def _start_workers(self, jobs: int) -> Client:
-        """Start worker processes, with a temporary folder of their own, and return a client of them. Raise UsageError
-        as `check_may_start` does, and FilterkitError if they cannot be started."""
+        """Start worker processes, with a temporary folder of their own, and return a client of them.
+
+        Raise UsageError as `check_may_start` does, and FilterkitError if they cannot be started.
+        """
         check_may_start()
         try:
             folder = TemporaryFolder()
@@ -213,8 +215,10 @@ def _connect(options: str) -> Client:
 
 
 def _read_address(path: str) -> str:
-    """Read the address in the file of a scheduler. Raise FilterkitError if there is no such file, and ValueError if
-    the file is not that of a scheduler."""
+    """Read the address in the file of a scheduler.
+
+    Raise FilterkitError if there is no such file, and ValueError if the file is not that of a scheduler.
+    """
     try:
         with open(path, "rb") as file:
             return str(json.load(file)["address"])

@@ -125,8 +125,10 @@ class DaskEngine(Engine):
             self._cluster = None
 
     def _connect(self) -> Cluster:
-        """Return the cluster; the first call starts it, or connects to it. Raise UsageError if the package distributed
-        is not installed, and FilterkitError as `Cluster` does."""
+        """Return the cluster; the first call starts it, or connects to it.
+
+        Raise UsageError if the package distributed is not installed, and FilterkitError as `Cluster` does.
+        """
         if self._cluster is None:
             try:
                 from .cluster import Cluster

@@ -116,8 +116,10 @@ def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows
 
 
 def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
-    """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`. Raise RowError,
-    which names its line, if a row is faulty."""
+    """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`.
+
+    Raise RowError, which names its line, if a row is faulty.
+    """
     import pyarrow as pa
 
     try:
@@ -156,8 +158,10 @@ def _find_faulty_lines(text: bytes) -> Iterator[RowError]:
 
 
 def _parse_object(text: bytes) -> dict[str, Any]:
-    """Parse a line as a JSON object. Raise RowError if it is none, is nested too deep, or has a number that is too
-    large."""
+    """Parse a line as a JSON object.
+
+    Raise RowError if it is none, is nested too deep, or has a number that is too large.
+    """
     if _is_too_deep(text):
         raise RowError(_TOO_DEEP)
     if not is_utf8(text):
@@ -184,8 +188,10 @@ def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
-    """Return the first whole number of a column, as text, that float64 cannot hold exactly; "" if there is none. Raise
-    RowError if Arrow takes the column for float64, whose texts are rounded, too."""
+    """Return the first whole number of a column, as text, that float64 cannot hold exactly; "" if there is none.
+
+    Raise RowError if Arrow takes the column for float64, whose texts are rounded, too.
+    """
     import pyarrow as pa
 
     from filterkit.plugin import convert_to_numbers

@@ -10,15 +10,7 @@ from content import open_reader
 from counted import counted_rows
 
 import filterkit
-from filterkit import (
-    Chain,
-    ConversionWarning,
-    FilterkitError,
-    Fitted,
-    Stage,
-    StageError,
-    testing,
-)
+from filterkit import Chain, ConversionWarning, FilterkitError, Fitted, Stage, StageError, testing
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.form import Arff
 from filterkit.chains.rows import BatchSource, Rows

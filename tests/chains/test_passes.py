@@ -117,12 +117,7 @@ def test_a_table_of_all_columns_serves_all_stages_and_a_strip_serves_one():
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "shape bns standardize",
-        "shape rand select --top 3 ig",
-        "tfidf shape --only *length* bns",
-    ],
+    "text", ["shape bns standardize", "shape rand select --top 3 ig", "tfidf shape --only *length* bns"]
 )
 def test_the_budget_does_not_change_what_is_learned(text):
     batch = sample("iris").take(np.arange(0, 150, 3))

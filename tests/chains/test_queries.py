@@ -50,7 +50,7 @@ def starts(batch):
 
 def answer(*queries):
     """Answer queries in one pass over each source."""
-    run_passes(iter([list(queries)]))
+    run_passes(iter([queries]))
 
 
 def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_called_once_a_batch():

@@ -162,10 +162,7 @@ def test_evaluate_and_scores_run_on_any_engine(engine):
             "--class first --memory 1kB --rejects bad --dense describe x",
             "dense=True files=('my.py',) memory=1024 odd=False path=x rejects=('bad',) target=first",
         ),
-        (
-            "-c 2 --sparse describe -o x",
-            "dense=False files=('my.py',) memory=None odd=True path=x rejects=() target=2",
-        ),
+        ("-c 2 --sparse describe -o x", "dense=False files=('my.py',) memory=None odd=True path=x rejects=() target=2"),
     ],
 )
 def test_the_subcommand_of_a_plugin_gets_the_options_that_it_has(line, said):

@@ -43,9 +43,11 @@ def secure_streams() -> None:
 
 
 def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
-    """Open a text stream into a sink, with the encoding and buffering of the stream that it replaces. That stream is
-    `before`, or None if it was closed. Characters that the encoding lacks are written as escapes. With `by_line`, every
-    line is written at once."""
+    """Open a text stream into a sink, with the encoding and buffering of the stream that it replaces.
+
+    That stream is `before`, or None if it was closed. Characters that the encoding lacks are written as escapes. With
+    `by_line`, every line is written at once.
+    """
     encoding = "utf-8" if before is None else before.encoding
     by_line = by_line or (before is not None and (before.line_buffering or before.write_through))
     return io.TextIOWrapper(io.BufferedWriter(sink), encoding, "backslashreplace", line_buffering=by_line)

@@ -79,8 +79,10 @@ def _report_named_things(known: Registry, words: list[str], debug: bool) -> Iter
 
 
 def _report_offers(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report. Formats
-    also read the `files`."""
+    """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report.
+
+    Formats also read the `files`.
+    """
     from filterkit import testing
 
     samples = {name: testing.sample(name) for name in testing.SAMPLES}
@@ -110,8 +112,10 @@ def _report_offers(things: list[Stage] | list[Plugin], files: list[str], debug: 
 
 
 def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
-    """Find the plugins that the words of `check_plugin` name, and the files that formats should read. The plugins are
-    None if the words are a stage and its options."""
+    """Find the plugins that the words of `check_plugin` name, and the files that formats should read.
+
+    The plugins are None if the words are a stage and its options.
+    """
     name, files = words[0], words[1:]
     is_stage = name in known.stages
     if name.endswith(".py"):

@@ -89,8 +89,10 @@ def _read_overview(
 
 
 def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:
-    """Add to each feature of a document its score by the first metric that takes a numeric class. ``scored`` becomes
-    the name of the metric. If the rows cannot be scored, ``remarks`` gets a line that says why."""
+    """Add to each feature of a document its score by the first metric that takes a numeric class.
+
+    ``scored`` becomes the name of the metric. If the rows cannot be scored, ``remarks`` gets a line that says why.
+    """
     from filterkit.chains.feature_scores import scores
     from filterkit.exploration.features import list_metrics
 
@@ -114,9 +116,11 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
 def _describe_input(
     overview: Overview, path: str, form: str, class_index: int | None, labels: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Make the document that ``info`` prints about an input, whose rows `overview` summarizes. `form` is the name of
-    its format. `class_index` and `labels` are the positions of the class, or None, and of the labels that other
-    commands would assume."""
+    """Make the document that ``info`` prints about an input, whose rows `overview` summarizes.
+
+    `form` is the name of its format. `class_index` and `labels` are the positions of the class, or None, and of the
+    labels that other commands would assume.
+    """
     schema = overview.schema
     attributes = list(describe_attributes(overview))
     target = None

@@ -99,8 +99,10 @@ def write_new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file
 
 
 def _check_plugin_name(known: Registry, name: str, what: str) -> None:
-    """Refuse a name for a plugin, which messages call `what`. Raise UsageError if it is not of lower-case words, is a
-    keyword of Python, or another plugin has it."""
+    """Refuse a name for a plugin, which messages call `what`.
+
+    Raise UsageError if it is not of lower-case words, is a keyword of Python, or another plugin has it.
+    """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(
             f"new-plugin: the name of a {what} must be of lower-case letters, digits and single hyphens, not {name!r}"
@@ -169,8 +171,10 @@ def _fill_template(template: str, values: Mapping[str, str]) -> str:
 
 
 def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
-    """Write files into a new folder, which appears under its name when it is complete. Raise FilterkitError if a file
-    cannot be written."""
+    """Write files into a new folder, which appears under its name when it is complete.
+
+    Raise FilterkitError if a file cannot be written.
+    """
     unfinished = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:
         for path, text in texts.items():
@@ -185,9 +189,11 @@ def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
 
 
 def _write_plugin_file(path: str, kind: str, name: str) -> None:
-    """Write a new Python file with a plugin of one kind, and print how to use it. Raise UsageError if a program in the
-    same folder that imports a module of this name would get the file instead, and FilterkitError if it cannot be
-    written."""
+    """Write a new Python file with a plugin of one kind, and print how to use it.
+
+    Raise UsageError if a program in the same folder that imports a module of this name would get the file instead, and
+    FilterkitError if it cannot be written.
+    """
     from importlib.util import find_spec
 
     values = _make_template_values(name)
