@@ -54,6 +54,14 @@ def filterkit_stages():
 """
 )
 
+IN_A_CALLBACK = IN_WORK.replace(
+    "        wait()\n",
+    """        freed = type("Freed", (), {"__del__": lambda self: wait()})()
+        del freed  # Python drops an exception that is raised here
+        wait()
+""",
+)
+
 
 def start(line, before="", **options):
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
@@ -82,6 +90,16 @@ def send(process, text):
 
 def temporary_files():
     return [name for name in os.listdir() if name.startswith(".")]
+
+
+def test_a_signal_is_not_lost_where_python_drops_exceptions():
+    wait_in_work(IN_A_CALLBACK)
+    Path("in.arff").write_text(f"{HEADER}1,x\n")
+    with start("--plugin my.py -o out.arff in.arff wait") as process:
+        wait_for(Path("there").exists)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert temporary_files() == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -129,7 +129,7 @@ FOR_NUMBERS = "it predicts classes and labels, but 'class' is numeric; for numbe
         ("predict PoissonRegressor", numbers(-1, 2), "PoissonRegressor: Some value.* of y"),
         ("predict Ridge --grid alpha=1,2 --criterion f1", NUMBERS, "f1 is a measure of classes, but a number is"),
         ("predict LinearSVC --grid C=1,2 --criterion rmse", CLASSES, "rmse is a measure of numbers, but classes"),
-        ("predict MultiOutputRegressor --set estimator=Ridge", NUMBERS, "MultiOutputRegressor: name the estimator it"),
+        ("predict MultiOutputRegressor --set estimator=Ridge", NUMBERS, "MultiOutputRegressor is not needed; name the"),
         ("svm", NUMBERS, f"{FOR_NUMBERS} LinearSVR; if its numbers stand for classes, make it nominal"),
         ("aisvm", NUMBERS, f"{FOR_NUMBERS} LinearSVR"),
         ("mp-boost", NUMBERS, f"{FOR_NUMBERS} GradientBoostingRegressor"),

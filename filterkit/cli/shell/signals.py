@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
 _heeded: list[int] = []  # the signals that are not ignored, as SIGHUP is under nohup
@@ -31,7 +33,9 @@ def interrupt_on_signal() -> None:
 
     A second ends the process. This has an effect only after `end_process_on_signal`.
     """
-    from filterkit.engines.signals import ending  # here, as a handler must not import
+    from threading import Timer  # here, as a handler must not import
+
+    from filterkit.engines.signals import ending
     from filterkit.temporary import remove_all
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -41,6 +45,14 @@ def interrupt_on_signal() -> None:
         ending.set()
         raise KeyboardInterrupt
 
+    def send_again(swallowed: Any) -> None:
+        """Send a signal again whose exception was swallowed, as in what Python calls when it frees an object."""
+        if swallowed.exc_type is KeyboardInterrupt and _came:
+            Timer(0.01, os.kill, (os.getpid(), _came.pop())).start()
+        else:
+            sys.__unraisablehook__(swallowed)
+
+    sys.unraisablehook = send_again
     _clean_up[:] = [remove_all]
     for number in _heeded:
         signal.signal(number, interrupt)
