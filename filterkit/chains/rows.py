@@ -18,6 +18,7 @@ from operator import mul
 from typing import Any, TypeVar
 
 from filterkit.chains.batch_sizes import resize_batches
+from filterkit.chains.budget import SPOOL_DIVISOR, WORKER_SPOOL_DIVISOR
 from filterkit.chains.spool import SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged_batches
@@ -43,7 +44,7 @@ class BatchSource:
     read : ``read(function, done)`` yields ``function(batch)`` for every batch, in order, and None for the batches whose
         numbers are in `done`. It is called for the first pass, and again only if it `rereads`.
     engine : maps over the batches in later passes.
-    memory : bytes of batches that the spool holds in memory, or each worker of an engine that keeps them.
+    memory : bytes of batches that the spool holds in memory; a worker that reads files holds four times as many.
     rereads : whether `read` can be called again, and then gives the same batches with the numbers of their rows. Rows
         that do not fit into memory are then read again; otherwise they wait in a temporary file.
     live : whether rows may arrive one by one, so that each must be passed on before the next is asked for.
@@ -122,12 +123,13 @@ class BatchSource:
         """Yield ``function(batch)`` for every batch of the first pass, and store the batches for later passes."""
         self._stored = stored = []
         start = n_bytes = 0
+        most_on_workers = self.memory * SPOOL_DIVISOR // WORKER_SPOOL_DIVISOR * self.engine.jobs
         pack = self.engine.keep(SpooledBatch)
         for packed, n_rows, n_values, result in self.read(partial(_pack_and_call, pack, function)):
             stored.append((packed, start, n_rows, n_values))
             start += n_rows
             n_bytes += packed.nbytes
-            if self.rereads and n_bytes > self.memory * self.engine.jobs:
+            if self.rereads and n_bytes > most_on_workers:
                 self._reads_again, self._stored = True, None
                 stored.clear()
             elif n_bytes > self.memory and isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere

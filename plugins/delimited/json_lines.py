@@ -162,7 +162,7 @@ def _parse_object(text: bytes) -> dict[str, Any]:
 
     Raise RowError if it is none, is nested too deep, or has a number that is too large.
     """
-    if _is_too_deep(text):
+    if _is_too_deep(text, np.array([], int)):
         raise RowError(_TOO_DEEP)
     if not is_utf8(text):
         raise RowError(_NOT_UTF8)
@@ -253,15 +253,15 @@ def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     import pyarrow as pa
     import pyarrow.json
 
-    if _is_too_deep(text):
+    characters = np.frombuffer(text, np.uint8)
+    line_ends = np.flatnonzero(characters[:-1] == ord("\n"))
+    if _is_too_deep(text, line_ends):
         raise pa.ArrowInvalid(_TOO_DEEP)
     if not is_utf8(text):  # Arrow would take it for text
         raise pa.ArrowInvalid(_NOT_UTF8)
     if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
         raise pa.ArrowInvalid("a byte before the first object")
-    characters = np.frombuffer(text, np.uint8)
-    starts = np.append(0, np.flatnonzero(characters[:-1] == ord("\n")) + 1)
-    if not (characters[starts] == ord("{")).all() and _NO_OBJECT.search(text) is not None:
+    if not (characters[np.append(0, line_ends + 1)] == ord("{")).all() and _NO_OBJECT.search(text) is not None:
         # Arrow takes null for a row, and crashes if it is the first.
         raise pa.ArrowInvalid("a line that does not begin with an object")
     return pyarrow.json.read_json(
@@ -271,14 +271,16 @@ def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     )
 
 
-def _is_too_deep(text: bytes) -> bool:
-    """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
+def _is_too_deep(text: bytes, line_ends: np.ndarray) -> bool:
+    """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them.
+
+    `line_ends` are the positions of line feeds that are not the last byte.
+    """
     characters = np.frombuffer(text, np.uint8)
-    ends = np.flatnonzero(characters[:-1] == ord("\n"))
-    last = characters[np.maximum(ends - 1, 0)]
-    last = np.where(last == ord("\r"), characters[np.maximum(ends - 2, 0)], last)
-    is_open = characters | 0x20 == ord("{")  # also of [
-    if np.count_nonzero(is_open) - np.count_nonzero(is_open[ends + 1] & (last == ord("}"))) <= _DEEPEST:
+    last = characters[np.maximum(line_ends - 1, 0)]
+    last = np.where(last == ord("\r"), characters[np.maximum(line_ends - 2, 0)], last)
+    begins_object = (characters[line_ends + 1] == ord("{")) & (last == ord("}"))
+    if np.count_nonzero(characters == ord("{")) + text.count(b"[") - np.count_nonzero(begins_object) <= _DEEPEST:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
     opens = characters | 0x20 == ord("{")
@@ -463,7 +465,8 @@ class JsonWriter(Writer):
             line.append(self._before[position])
             if attribute.kind == "numeric":
                 part = slice(first, first + len(batch))
-                line.append(numbers[part] if codes is None else take_texts(numbers, codes[part]))
+                has_words = codes is not None and codes[part].max() >= len(values)  # of missing and whole numbers
+                line.append(take_texts(numbers, codes[part]) if has_words else numbers[part])
                 first += len(batch)
             else:
                 line.append(self._format_column(position, column))
