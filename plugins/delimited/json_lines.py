@@ -465,8 +465,10 @@ class JsonWriter(Writer):
             line.append(self._before[position])
             if attribute.kind == "numeric":
                 part = slice(first, first + len(batch))
-                has_words = codes is not None and codes[part].max() >= len(values)  # of missing and whole numbers
-                line.append(take_texts(numbers, codes[part]) if has_words else numbers[part])
+                if codes is not None and codes[part].max() >= len(values):  # missing and whole numbers are at the end
+                    line.append(take_texts(numbers, codes[part]))
+                else:
+                    line.append(numbers[part])
                 first += len(batch)
             else:
                 line.append(self._format_column(position, column))
