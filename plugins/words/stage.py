@@ -7,7 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from filterkit import Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, Pattern, State, Texts, get_attribute_values, quoted, suggestion
+from filterkit.plugin import (
+    Attributes,
+    Batches,
+    Csr,
+    Pattern,
+    State,
+    Texts,
+    get_attribute_values,
+    quoted,
+    suggestion,
+    warn_nothing_learned,
+)
 
 from .analyzer import WORD_PATTERN, Analyzer, read_stop_words
 from .counts import SequenceCounter
@@ -81,6 +92,11 @@ class Words(Stage):
                 for sequences in analyzer.find_sequences(texts, counter.get_piece_number):
                     counter.add(sequences, label)
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
+        for position, chosen_words in zip(chosen, words):
+            if not len(chosen_words):
+                name = quoted(schema.attributes[position].name)
+                advice = "change --pattern, --stop, --min-docs or --max-docs"
+                warn_nothing_learned(self.name, f"no word of {name} is left, so no column replaces it; {advice}")
         return {**state, "vocabularies": words}
 
     def build(self, schema: Schema, state: State) -> Built:

@@ -104,6 +104,11 @@ def test_the_vocabulary_is_made_of_training_rows_some_of_which_are_empty(options
     assert none.X.shape == (len(batch), 50 if "hash" in options else 0)
 
 
+def test_texts_of_which_no_word_is_left_are_noticed():
+    with pytest.warns(filterkit.NothingLearnedWarning, match="^words: no word of 'text' is left"):
+        fit("words --min-docs 7", of_texts(TEXTS))
+
+
 def test_later_words_are_not_counted():
     fitted, _ = fit("words", of_texts(TEXTS).rows(0, 2))
     out = fitted.transform(of_texts(TEXTS))
