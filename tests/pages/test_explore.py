@@ -17,6 +17,8 @@ from made_explore import (
     without_features,
 )
 
+pytestmark = pytest.mark.separate
+
 
 def rows(opened):
     """The texts of the rows of the table of features that are in the document."""

@@ -1,12 +1,15 @@
 """The page of `filterkit report` in a browser: what it shows is the data, and it answers mouse and keyboard."""
 
 import numpy as np
+import pytest
 from made_results import drawn, result, table
 
 from filterkit.evaluation.comparison import rank_methods_on_each_task
 from filterkit.evaluation.measure_names import OF_NUMBERS, TITLES
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
+
+pytestmark = pytest.mark.separate
 
 SHARES = (0.1, 0.5, 0.9)
 SHOWN = ["accuracy", "f1", "auc"]
