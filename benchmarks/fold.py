@@ -87,7 +87,7 @@ def plain(evaluator: Evaluator, parts: list[tuple[str, str, int]]) -> float:
     """The time of the same classifiers, each on the rows themselves."""
     seconds = 0.0
     plugin: Any = sys.modules["filterkit_plugins.svm.hyperplanes"]
-    solve = plugin.SvmSolver.solve
+    solve = plugin.SvmSolver.fit_hyperplanes
 
     def on_rows(self: Any, positive: Any, costs: Sequence[float]) -> Any:
         nonlocal seconds
@@ -96,12 +96,12 @@ def plain(evaluator: Evaluator, parts: list[tuple[str, str, int]]) -> float:
         seconds += time.perf_counter() - began
         return np.vstack([model.coef_.toarray() for model in models]).T, np.hstack([m.intercept_ for m in models])
 
-    plugin.SvmSolver.solve = on_rows
+    plugin.SvmSolver.fit_hyperplanes = on_rows
     try:
         for part in parts:
             evaluator.evaluate_part(part)
     finally:
-        plugin.SvmSolver.solve = solve
+        plugin.SvmSolver.fit_hyperplanes = solve
     return seconds
 
 

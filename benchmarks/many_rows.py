@@ -43,7 +43,7 @@ def made() -> tuple[Any, np.ndarray]:
 
 def by_newton(X: Any, positive: np.ndarray) -> tuple[np.ndarray, float]:
     """Coefficients and intercept."""
-    w, b = newton.solve_by_newton(X, positive, np.ones(len(positive)), 2_000)
+    w, b = newton.fit_hyperplane_by_newton(X, positive, np.ones(len(positive)), 2_000)
     return w, b
 
 

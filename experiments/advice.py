@@ -20,7 +20,7 @@ from filterkit.evaluation.comparison import (
     rank_methods_on_each_task,
 )
 from filterkit.evaluation.measure_names import LOSSES
-from filterkit.evaluation.results import Results, average_over_axis, read_results_file
+from filterkit.evaluation.results import Results, average_axis_without_nan, read_results_file
 
 RESULTS = Path(__file__).with_name("results")
 KINDS = {
@@ -75,7 +75,7 @@ Other learners, the means on the same folds; the best of each line is bold.
 
 
 class Properties(NamedTuple):
-    """Properties of training rows, see `filterkit.evaluation.properties.measure_training_rows`.
+    """Properties of training rows, see `filterkit.evaluation.properties.count_positives_columns_and_nonzeros`.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
 
     Chains without a value on any of the cases are left out.
     """
-    cube = average_over_axis(results.get_values_of_measure(measure), 1)
+    cube = average_axis_without_nan(results.get_values_of_measure(measure), 1)
     values = np.array([cube[case.task, :, case.share] for case in cases]).reshape(len(cases), len(results.chains))
     there = np.flatnonzero(~np.isnan(values).all(axis=0))
     values = values[:, there]
@@ -201,7 +201,7 @@ def worth(results: Results, measure: str) -> list[str]:
 
     For each: the mean over tasks and shares, and on what share of these cases it is worse than the baseline.
     """
-    cube, cases, found = average_over_axis(results.get_values_of_measure(measure), 1), cases_of(results), []
+    cube, cases, found = average_axis_without_nan(results.get_values_of_measure(measure), 1), cases_of(results), []
     values = {case: cube[case.task, :, case.share] for case in cases}
     of_chains = dict(zip(cases, rank_methods_on_each_task(np.array([*values.values()])), strict=True))
     for case in cases:

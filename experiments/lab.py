@@ -164,7 +164,7 @@ def difference(results: Results, measure: str, one: str, other: str, share: int 
 
 def difference_over_sets(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
     """The same with the mean of each data set as one observation."""
-    units = results.list_values_of_tasks_or_folds(measure)
+    units = results.compute_values_by_task_or_fold(measure)
     sets = [name for name, _ in results.tasks]
     means = np.array([np.nanmean(units[[name == each for each in sets]], axis=0) for name in dict.fromkeys(sets)])
     chains = results.chains

@@ -89,7 +89,7 @@ def curves(results: Results) -> str:
 
 def per_task(results: Results) -> str:
     """AUC of each task at the largest share: how many gain and lose, and all of them, the largest gain first."""
-    auc = results.list_values_of_tasks_or_folds("auc")[:, :, -1]
+    auc = results.compute_values_by_task_or_fold("auc")[:, :, -1]
     baseline, shaping = (auc[:, results.chains.index(name)] for name in ("baseline", "shaping"))
     gain = shaping - baseline
     of_folds = results.get_values_of_measure("auc")[:, :, :, -1]

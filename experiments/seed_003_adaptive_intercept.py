@@ -104,7 +104,7 @@ def main() -> None:
         text.append(f"\n## {title.capitalize()}\n")
         rows = []
         for number, chain in enumerate(results.chains):
-            lowest = results.list_values_of_tasks_or_folds("specificity")[:, number, 0].min()
+            lowest = results.compute_values_by_task_or_fold("specificity")[:, number, 0].min()
             cells = [with_error(results.compute_means_and_errors(measure)[number, 0]) for measure in MEASURES]
             rows.append([chain, *cells, lowest])
         text.append(markdown(["learner / default C from", *MEASURES, "least specificity of a task"], rows))

@@ -3,7 +3,11 @@
 import numpy as np
 from lab import arguments, compare, difference, markdown, store, text_sets, with_error, write
 
-from filterkit.evaluation.comparison import compute_mean_and_standard_error, find_best_pair, find_methods_near_best
+from filterkit.evaluation.comparison import (
+    compute_mean_and_standard_error,
+    find_best_pair_of_methods,
+    find_methods_near_best,
+)
 from filterkit.evaluation.plots import write_figure
 from filterkit.evaluation.results import Results
 
@@ -28,7 +32,7 @@ def curves(results: Results, measure: str, chosen: np.ndarray) -> str:
             results.chains,
             (
                 compute_mean_and_standard_error(v)
-                for v in results.list_values_of_tasks_or_folds(measure)[chosen, :, 0].T
+                for v in results.compute_values_by_task_or_fold(measure)[chosen, :, 0].T
             ),
         )
     )
@@ -90,7 +94,7 @@ def pairs(best: dict[str, np.ndarray], names: list[str]) -> str:
     """The pair of metrics of which at least one is near best on most tasks."""
     rows = []
     for measure in MEASURES:
-        (one, other), together = find_best_pair(best[measure], TOLERANCES[measure])
+        (one, other), together = find_best_pair_of_methods(best[measure], TOLERANCES[measure])
         rows.append([measure, f"{names[one]} + {names[other]} {together:.0%}"])
     return markdown(["", "best pair"], rows)
 

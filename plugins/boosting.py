@@ -92,12 +92,18 @@ def boost_stumps(
         each: Any = map if jobs == 1 else pool.map
         for pivot in pivots:
             if multiple_pivots:
-                best = each(lambda block: _find_best_features(block.compute_feature_criteria()), blocks)
+                best = each(
+                    lambda block: _find_features_of_least_loss(block.compute_loss_by_feature_and_label()), blocks
+                )
                 taken = np.concatenate(list(best))
             else:
-                z = sum(each(lambda block: block.compute_feature_criteria().sum(axis=1, keepdims=True), blocks))
-                taken = np.repeat(_find_best_features(z), labels)
-            sums = np.concatenate(list(each(_LabelBlock.sum_pair_weights, blocks, np.split(taken, cuts))), axis=2)
+                z = sum(
+                    each(lambda block: block.compute_loss_by_feature_and_label().sum(axis=1, keepdims=True), blocks)
+                )
+                taken = np.repeat(_find_features_of_least_loss(z), labels)
+            sums = np.concatenate(
+                list(each(_LabelBlock.sum_weights_by_sign_and_value, blocks, np.split(taken, cuts))), axis=2
+            )
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
             factors = np.stack([1 / odds, odds])
             total = (factors * sums).sum(axis=(0, 1))
@@ -110,9 +116,9 @@ def boost_stumps(
     return weights, intercept, pivots
 
 
-def _find_best_features(scores: Floats) -> Ints:
-    """Find the feature with the smallest of `scores`, float64 (features, labels), for each label: int64 (labels,)."""
-    return np.asarray((scores <= scores.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
+def _find_features_of_least_loss(losses: Floats) -> Ints:
+    """Find the feature with the smallest of `losses`, float64 (features, labels), for each label: int64 (labels,)."""
+    return np.asarray((losses <= losses.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
 
 class _LabelBlock:
@@ -124,13 +130,15 @@ class _LabelBlock:
     is never below 0, and exactly 0 where there are no such rows.
     """
 
-    def __init__(self, table: Any, Y: Bools, begin: Floats) -> None:
+    def __init__(self, table: Any, Y: Bools, initial_weights: Floats) -> None:
         self.table = table
-        self.weights = np.hstack([Y, ~Y]) * begin[:, None]  # of the pairs of each sign and label, by row; 0 of others
+        self.weights = (
+            np.hstack([Y, ~Y]) * initial_weights[:, None]
+        )  # of the pairs of each sign and label, by row; 0 of others
         self.sums: Floats  # (features + 1, 2, labels): of the rows that have each feature, and last of all rows
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
 
-    def compute_feature_criteria(self) -> Floats:
+    def compute_loss_by_feature_and_label(self) -> Floats:
         """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
         self.sums = (self.table @ self.weights).reshape(len(self.table.indptr) - 1, 2, -1)
         present, whole = self.sums[:-1], self.sums[-1]
@@ -141,19 +149,19 @@ class _LabelBlock:
         plus += np.sqrt(minus, out=minus)
         return np.asarray(plus)
 
-    def sum_pair_weights(self, taken: Ints) -> Floats:
-        """Add up the weights of rows by their sign (+, −) and their value (0, 1) of the feature `taken` for each label.
+    def sum_weights_by_sign_and_value(self, features: Ints) -> Floats:
+        """Compute W of `boost_stumps` for one feature a label: float64 (2 signs, 2 values, labels).
 
-        `taken` is int64 (labels,), and the sums, W of `boost_stumps`, are float64 (2, 2, labels).
+        `features` is int64 (labels,), the feature for each label.
         """
         self.present[:] = False
-        for label, feature in enumerate(taken.tolist()):
+        for label, feature in enumerate(features.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
-        present = self.sums[taken, :, np.arange(len(taken))].T
+        present = self.sums[features, :, np.arange(len(features))].T
         return np.stack([self.sums[-1] - present, present], axis=1)
 
     def multiply_weights(self, factors: Floats) -> None:
-        """Multiply each weight by the factor of its sign, value and label; see `sum_pair_weights` for their form."""
+        """Multiply each weight by the factor of its sign, value and label: float64 (2 signs, 2 values, labels)."""
         for weights, (absent, present) in zip(np.split(self.weights, 2, axis=1), factors):
             weights *= np.where(self.present, present, absent)
 

@@ -8,14 +8,14 @@ from filterkit import Metric
 from filterkit.plugin import ContingencyTable, Floats, divide_or_zero, offer, sum_over_classes
 
 
-def correlation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_correlation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """|r| of presence and class, which is the square root of chi-squared divided by the number of rows."""
     total = pos + neg
     spread = np.maximum(tp + fp, 0.0) * np.maximum(total - tp - fp, 0.0) * pos * neg
     return _compute_absolute_r(tp * neg - fp * pos, spread)
 
 
-def correlation_of_columns(table: ContingencyTable) -> Floats:
+def score_columns_by_correlation(table: ContingencyTable) -> Floats:
     """|r|, Pearson's correlation with the class; of a nominal class, the mean over the classes.
 
     Each class is a 0/1 column, and weighs by its rows. Of a nominal column, each label is a 0/1 column of its own, and
@@ -25,12 +25,12 @@ def correlation_of_columns(table: ContingencyTable) -> Floats:
     return _compute_correlations(table)[0]
 
 
-def f_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_f_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The F statistic of presence and the class."""
-    return _compute_f_statistic(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
+    return _compute_f_statistic(score_by_correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
 
 
-def f_test_of_columns(table: ContingencyTable) -> Floats:
+def score_columns_by_f_test(table: ContingencyTable) -> Floats:
     """F statistic of column and class: R² / (1 − R²), times the degrees of freedom left by those of R².
 
     Of two numbers, R² is the square of Pearson's correlation (scikit-learn's `f_regression`). Of a number and labels,
@@ -41,17 +41,17 @@ def f_test_of_columns(table: ContingencyTable) -> Floats:
     return _compute_f_statistic(*_compute_correlations(table)[1:], table.totals.sum())
 
 
-def _compute_f_statistic(explained: Floats, freedom: Floats, total: float) -> Floats:
-    """Compute the F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
-    left = np.maximum(total - freedom - 1, 0.0)
-    return explained / np.maximum(1 - explained, 1e-12) * left / freedom
+def _compute_f_statistic(r_squared: Floats, degrees: Floats, n_rows: float) -> Floats:
+    """Compute the F statistics of `n_rows` rows from R² and its degrees of freedom; 0 where none is left."""
+    left = np.maximum(n_rows - degrees - 1, 0.0)
+    return r_squared / np.maximum(1 - r_squared, 1e-12) * left / degrees
 
 
 def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floats]:
     """Compute the mean |r| of each column, R², and the degrees of freedom of R²: float64 (columns,) each."""
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(cells.totals.sum(), 1e-300)
-    nominal, counts = cells.nominal[column], _count_with_missing_labels(cells)
+    nominal, counts = cells.nominal[column], _count_rows_after_filling_missing_labels(cells)
     rows = counts[:, 0] if cells.numeric_class else sum_over_classes(counts)
     share, values = rows / total, np.where(nominal, 1.0, _center_and_scale(cells))
     # Each label of a nominal column is compared with each class, and then the first cell of a numeric one for all.
@@ -87,7 +87,7 @@ def _center_and_scale(cells: ContingencyTable) -> Floats:
     return np.where((low == high)[column], 0.0, values - mean[column])
 
 
-def _count_with_missing_labels(cells: ContingencyTable) -> Floats:
+def _count_rows_after_filling_missing_labels(cells: ContingencyTable) -> Floats:
     """Count the rows of each cell by class, float64 (cells, classes); a missing label counts as the most frequent one.
 
     With a numeric class the result is float64 (cells, 2), the rows and the sums of the class.
@@ -109,6 +109,6 @@ def _compute_absolute_r(product: np.ndarray, squares: Floats) -> Floats:
 
 
 filterkit_metrics = offer(
-    Metric("correlation", correlation, by_table=correlation_of_columns, numeric_class=True),
-    Metric("ftest", f_test, by_table=f_test_of_columns, numeric_class=True),
+    Metric("correlation", score_by_correlation, by_table=score_columns_by_correlation, numeric_class=True),
+    Metric("ftest", score_by_f_test, by_table=score_columns_by_f_test, numeric_class=True),
 )

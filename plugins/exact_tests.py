@@ -91,7 +91,7 @@ class _HypergeometricDraws(NamedTuple):
             near[open_] = np.where(enough, near[open_], middle + 1)
 
 
-def fisher(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_fisher_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Fisher's exact test of presence and class, two-sided: −ln p.
 
     p is the total probability of all tables with the same margins that are no more likely than the observed one. For
@@ -112,10 +112,12 @@ def fisher(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return np.maximum(-(observed + np.log(total)), 0.0)
 
 
-def bound_fisher(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float) -> Floats:
-    """Return what no score of `fisher` in these ranges of counts exceeds, as `Metric.bound`: float64 (n,).
+def bound_fisher_score(
+    tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float
+) -> Floats:
+    """Return what `score_by_fisher_test` does not exceed in these ranges of counts, float64 (n,).
 
-    It is infinite unless all counts are whole numbers.
+    The bound is infinite unless all counts are whole numbers.
 
     p is at least the probability of the outcomes on the side of tp: up to tp if tp is below the mode, else from tp on.
     Let X of the `tp + fp` rows drawn be positive. For one more of tp, one row more is drawn, so that X grows by 0 or 1,
@@ -137,7 +139,7 @@ def bound_fisher(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Float
     return surprise + (1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1)))
 
 
-def bbs(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_bi_binomial_separation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Bi-binomial separation, |z(tp) − z(fp)|: as `bns`, with Binomial instead of Normal distributions.
 
     Forman 2003 names it and leaves its population rate open; here it is the share of all rows that have the word. z is
@@ -149,10 +151,12 @@ def bbs(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return np.abs(np.where((rate > 0) & (rate < 1), apart, 0.0))
 
 
-def bound_bbs(tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float) -> Floats:
-    """Return what no score of `bbs` in these ranges of counts exceeds, as `Metric.bound`: float64 (n,).
+def bound_bi_binomial_separation(
+    tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float
+) -> Floats:
+    """Return what `score_by_bi_binomial_separation` does not exceed in these ranges of counts, float64 (n,).
 
-    z grows with the count and falls with the rate.
+    Its z grows with the count and falls with the rate.
     """
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
     positive = _compute_binomial_z(tp_high, pos, low) - _compute_binomial_z(fp_low, neg, high)
@@ -168,10 +172,10 @@ def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
     return np.asarray(np.where(fewer < more, ndtri(fewer), -ndtri(more)))
 
 
-def _compute_mid_p_value(x: Floats, rest: Floats, p: Floats) -> Floats:
+def _compute_mid_p_value(successes: Floats, failures: Floats, p: Floats) -> Floats:
     """Compute P(X > x) + P(X = x) / 2 of a Binomial X of `x + rest` draws with the rate `p`; at least 1e-300."""
-    from_x = np.where(x > 0, _compute_incomplete_beta(x, rest + 1, p), 1.0)
-    beyond = np.where(rest > 0, _compute_incomplete_beta(x + 1, rest, p), 0.0)
+    from_x = np.where(successes > 0, _compute_incomplete_beta(successes, failures + 1, p), 1.0)
+    beyond = np.where(failures > 0, _compute_incomplete_beta(successes + 1, failures, p), 0.0)
     return np.maximum((from_x + beyond) / 2, 1e-300)
 
 
@@ -188,5 +192,6 @@ def _compute_incomplete_beta(a: Floats, b: Floats, p: Floats) -> Floats:
 
 
 filterkit_metrics = offer(
-    Metric("bbs", bbs, bound=bound_bbs, slow=True), Metric("fisher", fisher, bound=bound_fisher, slow=True)
+    Metric("bbs", score_by_bi_binomial_separation, bound=bound_bi_binomial_separation, slow=True),
+    Metric("fisher", score_by_fisher_test, bound=bound_fisher_score, slow=True),
 )

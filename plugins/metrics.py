@@ -29,18 +29,18 @@ from filterkit.plugin import (
 Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
 
 
-def _invert_negative_features(score: Score) -> Score:
+def wrap_score_to_invert_negative_features(score: Score) -> Score:
     """Decorate a metric so that it scores the absence of a feature that is more frequent in the negative class."""
 
     @wraps(score)
-    def score_inverted(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+    def score_after_inversion(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
         negative = fp * pos > tp * neg
         return score(np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp), pos, neg)
 
-    return score_inverted
+    return score_after_inversion
 
 
-def _compute_entropy(counts: Floats) -> Floats:
+def _compute_weighted_entropy(counts: Floats) -> Floats:
     """Compute the entropy in bits of each row of `counts`, float64 (n, classes), times its sum: float64 (n,)."""
     total = sum_over_classes(counts)
     bits = np.zeros(len(counts))
@@ -49,8 +49,8 @@ def _compute_entropy(counts: Floats) -> Floats:
     return bits
 
 
-@_invert_negative_features
-def acc(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+@wrap_score_to_invert_negative_features
+def score_by_tp_minus_fp(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Accuracy, tp − fp.
 
     Features of the negative class are inverted first; the score may be negative.
@@ -58,12 +58,12 @@ def acc(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return tp - fp
 
 
-def acc2(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_rate_difference(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Balanced accuracy, |tpr − fpr|."""
     return np.abs(tp / pos - fp / neg)
 
 
-def bns(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_bi_normal_separation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Bi-normal separation, |F⁻¹(tpr) − F⁻¹(fpr)|.
 
     F is the standard Normal cumulative distribution; rates are clipped to [0.0005, 0.9995].
@@ -79,15 +79,15 @@ def _compute_normal_quantile(rates: Floats) -> Floats:
     return np.array(list(map(NormalDist().inv_cdf, distinct.tolist())))[where]
 
 
-def chi(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_chi_squared(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Chi-squared statistic of the column and the class, without continuity correction.
 
     A nominal column is scored by all its values at once, as by ``chisquared``; with ``--alpha``, by the best of them.
     """
-    return chi_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
+    return score_by_multiclass_chi_squared(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
-def chi_classes(counts: Floats, totals: Floats) -> Floats:
+def score_by_multiclass_chi_squared(counts: Floats, totals: Floats) -> Floats:
     """Chi-squared statistic of the table of presence × classes: the sum of (observed − expected)² / expected.
 
     Parameters
@@ -99,7 +99,7 @@ def chi_classes(counts: Floats, totals: Floats) -> Floats:
     return divide_or_zero(_sum_squared_deviations(counts, totals), rows * (_sum_all_weights(totals) - rows))
 
 
-def chi_squared(table: ContingencyTable) -> Floats:
+def score_columns_by_chi_squared(table: ContingencyTable) -> Floats:
     """Chi-squared statistic of the table of values × classes, as Weka's ChiSquaredAttributeEval computes it.
 
     Each label of a nominal column is a value. Numbers are first cut into bins, as for ``su``. A row whose value is
@@ -129,14 +129,14 @@ def _sum_all_weights(totals: Floats) -> float:
     return float(sum_over_classes(totals[None])[0])
 
 
-def _compute_chi_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
-    """Compute `chi_classes` from the sums of count² / total: Σ (count − rows · total / all)² / total, scaled."""
+def _compute_chi_squared_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
+    """Compute `score_by_multiclass_chi_squared` from the sums of count² / total over the classes, float64 (n,)."""
     total = totals.sum()
     share = rows / total
     return np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0)
 
 
-def dfreq(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_document_frequency(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Document frequency: the number of rows that have the feature, tp + fp.
 
     It ignores the class.
@@ -144,8 +144,8 @@ def dfreq(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return tp + fp
 
 
-@_invert_negative_features
-def f1(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+@wrap_score_to_invert_negative_features
+def score_by_f1(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """F1 measure of the feature as a classifier, 2 tp / (pos + tp + fp).
 
     It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
@@ -153,23 +153,27 @@ def f1(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return 2 * tp / (pos + tp + fp)
 
 
-def ig(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_information_gain(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Information gain in bits: how much the column tells about the class.
 
     Of a word it is e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], where e is the entropy of the shares of
     two counts. A nominal column is scored by all its values at once, as by ``infogain``; with ``--alpha``, by the best
     of them.
     """
-    return ig_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
+    return score_by_multiclass_information_gain(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
-def ig_classes(counts: Floats, totals: Floats) -> Floats:
-    """Information gain of presence about any number of classes; parameters as for `chi_classes`."""
-    bits = _compute_entropy(totals[None]) - _compute_entropy(counts) - _compute_entropy(totals - counts)
+def score_by_multiclass_information_gain(counts: Floats, totals: Floats) -> Floats:
+    """Information gain of presence about any number of classes; parameters as for `score_by_multiclass_chi_squared`."""
+    bits = (
+        _compute_weighted_entropy(totals[None])
+        - _compute_weighted_entropy(counts)
+        - _compute_weighted_entropy(totals - counts)
+    )
     return np.asarray(np.maximum(bits / totals.sum(), 0.0))
 
 
-def information_gain(table: ContingencyTable) -> Floats:
+def score_columns_by_information_gain(table: ContingencyTable) -> Floats:
     """Information gain in bits, as Weka's InfoGainAttributeEval computes it.
 
     It is the entropy of the class, less that of the class among the rows of each value. Each label of a nominal column
@@ -177,21 +181,24 @@ def information_gain(table: ContingencyTable) -> Floats:
     the share of that value.
     """
     bins = bin_by_mdl(table)
-    within = np.bincount(bins.column_of_cell, _compute_entropy(share_out_missing(bins)), len(bins))
-    bits = _compute_entropy(bins.totals[None]) - within
+    within = np.bincount(bins.column_of_cell, _compute_weighted_entropy(share_out_missing(bins)), len(bins))
+    bits = _compute_weighted_entropy(bins.totals[None]) - within
     known = np.diff(bins.indptr) > 0
     return np.where(known, np.maximum(bits / max(_sum_all_weights(bins.totals), 1e-300), 0.0), 0.0)
 
 
 def _compute_ig_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
-    """Compute `ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
+    """Compute `score_by_multiclass_information_gain` from the sums of n log₂ n over the classes, float64 (n,).
+
+    In each class, n are the rows with the feature, and those without it.
+    """
     total = totals.sum()
-    bits = _compute_entropy(totals[None]) - compute_n_log2_n(rows) - compute_n_log2_n(total - rows) + sums
+    bits = _compute_weighted_entropy(totals[None]) - compute_n_log2_n(rows) - compute_n_log2_n(total - rows) + sums
     return np.asarray(np.maximum(bits / total, 0.0))
 
 
-@_invert_negative_features
-def oddn(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+@wrap_score_to_invert_negative_features
+def score_by_odds_numerator(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Odds ratio numerator, tpr (1 − fpr).
 
     Features of the negative class are inverted first.
@@ -199,8 +206,8 @@ def oddn(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return tp / pos * (1 - fp / neg)
 
 
-@_invert_negative_features
-def odds(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+@wrap_score_to_invert_negative_features
+def score_by_odds_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Odds ratio, tp · tn / (fn · fp).
 
     A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
@@ -209,8 +216,8 @@ def odds(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
 
-@_invert_negative_features
-def power(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+@wrap_score_to_invert_negative_features
+def score_by_fifth_powers(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Power, (1 − fpr)⁵ − (1 − tpr)⁵.
 
     Features of the negative class are inverted first.
@@ -218,8 +225,8 @@ def power(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
 
 
-@_invert_negative_features
-def pr(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+@wrap_score_to_invert_negative_features
+def score_by_probability_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Probability ratio, tpr / fpr.
 
     An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
@@ -227,7 +234,7 @@ def pr(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
 
-def rand(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_at_random(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Random number from 0 to 1, a baseline for comparison.
 
     It depends only on the index of the column; `draw_random_scores` also takes a seed, which is 0 here.
@@ -240,16 +247,16 @@ def draw_random_scores(columns: np.ndarray, seed: int) -> Floats:
     return np.asarray(np.random.default_rng(seed).random(columns.max(initial=-1) + 1)[columns])
 
 
-def hyp(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_two_proportion_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Hypothesis test of two proportions: |tpr − fpr| in standard errors.
 
     The standard error assumes that both classes are samples of one population, whose rate is estimated from all rows.
     The score is the square root of `chi`.
     """
-    return np.sqrt(chi(tp, fp, pos, neg))
+    return np.sqrt(score_by_chi_squared(tp, fp, pos, neg))
 
 
-def pmi(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_pointwise_mutual_information(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Pointwise mutual information of word and class, log₂ P(word, class) / (P(word) P(class)).
 
     That is log₂ of tpr divided by the share of all rows that have the word (Yang and Pedersen 1997, 2.3). A tpr of zero
@@ -260,7 +267,7 @@ def pmi(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return np.log2(np.where(share > 0, rate, 1.0) / np.where(share > 0, share, 1.0))
 
 
-def hellinger(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_hellinger_distance(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Hellinger distance of presence in the two classes.
 
     √((√tpr − √fpr)² + (√(1 − tpr) − √(1 − fpr))²), from 0 to √2 (Forman, Scholz and Rajaram 2009, 2.2).
@@ -270,12 +277,23 @@ def hellinger(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     return np.asarray(np.sqrt(squares))
 
 
-_BEST_AT_ENDS = (acc, acc2, f1, hellinger, hyp, oddn, odds, pmi, power, pr)
+_BEST_AT_ENDS = {
+    "acc": score_by_tp_minus_fp,
+    "acc2": score_by_rate_difference,
+    "f1": score_by_f1,
+    "hellinger": score_by_hellinger_distance,
+    "hyp": score_by_two_proportion_test,
+    "oddn": score_by_odds_numerator,
+    "odds": score_by_odds_ratio,
+    "pmi": score_by_pointwise_mutual_information,
+    "pow": score_by_fifth_powers,
+    "pr": score_by_probability_ratio,
+}
 
 
 # Functions with names, because those without cannot be pickled.
 def _compute_chi_term(counts: Floats, totals: Floats) -> Floats:
-    """Compute the term that one class adds to the sum that `_compute_chi_from_sums` needs: float64 (n,)."""
+    """Compute the term that one class adds to the sum that `_compute_chi_squared_from_sums` needs: float64 (n,)."""
     return counts * counts / totals
 
 
@@ -284,16 +302,30 @@ def _compute_ig_term(counts: Floats, totals: Floats) -> Floats:
     return compute_n_log2_n(counts) + compute_n_log2_n(totals - counts)
 
 
-_CHI_SUMS = ClassSums(_compute_chi_term, _compute_chi_from_sums)
+_CHI_SUMS = ClassSums(_compute_chi_term, _compute_chi_squared_from_sums)
 _IG_SUMS = ClassSums(_compute_ig_term, _compute_ig_from_sums)
 
 filterkit_metrics = offer(
-    *(Metric("pow" if each is power else each.__name__, each, best_at_ends=True) for each in _BEST_AT_ENDS),
-    Metric("bns", bns, best_at_ends=True, leads=True),
-    Metric("chi", chi, chi_classes, class_sums=_CHI_SUMS, best_at_ends=True, by_labels=chi_squared),
-    Metric("chisquared", chi, by_table=chi_squared),
-    Metric("dfreq", dfreq, needs_class=False),
-    Metric("ig", ig, ig_classes, class_sums=_IG_SUMS, best_at_ends=True, by_labels=information_gain),
-    Metric("infogain", ig, by_table=information_gain),
-    Metric("rand", rand, needs_class=False, by_column=draw_random_scores),
+    *(Metric(name, score, best_at_ends=True) for name, score in _BEST_AT_ENDS.items()),
+    Metric("bns", score_by_bi_normal_separation, best_at_ends=True, leads=True),
+    Metric(
+        "chi",
+        score_by_chi_squared,
+        score_by_multiclass_chi_squared,
+        class_sums=_CHI_SUMS,
+        best_at_ends=True,
+        by_labels=score_columns_by_chi_squared,
+    ),
+    Metric("chisquared", score_by_chi_squared, by_table=score_columns_by_chi_squared),
+    Metric("dfreq", score_by_document_frequency, needs_class=False),
+    Metric(
+        "ig",
+        score_by_information_gain,
+        score_by_multiclass_information_gain,
+        class_sums=_IG_SUMS,
+        best_at_ends=True,
+        by_labels=score_columns_by_information_gain,
+    ),
+    Metric("infogain", score_by_information_gain, by_table=score_columns_by_information_gain),
+    Metric("rand", score_at_random, needs_class=False, by_column=draw_random_scores),
 )

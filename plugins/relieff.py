@@ -77,7 +77,7 @@ class ReliefF(Scaling):
                 raise StageError(self.name, "a value is infinite, so it has no distance to others; remove its row")
         training = concatenate(parts, schema)
         parts.clear()  # frees the batches
-        low, high = _find_extremes(training.X)
+        low, high = _find_column_extremes(training.X)
         drawn = np.arange(len(training))
         if self.rows is not None and self.rows < len(drawn):
             drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
@@ -89,7 +89,7 @@ class ReliefF(Scaling):
         return compute_scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
 
 
-def _find_extremes(X: Floats) -> tuple[Floats, Floats]:
+def _find_column_extremes(X: Floats) -> tuple[Floats, Floats]:
     """Return the least and the largest value of each column, float64 (columns,) each; 0 if all are missing."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     return np.nan_to_num(low), np.nan_to_num(high)
@@ -118,7 +118,7 @@ class ComparableRows(NamedTuple):
         """Make comparable rows of X, float64 (rows, columns), with numbers scaled to [0, 1] by column."""
         nominal, missing = schema.nominal, np.isnan(X)
         halves = X / 2  # of which no range overflows
-        low, high = _find_extremes(halves)
+        low, high = _find_column_extremes(halves)
         values = np.where(nominal, X, (halves - low) / np.where(high > low, high - low, np.inf))
         unlike = 1 - 1 / np.maximum(schema.label_counts, 1)
         farthest = np.where(nominal, unlike, np.maximum(values, 1 - values))
@@ -159,11 +159,11 @@ class ComparableRows(NamedTuple):
         return found
 
 
-def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, neighbors: int) -> Floats:
+def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, n_neighbors: int) -> Floats:
     """Score columns by ReliefF, for a nominal class: float64 (columns,).
 
     `y`, int32 (rows,), are the classes of the rows, `drawn`, int64 (n,), the numbers of those to score by, each with so
-    many `neighbors` of each class.
+    many `n_neighbors` of each class.
     """
     share = np.bincount(y, weights) / weights.sum()
     members = {label: np.flatnonzero(y == label) for label in np.flatnonzero(share).tolist()}
@@ -172,23 +172,23 @@ def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn
         queries = drawn[y[drawn] == own]
         for label, others in members.items():
             sign = -1.0 if label == own else share[label] / (1 - share[own])
-            for some, near in _weigh_neighbors(rows, queries, others, neighbors, weights):
+            for some, near in _weigh_neighbors(rows, queries, others, n_neighbors, weights):
                 scores += sign * _sum_differences(rows, some, others, near)
     return np.asarray(scores / weights[drawn].sum())
 
 
-def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, neighbors: int) -> Floats:
+def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, n_neighbors: int) -> Floats:
     """Score columns by RReliefF, for a numeric class: float64 (columns,). Parameters are as of `score_by_relieff`.
 
     With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
     score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c).
     """
-    low, high = _find_extremes(y / 2)  # of halves, no range overflows
+    low, high = _find_column_extremes(y / 2)  # of halves, no range overflows
     y = (y / 2 - low) / (high - low if high > low else np.inf)
     everyone = np.arange(len(y))
     unlike, total = 0.0, 0.0
     of_unlike, of_all = np.zeros((2, len(rows.nominal)))
-    for some, near in _weigh_neighbors(rows, drawn, everyone, neighbors, weights):
+    for some, near in _weigh_neighbors(rows, drawn, everyone, n_neighbors, weights):
         apart = near * np.abs(y[some][:, None] - y)
         unlike, total = unlike + apart.sum(), total + near.sum()
         of_unlike += _sum_differences(rows, some, everyone, apart)
@@ -199,9 +199,9 @@ def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, draw
 
 
 def _weigh_neighbors(
-    rows: ComparableRows, queries: Ints, others: Ints, most: int, weights: Floats
+    rows: ComparableRows, queries: Ints, others: Ints, n_neighbors: int, weights: Floats
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Yield some of the queries at a time, and how much each of `others` counts among their `most` nearest rows.
+    """Yield some of the queries at a time, and how much each of `others` counts among their `n_neighbors` nearest rows.
 
     That is float64 (some, others), shares that add up to the weight of the query. A row is no neighbor of itself.
     Equally distant rows share what is left for the last of them.
@@ -212,7 +212,7 @@ def _weigh_neighbors(
         distances = rows.compute_distances(some, others)
         itself = some[:, None] == others
         distances[itself] = np.inf
-        count = min(most, len(others) - int(itself[0].any()))
+        count = min(n_neighbors, len(others) - int(itself[0].any()))
         if not count:
             continue
         last = np.partition(distances, count - 1, axis=1)[:, [count - 1]]

@@ -17,7 +17,7 @@ DIGITS = 12  # values that differ beyond this decimal place are equal: folds lea
 
 
 def average_without_nan(values: np.ndarray) -> float:
-    """Return the mean of those of `values`, float64 (n,), that are not NaN; NaN if all are."""
+    """Return the mean of the `values`, float64 (n,), that are not NaN; return NaN if all are."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan
 
@@ -32,17 +32,17 @@ def compute_mean_and_standard_error(values: np.ndarray) -> tuple[float, float]:
     return average_without_nan(values), float(error)
 
 
-def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, float]:
+def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, test_train_ratio: float = 0.0) -> tuple[float, float]:
     """Compute the mean difference of two methods, and the p-value of the two-sided corrected resampled t-test.
 
     The training parts of folds overlap, so their results are not independent, and the plain paired t-test finds too
-    many differences. Nadeau and Bengio (2003) multiply the variance of the mean by 1 + n · `ratio`:
+    many differences. Nadeau and Bengio (2003) multiply the variance of the mean by 1 + n · `test_train_ratio`:
     t = mean / √((1/n + ratio) · s²) with n − 1 degrees of freedom, as in Weka's Experimenter.
 
     Parameters
     ----------
     a, b : float64 (n,), the values of the two methods, pair by pair on the same fold. A pair with a NaN is left out.
-    ratio : the number of test rows divided by that of training rows; 0 makes it the plain t-test.
+    test_train_ratio : the number of test rows divided by that of training rows; 0 gives the plain t-test.
 
     Returns
     -------
@@ -63,17 +63,17 @@ def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -
         return mean, 0.0
     from scipy.special import stdtr
 
-    corrected = error * np.sqrt(1 + len(difference) * ratio)
+    corrected = error * np.sqrt(1 + len(difference) * test_train_ratio)
     return mean, float(2 * stdtr(len(difference) - 1, -abs(mean) / corrected))
 
 
-def list_pairs_of_methods(methods: int) -> list[tuple[int, int]]:
-    """List the pairs of methods to test, as numbers from 0: all or, if there are many, each method with the first.
+def list_pairs_to_test(n_methods: int) -> list[tuple[int, int]]:
+    """List the pairs of methods to test, by index: all pairs or, if these are more than 6, the first with each other.
 
-    Each further test makes all of them weaker; see `adjust_p_values_by_holm`.
+    The more tests there are, the weaker each becomes; see `adjust_p_values_by_holm`.
     """
-    pairs = [(i, j) for i in range(methods) for j in range(i + 1, methods)]
-    return pairs if len(pairs) <= _MOST_PAIRS else [(0, j) for j in range(1, methods)]
+    pairs = [(i, j) for i in range(n_methods) for j in range(i + 1, n_methods)]
+    return pairs if len(pairs) <= _MOST_PAIRS else [(0, j) for j in range(1, n_methods)]
 
 
 def compute_signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
@@ -116,10 +116,10 @@ def _subtract_without_nan(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def adjust_p_values_by_holm(p: np.ndarray) -> np.ndarray:
-    """Adjust the p-values of several tests, so that the chance of any false finding is that of one test (Holm 1979).
+    """Return p-values adjusted so that the chance of any false finding is that of a single test (Holm 1979).
 
-    The smallest of `p`, float64 (n,), is multiplied by the number of tests, the next by one less, and so on; none
-    becomes smaller than one before it, or larger than 1. NaN stays NaN, and does not count as a test.
+    The smallest of `p`, float64 (n,), is multiplied by the number of tests, the next by one less, and so on; no result
+    is smaller than the one before it, or larger than 1. NaN stays NaN, and does not count as a test.
     """
     order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]
     adjusted = np.full(len(p), np.nan)
@@ -128,10 +128,11 @@ def adjust_p_values_by_holm(p: np.ndarray) -> np.ndarray:
 
 
 def rank_methods_on_each_task(values: np.ndarray) -> np.ndarray:
-    """Rank the methods on each task, 1 for the largest value: float64 (tasks, methods), from values of this shape.
+    """Return the rank of each method on each task, 1 for the largest value: float64 (tasks, methods).
 
-    Equal values get the mean of their ranks. Values are first rounded to 12 decimal places, because means of folds
-    that are equal in theory may differ in their last digits. Tasks with a NaN are left out.
+    `values` is float64 (tasks, methods); tasks with a NaN are left out. Equal values get the mean of their ranks.
+    Values are first rounded to 12 decimal places, because means of folds that are equal in theory may differ in their
+    last digits.
     """
     from scipy.stats import rankdata
 
@@ -141,7 +142,7 @@ def rank_methods_on_each_task(values: np.ndarray) -> np.ndarray:
 
 def compute_friedman_p(values: np.ndarray) -> float:
     """Compute the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
-    `values` is float64 (tasks, methods), larger values are better; see `rank_methods_on_each_task`."""
+    `values` is float64 (tasks, methods); tasks with a NaN are left out."""
     ranked = rank_methods_on_each_task(values)
     if len(ranked) < 2 or ranked.shape[1] < 3:
         return np.nan
@@ -152,23 +153,23 @@ def compute_friedman_p(values: np.ndarray) -> float:
     return float(friedmanchisquare(*ranked.T).pvalue)
 
 
-def compute_critical_difference(methods: int, tasks: int, level: float = 0.05) -> float:
-    """Compute by how much the mean ranks of two of several methods must differ to be told apart (Nemenyi's test).
+def compute_critical_difference(n_methods: int, n_tasks: int, level: float = 0.05) -> float:
+    """Compute how much the mean ranks of two methods must differ to be significantly different (Nemenyi's test).
 
-    It is q · √(k (k + 1) / 6 n) for k methods and n tasks, where √2 · q is the quantile of the studentized range
-    (Demšar 2006, section 3.2.2).
+    The critical difference is q · √(k (k + 1) / 6 n) for k methods and n tasks, where √2 · q is the quantile
+    1 − `level` of the studentized range (Demšar 2006, section 3.2.2).
     """
     from scipy.stats import studentized_range
 
-    quantile = studentized_range.ppf(1 - level, methods, np.inf)
-    return float(quantile / np.sqrt(2) * np.sqrt(methods * (methods + 1) / (6 * tasks)))
+    quantile = studentized_range.ppf(1 - level, n_methods, np.inf)
+    return float(quantile / np.sqrt(2) * np.sqrt(n_methods * (n_methods + 1) / (6 * n_tasks)))
 
 
 def group_methods_with_close_ranks(mean_ranks: np.ndarray, limit: float) -> list[tuple[int, int]]:
-    """Find the largest groups of methods whose mean ranks differ by less than a limit.
+    """Find the largest groups of methods whose mean ranks differ by less than `limit`.
 
-    `mean_ranks` is float64 (methods,), ascending. A group is returned as the positions of its first and its last
-    method; a method alone is not a group.
+    `mean_ranks` is float64 (methods,), ascending. Return the indices of the first and the last method of each group; a
+    method alone is not a group.
     """
     last = np.searchsorted(mean_ranks, mean_ranks + limit, side="left") - 1
     new = np.append(True, last[1:] > last[:-1])  # others are part of the group before
@@ -176,15 +177,15 @@ def group_methods_with_close_ranks(mean_ranks: np.ndarray, limit: float) -> list
 
 
 class MethodRanks(NamedTuple):
-    """The ranks of several methods over tasks, and which of them a test does not tell apart.
+    """Holds the ranks of several methods over tasks, and the groups that Nemenyi's test does not tell apart.
 
     Attributes
     ----------
-    mean : float64 (methods,), the mean rank of each, 1 for the best.
-    order : the numbers of the methods by their mean ranks, the best first.
-    p : that of `compute_friedman_p`.
-    limit : what `compute_critical_difference` returns.
-    groups : the numbers of the methods in each group of `group_methods_with_close_ranks`, by their mean ranks.
+    mean : float64 (methods,), the mean rank of each method, 1 for the best.
+    order : the indices of the methods by their mean ranks, the best first.
+    p : the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
+    limit : the critical difference of Nemenyi's test; NaN for fewer than 2 tasks.
+    groups : the indices of the methods of each group, the best first.
     tasks : the number of tasks.
     """
 
@@ -212,8 +213,9 @@ def rank_and_group_methods(values: np.ndarray) -> MethodRanks:
 
 
 def find_methods_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """Find the methods near the best on each task: bool (tasks, methods), whether a value is at least
-    best · (1 − tolerance), where the best value is the largest of the task.
+    """Return whether each method is near the best on each task: bool (tasks, methods).
+
+    It is if its value is at least best · (1 − tolerance), where the best is the largest value of the task.
 
     Parameters
     ----------
@@ -234,7 +236,7 @@ def find_methods_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     return np.asarray(values >= best * (1 - tolerance))
 
 
-def find_best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:
+def find_best_pair_of_methods(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:
     """Find the two methods of which at least one is near best on most tasks (Forman 2003, "Residual Win Analysis").
 
     Parameters
@@ -243,7 +245,7 @@ def find_best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int
 
     Returns
     -------
-    Their numbers i < j, for equal pairs the first in order; and the share of all tasks on which one is near best.
+    The indices i < j of the pair, of equally good pairs the first; and the share of tasks on which one is near best.
 
     Raises
     ------
@@ -252,7 +254,7 @@ def find_best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int
     missed = (~find_methods_near_best(values, tolerance)).astype(np.int64)
     tasks, methods = missed.shape
     if methods < 2:
-        raise ValueError("pairs need at least two methods")
+        raise ValueError(f"values must have at least two methods to make a pair, not {methods}")
     i, j = np.triu_indices(methods, 1)
     both = (missed.T @ missed)[i, j]
     first = int(both.argmin())

@@ -8,23 +8,29 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.schema import Schema
-from filterkit.evaluation.measures import count_confusion_matrices
+from filterkit.evaluation.measures import compute_confusion_matrices
 from filterkit.stages.learner import REST, FittedLearner
 from filterkit.stages.models import Outcome
 
 
 def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
-    """Count how the rows of each value of the class, or of each label or target, were predicted by a fitted learner.
+    """Count how rows were predicted; return a list for the class, or one for each label or target.
 
-    `outcome` has the predictions and the truth, and `schema` is that of the rows. Return a list in the form of
-    `Result.confusion`, empty if there are no rows.
+    A list has its name, "" for the class; its values; and its cells, each the index of the true value, the index of the
+    predicted value, and the weight of these rows. The result is [] without rows.
+
+    Parameters
+    ----------
+    learner : has predicted the rows.
+    outcome : its predictions, and the truth.
+    schema : the schema of the rows.
     """
     found: list[Any] = []
     tasks, target = learner.tasks, schema.class_attribute
     if not len(outcome.truth):
         return found
     ends = tasks.group_bounds
-    for first, stop, matrix in zip(ends, ends[1:], count_confusion_matrices(outcome), strict=False):
+    for first, stop, matrix in zip(ends, ends[1:], compute_confusion_matrices(outcome), strict=False):
         group, names = "", tasks.names[first:stop]
         known = names if target is None or len(names) == 1 else target.values
         other = next(name for name in (REST, "other", f"({REST})") if name not in known)
@@ -41,7 +47,7 @@ def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Sc
 
 @dataclass
 class PredictionCounts:
-    """How the rows of each value of the class, of a label or of a target were predicted.
+    """Counts how the rows of each value of the class, of a label or of a target were predicted.
 
     Attributes
     ----------
@@ -53,7 +59,7 @@ class PredictionCounts:
     weights: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def add_cells(self, values: list[str], cells: list[list[Any]]) -> None:
-        """Add the counts of further rows: the values and the cells of an entry of `Result.confusion`."""
+        """Add further cells: the indices of the true and the predicted value in `values`, and the weight of rows."""
         self.values = list(dict.fromkeys([*self.values, *values]))
         for true, predicted, weight in cells:
             pair = (values[true], values[predicted])
@@ -61,7 +67,7 @@ class PredictionCounts:
 
     @property
     def true_or_predicted_values(self) -> list[str]:
-        """The values that some row has or was predicted as, in the order of `values`."""
+        """The values that a row has or was predicted to have, in the order of `values`."""
         occurring = {value for pair in self.weights for value in pair}
         return [value for value in self.values if value in occurring]
 
@@ -73,7 +79,7 @@ class PredictionCounts:
 
     @property
     def confusion_matrix(self) -> np.ndarray:
-        """float64 (values, values): the weight of each true and predicted one of `true_or_predicted_values`."""
+        """The weights, float64 (true values, predicted values), in the order of `true_or_predicted_values`."""
         count = len(self.true_or_predicted_values)
         found = np.zeros((count, count))
         for true, predicted, weight in self.confusion_cells:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def make_cost_matrix(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) -> np.ndarray:
-    """Make a matrix of the costs of predictions, as `read_costs` does, from numbers or from the path of a file.
+    """Return what it costs to predict each class (second axis) where another is true: float64 (classes, classes).
 
     Parameters
     ----------
-    costs : numbers, (classes, classes), or the path.
-    schema : of the rows, whose class the costs are of.
+    costs : these numbers, or the path of a file in one of Weka's formats, see `read_costs`.
+    schema : the schema of the rows; its class attribute has the classes, in order.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def make_cost_matrix(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) 
     """
     if isinstance(costs, (str, os.PathLike)):
         return read_costs(os.fspath(costs), schema)
-    _, n_classes = _find_class_for_costs("costs", schema)
+    _, n_classes = _get_class_name_and_value_count("costs", schema)
     try:
         matrix = np.asarray(costs, np.float64)
     except (TypeError, ValueError):
@@ -44,14 +44,17 @@ def make_cost_matrix(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) 
 def read_costs(path: str, schema: Schema) -> np.ndarray:
     """Read what it costs to predict each class (second axis) where another is true: float64 (classes, classes).
 
-    Classes are in the order of the header. A file is in one of Weka's two formats: the number of classes twice, then a
-    row of costs for each true class; or, the older one, in each line the number of the true class from 0, that of the
-    predicted one, and a cost above 0, where any other pair of classes costs 1. Comments begin with ``%``.
+    Classes are in the order of the header. The file is in one of Weka's two formats: the number of classes twice, then
+    a row of costs for each true class; or, in the older one, on each line the number of the true class from 0, that of
+    the predicted class, and a cost above 0, where any other pair of classes costs 1. Comments begin with ``%``.
 
-    Raise FilterkitError if there is no nominal class, all of whose values are told apart, or the file cannot be read,
-    and RowError if it is not a cost matrix of this class.
+    Raises
+    ------
+    FilterkitError : the class is not nominal, one of more than two classes is the positive one, or the file cannot be
+        read.
+    RowError : the file is not a cost matrix of this class.
     """
-    name, n_classes = _find_class_for_costs(path, schema)
+    name, n_classes = _get_class_name_and_value_count(path, schema)
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = [(number, line.partition("%")[0].split()) for number, line in enumerate(file, 1)]
@@ -64,7 +67,8 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
         except ValueError:
             costs = [np.nan]
         if not np.isfinite(costs).all():
-            raise RowError(f"expected numbers, found {quoted(' '.join(words))}", source=path, line=number)
+            found = quoted(" ".join(words))
+            raise RowError(f"expected numbers, found {found}; put % before a comment", source=path, line=number)
         if costs:
             rows.append((number, costs))
     if not rows:
@@ -74,7 +78,11 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     (number, size), *rows = rows
     if size != [n_classes] * 2:
         sizes = f"the costs are a matrix of {size[0]:g} times {size[1]:g}"
-        raise RowError(f"{sizes}, but {quoted(name)} has {n_classes} values", source=path, line=number)
+        raise RowError(
+            f"{sizes}, but {quoted(name)} has {n_classes} values; write a row and a column for each",
+            source=path,
+            line=number,
+        )
     for number, row in rows:
         if len(row) != n_classes:
             raise RowError(
@@ -85,20 +93,24 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     return np.array([row for _, row in rows])
 
 
-def _find_class_for_costs(name: str, schema: Schema) -> tuple[str, int]:
-    """Check that the rows have a class that costs can apply to, and return its name and the number of its values.
-    `name` is that of the costs, for messages. Raise FilterkitError as `read_costs` does."""
+def _get_class_name_and_value_count(source: str, schema: Schema) -> tuple[str, int]:
+    """Return the name of the class, and the number of its values; `source` begins messages.
+
+    Raise FilterkitError if the class is not nominal, or one of more than two values is the positive one.
+    """
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
-        raise FilterkitError(f"{name}: costs need a nominal class, but there is none; {NAME_A_CLASS}")
+        raise FilterkitError(f"{source}: costs need a nominal class, but there is none; {NAME_A_CLASS}")
     n_classes = len(target.values)
     if schema.positive is not None and n_classes > 2:
-        raise FilterkitError(f"{name}: costs apply to all {n_classes} classes; leave out --positive")
+        raise FilterkitError(
+            f"{source}: costs apply to all {n_classes} classes, not to one against the rest; leave out --positive"
+        )
     return target.name, n_classes
 
 
 def _parse_older_cost_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:
-    """Return the cost matrix of the older format: rows of true class, predicted class and cost, with their lines."""
+    """Make the matrix of `read_costs` from the lines of Weka's older format: each line number, and its numbers."""
     matrix = 1.0 - np.eye(n_classes)
     for number, row in rows:
         true, predicted, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)

@@ -64,26 +64,26 @@ def evaluate(
     Parameters
     ----------
     data : a batch, a data frame or another table, which becomes a batch as for `Chain.fit`; or several by name.
-    chains : the chains by name, each as written on the command line or as a `Chain`; or without names, which then are
-        their texts.
+    chains : the chains by name, each as written on the command line or as a `Chain`; or a list of them, each of which
+        is named by its text.
     class_ : the name of the class attribute. None: the batches have a class or labels.
     folds : how many folds to deal the rows into, stratified unless the class is numeric; or for each fold the numbers
         of the rows to train on and of those to test on, as the method ``split`` of scikit-learn's splitters yields
         them.
     repeats : how often the rows are dealt into folds anew.
-    seed : for the folds; stages have seeds of their own.
-    group : the name of an attribute whose equal values stay in one fold, and that no chain sees. None for none.
-    choose : a measure, by which each training part also chooses one of the chains; its results are those of the chain
-        ``chosen``. None for none.
+    seed : the seed for drawing the folds; stages have seeds of their own.
+    group : the name of an attribute; rows with the same value stay in one fold, and no chain sees it. None: no groups.
+    choose : a measure by which one of the chains is chosen in each fold, on the training rows alone. Its results are
+        those of a further chain, ``chosen``. None: no such chain.
     costs : what it costs to predict each class (second axis) where another is true, (classes, classes) in the order of
-        the header, or the path of a file of Weka's (.cost), for the measure ``cost``. None for none.
-    test : rows to test on, with the attributes of `data`, instead of a cross-validation. None for none.
+        the header, or the path of a file of Weka's (.cost), for the measure ``cost``. None: no costs.
+    test : rows to test on, with the attributes of `data`. None: a cross-validation.
     jobs : the number of processes.
     progress : whether to show how many folds are done. None: only in a notebook.
 
     Returns
     -------
-    The results, with ``frame()`` for a data frame of them; a notebook shows their page.
+    The results; ``frame()`` makes a data frame of them, and a notebook shows them as a page.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def evaluate(
     set_class = Chain.parse([] if class_ is None else ["class", str(class_)])
     if test is not None:
         if len(batches) > 1:
-            raise UsageError("test needs exactly one data set")
+            raise UsageError(f"test needs exactly one data set, not {len(batches)}; evaluate them one by one")
         test = set_class.fit(first).transform(convert_to_batch(test, first.schema))
     batches = {name: set_class.fit(batch).transform(batch) for name, batch in batches.items()}
     if isinstance(chains, (str, Chain)):
@@ -143,8 +143,10 @@ def evaluate(
 
 
 def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> PredefinedFolds:
-    """Make folds of the pairs that a splitter of scikit-learn yields: the numbers, from 0, of the rows to train on and
-    of those to test on. Raise UsageError if there are no folds, or numbers that are no rows."""
+    """Make folds of the pairs that a splitter of scikit-learn yields: the row numbers to train on, and to test on.
+
+    Raise UsageError if there are no pairs, or one is not of two lists of row numbers without a common one.
+    """
     folds = []
     for number, pair in enumerate(pairs, 1):
         where = f"folds: fold {number} must be"
@@ -154,10 +156,10 @@ def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> Pre
         for rows in (training, test):
             is_of_numbers = rows.dtype.kind in "iu" and rows.ndim == 1 and len(rows) > 0
             if not is_of_numbers or rows.min() < 0 or rows.max() >= n_rows:
-                raise UsageError(f"{where} two lists of row numbers from 0 to {n_rows - 1:,}")
+                raise UsageError(f"{where} two lists of row numbers from 0 to {n_rows - 1:,}, neither of them empty")
         training, test = (np.sort(rows).astype(np.int64) for rows in (training, test))
         if len(both := np.intersect1d(training, test)):
-            raise UsageError(f"folds: fold {number} trains and tests on row {both[0]}")
+            raise UsageError(f"folds: fold {number} trains and tests on row {both[0]}; leave it out of one list")
         folds.append(Fold(f"fold {number}", test, [training]))
     if not folds:
         raise UsageError("folds is empty; give at least one pair of row numbers")

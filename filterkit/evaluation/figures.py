@@ -57,51 +57,51 @@ def use_paper_style() -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", _STYLE])
 
 
-def choose_panel_column_count(count: int, most: int) -> int:
-    """Choose the number of columns, at most `most`, of a grid of `count` panels, so that the last row has few gaps."""
-    if count == 1 or most == 1:
+def choose_panel_column_count(n_panels: int, max_columns: int) -> int:
+    """Return the number of columns, at most `max_columns`, with which the last row of a grid has the fewest gaps."""
+    if n_panels == 1 or max_columns == 1:
         return 1
-    return min(range(2, most + 1), key=lambda n: (-count % n, -n))
+    return min(range(2, max_columns + 1), key=lambda n: (-n_panels % n, -n))
 
 
-def make_panels(
-    count: int, height: float, most: int = 3, is_wide: bool = False, **shared: Any
+def make_figure_with_panels(
+    n_panels: int, row_height: float, max_columns: int = 3, is_wide: bool = False, **shared: Any
 ) -> tuple[Any, list[Any]]:
-    """Make a figure of matplotlib with `count` panels in at most `most` columns; return both, the panels row by row.
+    """Make a figure of matplotlib with a grid of panels; return the figure, and the panels row by row.
 
-    `height` is the inches of each row. With `is_wide`, even panels in one column take the width of the page. `shared`
-    are arguments of matplotlib's `Figure.subplots`.
+    `row_height` is in inches. With `is_wide`, even a single column of panels takes the width of the page. `shared` are
+    arguments of matplotlib's `Figure.subplots`.
     """
     from matplotlib.figure import Figure
 
-    columns = choose_panel_column_count(count, most)
-    rows = -(-count // columns)
+    columns = choose_panel_column_count(n_panels, max_columns)
+    rows = -(-n_panels // columns)
     width = PAGE if columns > 1 or is_wide else COLUMN
-    figure = Figure(figsize=(width, height * rows + 0.25), layout="constrained")
+    figure = Figure(figsize=(width, row_height * rows + 0.25), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
-    for panel in panels[count:]:
+    for panel in panels[n_panels:]:
         panel.set_axis_off()
-    return figure, panels[:count]
+    return figure, panels[:n_panels]
 
 
-def compute_panel_height_for_names(count: int) -> float:
-    """Compute the inches that a row of panels needs so that `count` names fit beside it, one above the other."""
-    return max(1.9, (count * _SPACE) / 72 + 0.6)
+def compute_panel_height_for_names(n_names: int) -> float:
+    """Compute the height in inches that a row of panels needs so that the names of its lines fit beside it."""
+    return max(1.9, (n_names * _SPACE) / 72 + 0.6)
 
 
-def wrap_text(text: str, width: int, lines: int | None = None) -> str:
-    """Break a text into lines of at most `width` letters, at blanks if there are any, and cut it after `lines` lines.
-    None for `lines` keeps all of them."""
-    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=lines, placeholder="…")) or text
+def wrap_text(text: str, width: int, max_lines: int | None = None) -> str:
+    """Break a text into lines of at most `width` letters, at blanks if there are any; if `max_lines` is given, a longer
+    text ends in "…"."""
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=max_lines, placeholder="…")) or text
 
 
 def wrap_name(name: str, width: int) -> str:
-    """Break a name of the data into at most three lines of `width` letters; control characters become visible."""
+    """Break a name into at most three lines of `width` letters; control characters become visible."""
     return wrap_text(visible(name), width, 3)
 
 
 def add_panel_title(panel: Any, text: str) -> None:
-    """Give a panel a title that is not wider than its column."""
+    """Give a panel a title, with line breaks so that it is not wider than its column."""
     inches = panel.figure.get_figwidth() / panel.get_gridspec().ncols - 0.3
     panel.set_title(wrap_text(text, int(inches * 14)), parse_math=False)
 
@@ -119,24 +119,24 @@ def mark_panel_empty(panel: Any) -> None:
     panel.text(0.5, 0.5, "no values", transform=panel.transAxes, ha="center", va="center")
 
 
-def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: str, every: int = 1) -> None:
-    """Draw the lines of each panel, with their names at their ends, and a note.
+def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], note: str, marker_step: int = 1) -> None:
+    """Draw the lines of each panel with their names at their ends, and write a note below the panels.
 
-    If a name is too long for that, all lines have numbers, and a key below the panels has the names. A line without a
-    value has no end, but is in the key.
+    If a name is longer than 16 letters, the lines have numbers instead, and a legend below the panels has the names. A
+    panel without any value says so.
 
     Parameters
     ----------
     lines : the lines of each panel; all panels have lines of the same names.
-    about : the note; see `add_figure_note`.
-    every : the distance of markers, in points of a line.
+    note : such as what the bars are.
+    marker_step : each line has a marker at one of so many points.
     """
     names = [line.name for line in lines[0]]
     numbered = max(map(len, map(visible, names))) > _LONGEST
     ends: list[tuple[Any, list[Any]]] = []
     for panel, own in zip(panels, lines):
         drawn = (
-            _draw_line(panel, number, len(own), line, str(number + 1) if numbered else visible(line.name), every)
+            _draw_line(panel, number, len(own), line, str(number + 1) if numbered else visible(line.name), marker_step)
             for number, line in enumerate(own)
         )
         if marks := [mark for mark in drawn if mark is not None]:
@@ -144,9 +144,9 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
         else:
             mark_panel_empty(panel)
     if numbered:
-        _add_legend(figure, lines[0], about)
+        _add_legend(figure, lines[0], note)
     else:
-        add_figure_note(figure, about)
+        add_figure_note(figure, note)
     figure.draw_without_rendering()  # lays the panels out
     for panel, marks in ends:  # move names up and down until none covers another
         height = panel.get_window_extent().height * 72 / panel.figure.dpi  # points
@@ -156,7 +156,7 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
 
 
 def choose_line_style(number: int) -> dict[str, Any]:
-    """Return the colour, dashes and marker of a line by its number, from 0, as arguments of matplotlib."""
+    """Return the colour, dashes and marker of line `number`, from 0, as arguments for matplotlib."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "linestyle": _DASHES[number // len(COLOURS) % len(_DASHES)],
@@ -165,15 +165,19 @@ def choose_line_style(number: int) -> dict[str, Any]:
     }
 
 
-def _draw_line(panel: Any, number: int, count: int, line: Line, text: str, every: int) -> Any:
-    """Draw a line, and a text at its end; return the text as matplotlib's `Annotation`, None if the line has no value.
-    The line is `number` of `count` lines of the panel; `every` is as for `draw_lines`."""
+def _draw_line(panel: Any, number: int, n_lines: int, line: Line, text: str, marker_step: int) -> Any:
+    """Draw line `number` of the `n_lines` of a panel, and a text at its end; see `draw_lines` for `marker_step`.
+
+    Return the text as matplotlib's `Annotation`, or None if the line has no value.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     known = ~np.isnan(line.y)
     x, y = line.x[known], line.y[known]
-    style = {**choose_line_style(number), "markevery": every, "gid": f"line-{number + 1}", **line.style}
-    offset = 0.0 if line.error is None else (number - (count - 1) / 2) * min(1.5, 8 / count)  # so that bars stand apart
+    style = {**choose_line_style(number), "markevery": marker_step, "gid": f"line-{number + 1}", **line.style}
+    offset = (
+        0.0 if line.error is None else (number - (n_lines - 1) / 2) * min(1.5, 8 / n_lines)
+    )  # so that bars stand apart
     move = ScaledTranslation(offset / 72, 0, panel.figure.dpi_scale_trans)
     error = None if line.error is None else np.nan_to_num(line.error[known])
     drawn = panel.errorbar(x, y, error, elinewidth=0.5, capsize=0, **style)
@@ -195,10 +199,10 @@ def _draw_line(panel: Any, number: int, count: int, line: Line, text: str, every
 
 
 def move_positions_apart(positions: np.ndarray, space: float, height: float) -> np.ndarray:
-    """Move positions, float64 (n,), so that any two are at least `space` apart; the sum of squared moves is smallest.
+    """Return positions, float64 (n,), moved so that any two are at least `space` apart, by the least squared moves.
 
-    They keep their order, and lie between 0 and `height` if there is room. Without the space below each of them, the
-    positions only have to ascend, so they are an isotonic regression, which the bounds cut off.
+    They keep their order, and lie between 0 and `height` if there is room. If the space below each is subtracted, they
+    only have to ascend, so they are found by an isotonic regression, and clipped to the bounds.
     """
     from scipy.optimize import isotonic_regression
 
@@ -210,8 +214,8 @@ def move_positions_apart(positions: np.ndarray, space: float, height: float) -> 
     return found
 
 
-def _add_legend(figure: Any, lines: list[Line], about: str) -> None:
-    """Add the numbers and names of lines below all panels, and a note above them."""
+def _add_legend(figure: Any, lines: list[Line], note: str) -> None:
+    """Add a legend of the numbers and names of lines below all panels, with a note as its title."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], **(choose_line_style(number) | dict(line.style))) for number, line in enumerate(lines)]
@@ -223,7 +227,7 @@ def _add_legend(figure: Any, lines: list[Line], about: str) -> None:
         [wrap_text(name, room // columns - 8, 3) for name in names],
         loc="outside lower left",
         ncols=columns,
-        title=wrap_text(about, room),
+        title=wrap_text(note, room),
         alignment="left",
         labelspacing=0.3,
         handlelength=2.5,

@@ -32,9 +32,9 @@ class Design:
     group : the name of an attribute whose equal values stay in one fold; no chain sees it. None if there is none.
     fold_column : the name of an attribute whose values are folds; no chain sees it. None if folds are drawn.
     splits : a hash of the folds of a file of splits; None if there is none.
-    choose : the measure by which each training part also chooses one of the chains, see `choose_chain`; None if none
-        is chosen.
-    costs : of predictions, by the true and the predicted class; None if there are none.
+    choose : the measure by which one of the chains is also chosen in each fold, on the training rows alone; None if
+        none is chosen.
+    costs : the cost of predicting each class where another is true, by true and predicted class; None without costs.
     """
 
     chains: tuple[tuple[str, str], ...]
@@ -52,11 +52,15 @@ class Design:
 
     def __post_init__(self) -> None:
         if self.folds < 2:
-            raise UsageError(f"there must be at least 2 folds, not {self.folds}")
+            raise UsageError(f"folds must be at least 2, not {self.folds}")
         if self.repeats < 1 or self.seed < 0 or int(self.repeats) != self.repeats or int(self.seed) != self.seed:
-            raise UsageError("repeats must be a whole number from 1, and seed one from 0")
+            raise UsageError(
+                "repeats must be a whole number from 1, and seed a whole number from 0, but they are "
+                f"{self.repeats} and {self.seed}"
+            )
         if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
-            raise UsageError("the shares to train on must be above 0, each larger than the one before")
+            found = ", ".join(f"{share:.3g}" for share in self.shares)
+            raise UsageError(f"the shares to train on must be above 0 and ascend, as 0.1, 0.2, but they are {found}")
         if self.shares and self.shares[-1] > self.largest_training_share + 1e-9:
             most, asked = (f"{share * 100:.3g}%" for share in (self.largest_training_share, self.shares[-1]))
             raise UsageError(
@@ -82,14 +86,14 @@ class Design:
 
 
 class Fold(NamedTuple):
-    """A fold of a data set: which rows to train and to test on.
+    """Says which rows of a data set to train and to test on.
 
     Attributes
     ----------
-    name : for the results file, such as ``repeat 0, fold 3``; "" if the fold was drawn.
+    name : its name in a results file, such as ``repeat 0, fold 3``; "" if the fold was drawn.
     test : int64 (n,), the numbers of the rows to test on, ascending.
-    training : for each share of a learning curve int64 (n,), the numbers of the rows to train on, ascending; one entry
-        if there is no curve.
+    training : int64 (n,) for each point of a learning curve, the numbers of the rows to train on, ascending; one entry
+        without a curve.
     """
 
     name: str
@@ -98,13 +102,13 @@ class Fold(NamedTuple):
 
 
 class DrawnFolds:
-    """The folds of a data set for cross-validation, drawn at random.
+    """Draws the folds of a data set for cross-validation at random.
 
     Parameters
     ----------
-    y : int (rows,), the codes that are spread evenly over the folds; or bool (rows, labels), for each row whether it
-        has each label, which all are spread evenly.
-    design : how the rows are dealt into folds.
+    y : int (rows,), the classes, each of which is spread evenly over the folds; or bool (rows, labels), whether a row
+        has each label, likewise.
+    design : how many folds and repeats there are, their shares, and the seed.
     groups : int (rows,): rows of the same number stay in one fold. None if there are no groups.
 
     Attributes
@@ -120,11 +124,11 @@ class DrawnFolds:
         self.count = design.folds * design.repeats
         self.shares = design.shares or (design.largest_training_share,)
         seeds = [design.seed, *(_derive_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
-        self._fold_of_row = [_deal_rows_into_folds(y, groups, design.folds, seed) for seed in seeds]
+        self._fold_of_row = [_assign_folds_to_rows(y, groups, design.folds, seed) for seed in seeds]
         self.has_empty_fold = any(len(np.unique(fold)) < design.folds for fold in self._fold_of_row)
 
     def make_fold(self, number: int) -> Fold:
-        """Return one of the folds, with the rows to train on for each of the `shares`; `number` is from 0.
+        """Make fold `number`, from 0, with the rows to train on for each of the `shares`.
 
         Each class has a share of all its rows to train on, but at least one. A larger share contains all rows of a
         smaller one. The largest share is all rows outside the fold.
@@ -144,58 +148,56 @@ class DrawnFolds:
 
 
 def draw_inner_folds(
-    strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold: int, folds: int
+    strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold_number: int, n_folds: int
 ) -> DrawnFolds | None:
     """Split the training rows of a fold into inner folds, stratified, and with each group in one inner fold.
 
     Parameters
     ----------
-    strata, groups : of all rows, as `y` and `groups` of `DrawnFolds`.
+    strata, groups : those of all rows, as `y` and `groups` of `DrawnFolds`.
     design : how all rows are split.
     rows : int (n,), the numbers of the training rows.
-    fold : the number of the fold; the seed of the inner folds depends on it.
-    folds : the number of inner folds; there are fewer if there are fewer training rows or groups.
+    fold_number : the number of the outer fold; the seed of the inner folds depends on it.
+    n_folds : the number of inner folds; there are fewer if there are fewer training rows or groups.
 
     Returns
     -------
-    The inner folds, in which rows are counted within `rows`; None if there are fewer than two rows or groups.
+    The inner folds, whose row numbers are indices of `rows`; None if there are fewer than two rows or groups.
     """
     groups = None if groups is None else groups[rows]
-    most = min(folds, len(rows) if groups is None else len(np.unique(groups)))
+    most = min(n_folds, len(rows) if groups is None else len(np.unique(groups)))
     if most < 2:
         return None
-    seed = _derive_seed(design.seed, fold, _INNER)
+    seed = _derive_seed(design.seed, fold_number, _INNER)
     return DrawnFolds(strata[rows], replace(design, folds=most, repeats=1, shares=(), seed=seed), groups)
 
 
 def _derive_seed(*numbers: int) -> int:
-    """Derive the seed of a random generator from several numbers; the same numbers give the same seed."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
-def _deal_rows_into_folds(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
-    """Deal rows into folds: int32 (rows,), the fold of each row; parameters are as for `DrawnFolds`."""
+def _assign_folds_to_rows(y: np.ndarray, groups: np.ndarray | None, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row, int32 (rows,); see `DrawnFolds` for `y` and `groups`."""
     if groups is None:
-        return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_multilabel_rows_into_folds(y, folds, seed)
+        return draw_folds(y, n_folds, seed) if y.ndim == 1 else _assign_folds_to_multilabel_rows(y, n_folds, seed)
     from sklearn.model_selection import StratifiedGroupKFold
 
-    if y.ndim > 1 or np.bincount(y).max(initial=0) < folds:  # which StratifiedGroupKFold refuses
+    if y.ndim > 1 or np.bincount(y).max(initial=0) < n_folds:  # which StratifiedGroupKFold refuses
         y = np.zeros(len(y), np.int32)
     fold = np.empty(len(y), np.int32)
-    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed % (1 << 32))
+    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed % (1 << 32))
     with warnings.catch_warnings(action="ignore"):  # of rare classes, which are in some folds only
         for number, (_, rows) in enumerate(splitter.split(y, y, groups)):
             fold[rows] = number
     return fold
 
 
-def _deal_multilabel_rows_into_folds(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
-    """Deal rows into folds so that each label, and all rows, are spread evenly (Sechidis and others 2011).
+def _assign_folds_to_multilabel_rows(truth: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row, int32 (rows,), so that each label is spread evenly (Sechidis and others 2011).
 
-    The rarest label comes first, with all its rows at once. Each row that is in no fold yet goes to the fold that has
-    fewest rows of the label. Rows with the same labels follow each other, so that they go to different folds.
-
-    `truth` is bool (rows, labels). The result is int32 (rows,), the fold of each row.
+    `truth` is bool (rows, labels), whether a row has each label. The rarest label comes first, with all its rows at
+    once. Each row that is in no fold yet goes to the fold that has fewest rows of the label. Rows with the same labels
+    follow each other, so that they go to different folds.
     """
     rng = np.random.default_rng(seed)
     fold = np.full(len(truth), -1, np.int32)
@@ -205,10 +207,10 @@ def _deal_multilabel_rows_into_folds(truth: np.ndarray, folds: int, seed: int) -
     for label in [*np.argsort(truth.sum(axis=0), kind="stable").tolist(), None]:
         chosen = np.ones(len(truth), bool) if label is None else truth[:, label]
         rows = order[(chosen & (fold < 0))[order]]
-        have = np.bincount(fold[chosen & (fold >= 0)], minlength=folds)
-        in_fold = np.bincount(fold[fold >= 0], minlength=folds)
+        have = np.bincount(fold[chosen & (fold >= 0)], minlength=n_folds)
+        in_fold = np.bincount(fold[fold >= 0], minlength=n_folds)
         # A fold that has h of the rows takes turns from h on, so that folds with fewer come first.
-        turns = (have[:, None] + np.arange(-(-len(rows) // folds) + int(have.max()) + 1)).ravel()
-        owner = np.repeat(np.arange(folds), len(turns) // folds)
-        fold[rows] = owner[np.lexsort((rng.permutation(folds)[owner], in_fold[owner], turns))[: len(rows)]]
+        turns = (have[:, None] + np.arange(-(-len(rows) // n_folds) + int(have.max()) + 1)).ravel()
+        owner = np.repeat(np.arange(n_folds), len(turns) // n_folds)
+        fold[rows] = owner[np.lexsort((rng.permutation(n_folds)[owner], in_fold[owner], turns))[: len(rows)]]
     return fold

@@ -21,13 +21,13 @@ _NO_JOURNAL = "this is not a journal of an evaluation; name another file"
 
 
 class Journal:
-    """A text file of JSON lines: the first says what is evaluated, and each other line has the results of one fold of a
-    task.
+    """Stores results in a text file of JSON lines; the first says what is evaluated, each other has those of one fold.
 
     Parameters
     ----------
     path : the path of the file, which is created or continued. An unfinished last line is dropped.
-    data, design : what is evaluated.
+    data : the name and the rows of each data set.
+    design : how chains are compared.
 
     Attributes
     ----------
@@ -65,23 +65,22 @@ class Journal:
             except (ValueError, TypeError, RecursionError):
                 damaged = quoted(line.rstrip("\n"), 40)
                 raise FilterkitError(
-                    f"{path}:{number}: this line is damaged: {damaged}; remove it, and its part is evaluated again"
+                    f"{path}:{number}: this line is damaged: {damaged}; remove it, and its fold is evaluated again"
                 ) from None
         if len(whole) < len(lines):
             self._file.truncate(sum(len(line.encode()) for line in whole))
         if not whole:
-            self._write_line(about)
+            self._write_json_line(about)
 
     def add_results(self, results: list[Result]) -> None:
         """Append the results of all chains on one fold to the file, and to `results`."""
-        self._write_line([result._asdict() for result in results])
+        self._write_json_line([result._asdict() for result in results])
         self.results += results
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
-    def _check_same_evaluation(self, line: str, about: dict[str, Any]) -> None:
+    def _check_same_evaluation(self, line: str, expected: dict[str, Any]) -> None:
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
@@ -89,14 +88,14 @@ class Journal:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise FilterkitError(f"{self._path}: {_NO_JOURNAL}")
         found = {**{field.name: field.default for field in fields(Design)}, **found}  # earlier versions had fewer
-        other = [name.replace("_", " ") for name in about if found.get(name) != about[name]]
+        other = [name.replace("_", " ") for name in expected if found.get(name) != expected[name]]
         if other:
             raise FilterkitError(
                 f"{self._path}: this is the journal of another evaluation (not the same {', '.join(other)}); "
                 "name another file"
             )
 
-    def _write_line(self, data: Any) -> None:
+    def _write_json_line(self, data: Any) -> None:
         try:
             self._file.write(json.dumps(data) + "\n")
             self._file.flush()
@@ -109,9 +108,12 @@ def evaluate_all_parts(
 ) -> list[Result]:
     """Evaluate the folds that the journal does not have yet, and return the results of all, in the order of folds.
 
-    The journal gets each result at once, and is closed at the end; None for no journal. `shows_progress` says whether
-    to show how many folds are done; None shows it on a terminal only. `evaluator` and `engine` are as for
-    `evaluate_parts`.
+    Parameters
+    ----------
+    evaluator : the data sets and chains.
+    engine : evaluates folds if there is work for seconds.
+    shows_progress : whether to show how many folds are done; None shows it on a terminal only.
+    journal : gets the results of each fold at once, and is closed at the end; None for no journal.
     """
     found = [] if journal is None else journal.results
     done = {result[:3] for result in found}
@@ -133,7 +135,7 @@ def evaluate_all_parts(
 
 
 def _hash_batch(batch: Batch) -> str:
-    """Compute a hash of the rows and their schema, as a text of 16 characters."""
+    """Return a hash of the rows and their schema, 16 characters."""
     schema = batch.schema
     about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
     digest = hashlib.sha256(repr(about).encode())

@@ -10,7 +10,7 @@ _DECLARED = tomllib.loads(Path(__file__).with_name("measures.toml").read_text(en
 
 
 def _list_measures_with(key: str, value: Any = True) -> tuple[str, ...]:
-    """Return the names of the measures that are declared with a value of a key, in the order of the file."""
+    """List the names of the measures whose declaration has the value `value` for `key`, in the order of the file."""
     return tuple(name for name, about in _DECLARED.items() if about.get(key) == value)
 
 

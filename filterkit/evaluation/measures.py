@@ -22,9 +22,9 @@ _MOST_POINTS = 1000  # of a fold
 
 
 def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ...] = MEASURES) -> None:
-    """Check that a measure is one of classes or, if `is_numeric`, of predicted numbers.
+    """Raise UsageError if a measure does not suit what is predicted: classes or, if `is_numeric`, numbers.
 
-    Raise UsageError if it is not suitable; the message begins with `flag`, and names those of the `choices` that are.
+    The message begins with `flag`, and lists those of the `choices` that are suitable.
     """
     if (name in OF_NUMBERS) != is_numeric:
         of = "classes" if is_numeric else "numbers"
@@ -45,7 +45,7 @@ def find_best(values: Any, measure: str) -> int | None:
 
     Returns
     -------
-    The number of the candidate, from 0; None if no fold counts.
+    The index of the candidate; None if no fold counts.
     """
     folds = np.asarray(values, np.float64)
     defined = folds[~np.isnan(folds).any(axis=1)] if folds.size else folds
@@ -58,9 +58,10 @@ def find_best(values: Any, measure: str) -> int | None:
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str, float]:
-    """Compute the measures `names` of an outcome, in that order, each from 0 to 1 unless said otherwise, or NaN.
+    """Compute measures of predictions; return a number or NaN by name, from 0 to 1 unless said otherwise.
 
-    By default they are all of `OF_CLASSES` or, of predicted numbers, of `OF_NUMBERS`, see `measure_number_predictions`.
+    `names` are the measures, in order; by default all of `OF_CLASSES` or, of predicted numbers, all of `OF_NUMBERS`,
+    see `measure_number_predictions`.
 
     ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
     right cells, one for each row and label or target, which is 1 − ``hamming_loss``. ``subset_accuracy`` is the share
@@ -106,8 +107,8 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     If the fold has no positive row of a task, only its specificity is defined; without a negative row, specificity and
     auc are undefined. The average is over the other tasks, and NaN if there are none. So a class that is absent from
     the fold does not lower the precision, where scikit-learn would count a 0. ``micro_`` measures do count its false
-    positives; they are NaN only if no task has a positive row. Without scores, their measures are NaN. Raise ValueError
-    if the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
+    positives; they are NaN only if no task has a positive row. Without scores, the measures of scores are NaN. Raise
+    ValueError if the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
     """
     truth, predicted = outcome.truth, outcome.predicted
     scores = np.zeros(truth.shape) if outcome.scores is None else outcome.scores
@@ -165,29 +166,31 @@ def _measure_ranking_of_labels(outcome: Outcome) -> Iterable[Any]:
     return (np.average(each, weights=outcome.weights) for each in found)
 
 
-def _measure_confusion_rates(outcome: Outcome) -> Iterable[Any]:
+def _measure_precision_and_recall(outcome: Outcome) -> Iterable[Any]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
     counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
-    *rates, specificity = _compute_rates(*counts)
-    *micro_rates, _ = _compute_rates(*counts.sum(axis=1))
+    *rates, specificity = _compute_precision_recall_f1_specificity(*counts)
+    *micro_rates, _ = _compute_precision_recall_f1_specificity(*counts.sum(axis=1))
     return *rates, *micro_rates, rates[1], specificity
 
 
-def _measure_ranking_of_rows(outcome: Outcome) -> Iterable[Any]:
+def _measure_auc_and_top_precision(outcome: Outcome) -> Iterable[Any]:
     if outcome.scores is None:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
     weights, are_probabilities = outcome.row_weights, outcome.probabilities
-    return np.transpose([_compute_auc_and_precisions(*task, weights, are_probabilities) for task in zip(truth, scores)])
+    return np.transpose(
+        [_compute_auc_and_precisions_of_task(*task, weights, are_probabilities) for task in zip(truth, scores)]
+    )
 
 
 def _measure_kappa_and_mcc(outcome: Outcome) -> Iterable[Any]:
-    """Measure Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004), of each matrix
-    of `count_confusion_matrices`. Both are NaN if all rows are of one true class."""
+    """Compute Cohen's kappa of each confusion matrix, and Matthews' correlation for several classes (Gorodkin 2004).
+    Both are NaN if all rows are of one true class."""
     found = []
-    for matrix in count_confusion_matrices(outcome):
+    for matrix in compute_confusion_matrices(outcome):
         rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
         if np.count_nonzero(true) < 2:
             found.append((np.nan, np.nan))
@@ -199,7 +202,7 @@ def _measure_kappa_and_mcc(outcome: Outcome) -> Iterable[Any]:
     return np.transpose(found)
 
 
-def _measure_probabilities(outcome: Outcome) -> Iterable[Any]:
+def _measure_log_loss_and_brier(outcome: Outcome) -> Iterable[Any]:
     truth, scores = outcome.truth, outcome.scores
     if scores is None or not outcome.probabilities or scores.min() < 0 or scores.max() > 1:
         return np.nan, np.nan
@@ -221,18 +224,18 @@ _GROUPS = {
     (
         *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
         *("sensitivity", "specificity"),
-    ): _measure_confusion_rates,
-    ("auc", "p20", "bep", "pr_auc"): _measure_ranking_of_rows,
+    ): _measure_precision_and_recall,
+    ("auc", "p20", "bep", "pr_auc"): _measure_auc_and_top_precision,
     ("kappa", "mcc"): _measure_kappa_and_mcc,
-    ("log_loss", "brier"): _measure_probabilities,
+    ("log_loss", "brier"): _measure_log_loss_and_brier,
     ("one_error", "coverage", "ranking_loss", "lrap"): _measure_ranking_of_labels,
 }
 
 
-def count_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
-    """Count the rows of each true (first axis) and predicted value by weight, for each class, label or target.
+def compute_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
+    """Compute the confusion matrix of the class, or of each label or target: weights by true and predicted value.
 
-    For a single task, the matrix is float64 (2, 2): the positive rows and the others. For k tasks that exclude each
+    For a single task, a matrix is float64 (2, 2): the positive rows and the others. For k tasks that exclude each
     other, it is float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
     """
     found = []
@@ -247,15 +250,17 @@ def count_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
     return found
 
 
-def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Compute precision, recall, f1 and specificity from counts of any shape; NaN where they are undefined."""
+def _compute_precision_recall_f1_specificity(
+    tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Compute the four rates from counts of one shape; each is NaN where it is undefined."""
     positive, negative = tp + fn, fp + tn
     shares = divide_or_zero(tp, tp + fp), divide_or_zero(tp, positive), divide_or_zero(2 * tp, 2 * tp + fp + fn)
     precision, recall, f1 = (np.where(positive > 0, share, np.nan) for share in shares)
     return precision, recall, f1, np.where(negative > 0, divide_or_zero(tn, negative), np.nan)
 
 
-def _compute_auc_and_precisions(
+def _compute_auc_and_precisions_of_task(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, are_probabilities: bool
 ) -> tuple[float, float, float, float]:
     """Compute auc, p20, bep and pr_auc of one task from its scores; all are NaN if no row is positive.
@@ -280,14 +285,14 @@ def _compute_auc_and_precisions(
     return auc, p20, bep, np.diff(found) @ precision / positive
 
 
-def _rank_scores_descending(scores: np.ndarray, typical: float) -> np.ndarray:
-    """Rank scores: int64 (rows,), 0 for the highest score, 1 for the next lower one, and so on; equal scores tie.
-    Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one."""
+def _rank_scores_descending(scores: np.ndarray, typical_size: float) -> np.ndarray:
+    """Return the rank of each score, int64 (rows,): 0 for the highest, 1 for the next lower one; equal scores tie.
+    Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of `typical_size`, or of the size of the smaller."""
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     size = np.abs(ordered)
     with np.errstate(invalid="ignore", over="ignore"):
-        apart = ordered[:-1] - ordered[1:] > _TIED * np.maximum(np.minimum(size[:-1], size[1:]), typical)
+        apart = ordered[:-1] - ordered[1:] > _TIED * np.maximum(np.minimum(size[:-1], size[1:]), typical_size)
     group = np.empty(len(scores), np.int64)
     group[order] = np.append(0, np.cumsum(apart))
     return group
@@ -297,7 +302,7 @@ def _rank_scores_descending(scores: np.ndarray, typical: float) -> np.ndarray:
 
 
 def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
-    """Compute the measures `OF_NUMBERS`, each the mean over targets for which it is defined, or NaN.
+    """Compute the measures `OF_NUMBERS` by name, each the mean over the targets for which it is defined, or NaN.
 
     For errors e = prediction − number, means over rows by weight, and the means m of the numbers of the training rows:
 
@@ -330,15 +335,13 @@ def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
 def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) -> np.ndarray:
     """Compute the sums over rows that `compute_error_measures` needs: float64 (10, targets).
 
-    The sums of several parts of the rows may be added up.
-
-    They are the weighted sums of 1, a, b, a², b², ab, |e|, e², |d| and d². Here a is the distance of the true number
-    from the first of the `centers`, b that of the prediction from the second, e = prediction − number and
-    d = number − m.
+    They are the weighted sums of 1, a, b, a², b², ab, |e|, e², |d| and d². Here a is the true number less the first of
+    the `centers`, b the prediction less the second, e the prediction less the true number, and d the true number less
+    the mean m of the training rows. The sums of several parts of the rows may be added up.
 
     Parameters
     ----------
-    outcome : the numbers, the predictions and the means m of the training rows.
+    outcome : the true numbers, the predictions and m.
     centers : two arrays, float64 (targets,) each, the same for all parts; None for m twice.
     """
     of_true, of_said = (outcome.means, outcome.means) if centers is None else centers
@@ -350,9 +353,9 @@ def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = Non
 
 
 def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute measures from the sums of `sum_error_terms`: by name, float64 (targets,), NaN where undefined.
+    """Compute mae, rmse, r2, pearson, rae and rrse from the sums of `sum_error_terms`, for each target.
 
-    These are the `OF_NUMBERS` without spearman and medae; `measure_number_predictions` has their formulas.
+    Return float64 (targets,) by name, NaN where undefined; `measure_number_predictions` has the formulas.
     """
     weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean, squares_of_mean = sums
     with np.errstate(all="ignore"):
@@ -377,9 +380,9 @@ def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]:
-    """List the name, the true numbers and the predicted numbers of each target, as `Result.points` holds them.
+    """List for each target its name, the list of its true numbers, and the list of the predicted ones.
 
-    If there are more than 1000 rows, only some are listed, at equal distances. `names` are those of the targets.
+    Of more than 1000 rows only some are listed, at equal distances. `names` are those of the targets.
     """
     rows = slice(None, None, -(-len(outcome.truth) // _MOST_POINTS))
     columns = zip(names, outcome.truth[rows].T.tolist(), outcome.predicted[rows].T.tolist())
@@ -387,8 +390,8 @@ def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]
 
 
 def _rank_columns(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Rank the numbers of each column: a rank is the weight of all rows with smaller numbers, and half the weight of
-    those with the same number."""
+    """Return the rank of each number in its column, float64 (rows, columns): the weight of the rows with smaller
+    numbers, and half the weight of those with the same number."""
     ranks = np.empty(values.shape)
     for column, own in enumerate(values.T):
         _, group = np.unique(own, return_inverse=True)

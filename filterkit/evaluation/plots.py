@@ -13,7 +13,7 @@ import numpy as np
 
 from filterkit.data.arithmetic import divide_or_zero
 from filterkit.errors import UsageError, visible
-from filterkit.evaluation.comparison import find_best_pair, find_methods_near_best
+from filterkit.evaluation.comparison import find_best_pair_of_methods, find_methods_near_best
 from filterkit.evaluation.figures import (
     COLOURS,
     LETTERS,
@@ -22,7 +22,7 @@ from filterkit.evaluation.figures import (
     add_panel_title,
     compute_panel_height_for_names,
     draw_lines,
-    make_panels,
+    make_figure_with_panels,
     mark_panel_empty,
     save_figure,
     use_paper_style,
@@ -43,16 +43,10 @@ _MOST_NUMBERED = 12  # classes of a matrix whose cells have room for numbers
 
 
 def check_plot_options(path: str | None, figure: str | None = None) -> None:
-    """Check, before any work, that the figure that the options ask for can be written.
+    """Raise UsageError if the figure that the options ask for cannot be written, before any work.
 
-    Parameters
-    ----------
-    path : the value of ``--plot``; None without it.
-    figure : the value of ``--figure``; None without it.
-
-    Raises
-    ------
-    UsageError : the ending of `path` is not that of a picture, matplotlib is missing, or there is a figure but no path.
+    `path` and `figure` are the values of ``--plot`` and ``--figure``; None without them. It is an error if the ending
+    of the path is not that of a picture, matplotlib is missing, or there is a figure but no path.
     """
     if path is None:
         if figure is not None:
@@ -83,7 +77,7 @@ def write_figure(figure: str, results: Results, measures: list[str], path: str) 
 
 
 def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
-    """Draw one of the `FIGURES`, as a figure of matplotlib.
+    """Draw one of the `FIGURES`, and return it as a figure of matplotlib.
 
     Raise UsageError if the results lack what the figure shows.
     """
@@ -92,11 +86,11 @@ def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
 
 
 def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
-    """Draw learning curves, a panel for each measure: the mean and its standard error, by the share of rows trained on.
-    With a single share, each row of a panel is a chain instead."""
+    """Draw a panel of learning curves for each measure: the mean and its standard error, by the share of rows trained
+    on. With a single share, draw the means of the chains instead."""
     if len(results.shares) == 1:
         return _draw_means_of_chains(results, measures)
-    figure, panels = make_panels(len(measures), compute_panel_height_for_names(len(results.chains)))
+    figure, panels = make_figure_with_panels(len(measures), compute_panel_height_for_names(len(results.chains)))
     x, lines = np.array(results.shares) * 100, []
     has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
     for panel, measure in zip(panels, measures):
@@ -114,7 +108,7 @@ def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
     names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
     positions = heights.cumsum() - heights / 2
-    figure, panels = make_panels(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
+    figure, panels = make_figure_with_panels(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
     for panel, measure in zip(panels, measures):
         mean, error = results.compute_means_and_errors(measure)[:, 0].T
         for position in positions:
@@ -140,8 +134,8 @@ def _make_measure_title(measure: str) -> str:
 
 
 def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
-    """Return the note below a figure that says what its points and bars are."""
-    count, units = results.compared_over
+    """Return the note below a figure that says what its points and, if it `has_bars`, its bars are."""
+    count, units = results.compared_count_and_unit
     if count == 1:
         return "Values on the test set."
     bars = "; bars show one standard error to either side" if has_bars else ""
@@ -149,9 +143,9 @@ def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
 
 
 def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
-    """Put ticks at the shares, in percent, on the horizontal axis; those for which there is room have a number.
+    """Put ticks at the shares, in percent, on the horizontal axis, with a number where there is room for one.
 
-    The axis is logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending.
+    The axis becomes logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending.
     """
     from matplotlib.ticker import NullLocator
 
@@ -185,12 +179,12 @@ def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
         raise UsageError(
             f"--figure near-best: measures must be from 0 to 1, which {min(unfit)} is not; choose another --measure"
         )
-    figure, panels = make_panels(len(measures), compute_panel_height_for_names(len(methods) + 1))
+    figure, panels = make_figure_with_panels(len(measures), compute_panel_height_for_names(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):
         best = results.compute_best_of_each_method(measure)
         shares = np.array([find_methods_near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
-        pair = np.array([find_best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
+        pair = np.array([find_best_pair_of_methods(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
         add_panel_title(panel, _make_measure_title(measure))
@@ -199,7 +193,7 @@ def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
         panel.xaxis.set_major_formatter("{x:g}%")
         panel.yaxis.set_major_formatter("{x:g}%")
     about = f"Of {len(results.tasks)} tasks, the share on which each method is within a distance of the best one"
-    draw_lines(figure, panels, lines, f"{about}; of the best pair, one of the two.", every=5)
+    draw_lines(figure, panels, lines, f"{about}; of the best pair, one of the two.", marker_step=5)
     return figure
 
 
@@ -208,15 +202,15 @@ def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     if not results.can_be_ranked:
         raise UsageError("--figure ranks: it needs results of at least three chains and two tasks; choose another")
     names = [wrap_name(name, 24).split("\n") for name in results.chains]
-    step = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
+    name_height = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
     is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS
-    height = 1.0 + step * ((len(names) + 1) // 2) * 0.3
-    figure, panels = make_panels(len(measures), height, most=1 if is_long else 2, is_wide=is_long)
+    height = 1.0 + name_height * ((len(names) + 1) // 2) * 0.3
+    figure, panels = make_figure_with_panels(len(measures), height, max_columns=1 if is_long else 2, is_wide=is_long)
     for panel, measure in zip(panels, measures):
         add_panel_title(panel, TITLES[measure])
         ranks = results.rank_chains(measure, len(results.shares) - 1)
         if ranks.tasks > 1:
-            _draw_rank_diagram(panel, ["\n".join(lines) for lines in names], step, ranks)
+            _draw_rank_diagram(panel, ["\n".join(lines) for lines in names], name_height, ranks)
         else:
             mark_panel_empty(panel)
     of = f"trained on {results.shares[-1] * 100:.3g}% of all rows; " if len(results.shares) > 1 else ""
@@ -228,26 +222,26 @@ def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     return figure
 
 
-def _draw_rank_diagram(panel: Any, names: list[str], step: float, found: MethodRanks) -> None:
+def _draw_rank_diagram(panel: Any, names: list[str], name_height: float, ranks: MethodRanks) -> None:
     """Draw a critical-difference diagram: mean ranks, and bars over chains that Nemenyi's test does not tell apart.
-    `names` are those of the chains, and `step` is the distance of two names on the vertical axis."""
-    first, last, top = 1.0, float(len(names)), 0.25 * (len(found.groups) + 1)
+    `names` are those of the chains; `name_height` is the distance of two names in units of the vertical axis."""
+    first, last, top = 1.0, float(len(names)), 0.25 * (len(ranks.groups) + 1)
     margin, rows = 0.02 * (last - first), (len(names) + 1) // 2
     style = {"color": "black", "solid_capstyle": "butt"}
-    panel.plot([first, min(first + found.limit, last)], [-1.3, -1.3], lw=0.8, marker="|", ms=4, **style)
-    about = f"critical difference {found.limit:.2f}, p = {found.p:.2g}"
+    panel.plot([first, min(first + ranks.limit, last)], [-1.3, -1.3], lw=0.8, marker="|", ms=4, **style)
+    about = f"critical difference {ranks.limit:.2f}, p = {ranks.p:.2g}"
     panel.text(first, -1.45, about, ha="left", va="bottom")
-    for height, group in enumerate(found.groups, 1):
-        ends = found.mean[[group[0], group[-1]]] + np.array([-0.01, 0.01]) * (last - first)
+    for height, group in enumerate(ranks.groups, 1):
+        ends = ranks.mean[[group[0], group[-1]]] + np.array([-0.01, 0.01]) * (last - first)
         panel.plot(ends, [0.25 * height] * 2, lw=2.2, color=COLOURS[1], solid_capstyle="butt")
-    for position, chain in enumerate(found.order):
+    for position, chain in enumerate(ranks.order):
         is_left = position < rows
-        depth = top + step * (0.5 + (position if is_left else len(names) - 1 - position))
+        depth = top + name_height * (0.5 + (position if is_left else len(names) - 1 - position))
         edge, side, move = (first, "right", -margin) if is_left else (last, "left", margin)
-        rank = found.mean[chain]
+        rank = ranks.mean[chain]
         panel.plot([rank, rank, edge], [0, depth, depth], lw=0.6, **style)
         panel.text(edge + move, depth, f"{names[chain]} {rank:.2f}", ha=side, va="center", parse_math=False)
-    panel.set_ylim(top + step * (rows + 0.2), -2.2)
+    panel.set_ylim(top + name_height * (rows + 0.2), -2.2)
     panel.set_xlim(first, last)
     panel.set_xticks(range(1, len(names) + 1, max(round(len(names) / 6), 1)))
     panel.xaxis.tick_top()
@@ -272,20 +266,23 @@ def _draw_confusion_matrices(results: Results, _: list[str]) -> Any:
     return figure
 
 
-def _make_task_panels(results: Results, field: str, name: str, lack: str) -> tuple[Any, Iterator[tuple[Any, Any]]]:
+def _make_task_panels(
+    results: Results, field: str, figure_name: str, reason_if_empty: str
+) -> tuple[Any, Iterator[tuple[Any, Any]]]:
     """Make a figure with a panel for each task and chain, at the largest share of rows to train on.
 
-    The title of a panel names data, task, label and chain, as far as they are not the same for all panels.
+    The title of a panel names data, task, label and chain, as far as they are not the same for all panels. Raise
+    UsageError if there is nothing to draw, for the reason `reason_if_empty`, or more than fits on a page.
 
     Parameters
     ----------
     results : of evaluations.
     field : ``confusion`` or ``points``, the field of `Result` that is drawn.
-    name, lack : the name of the figure and, for the error, why there may be nothing to draw.
+    figure_name, reason_if_empty : for messages.
 
     Returns
     -------
-    The figure; and pairs of a panel and the `PooledPredictions.found` to draw in it.
+    The figure; and pairs of a panel and the pooled predictions to draw in it, `PooledPredictions.found`.
     """
     from filterkit.evaluation.results import pool_predictions_over_folds
 
@@ -293,14 +290,14 @@ def _make_task_panels(results: Results, field: str, name: str, lack: str) -> tup
     sizes = [len(each.found.true_or_predicted_values) if field == "confusion" else 0 for each in every]
     pooled = [each for each in every if each.share == results.shares[-1]]
     if not pooled:
-        raise UsageError(f"--figure {name}: {lack}")
+        raise UsageError(f"--figure {figure_name}: {reason_if_empty}")
     most, columns, height = next(limits[1:] for limits in _MATRICES if max(sizes) <= limits[0])
     if len(pooled) > most:
         raise UsageError(
-            f"--figure {name}: {len(pooled)} panels do not fit on one page (at most {most}); "
+            f"--figure {figure_name}: {len(pooled)} panels do not fit on one page (at most {most}); "
             "use results of fewer tasks or chains"
         )
-    figure, panels = make_panels(len(pooled), height, columns)
+    figure, panels = make_figure_with_panels(len(pooled), height, columns)
     datas, tasks = {each.data for each in pooled}, {(each.data, each.task) for each in pooled}
     is_shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in pooled}) > 1)
     for panel, each in zip(panels, pooled):
@@ -309,10 +306,10 @@ def _make_task_panels(results: Results, field: str, name: str, lack: str) -> tup
     return figure, zip(panels, (each.found for each in pooled))
 
 
-def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any) -> None:
-    """Draw a matrix of weights, float64 (true classes, predicted classes), shaded by the share of the class."""
+def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, colormap: Any) -> None:
+    """Draw a matrix of weights, float64 (true classes, predicted classes), shaded by the share of the true class."""
     shares = divide_or_zero(weights, weights.sum(axis=1, keepdims=True))
-    panel.imshow(shares, cmap=shades, vmin=0, vmax=1, interpolation="nearest")
+    panel.imshow(shares, cmap=colormap, vmin=0, vmax=1, interpolation="nearest")
     shown = [wrap_name(name, 12) for name in names]
     is_wide = max(map(len, shown)) > 3
     panel.set_xticks(range(len(names)), shown, rotation=90 if is_wide and len(names) > 3 else 0, parse_math=False)
@@ -328,7 +325,8 @@ def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, sh
 
 
 def _draw_predicted_numbers(results: Results, _: list[str], of_residuals: bool) -> Any:
-    """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
+    """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals
+    against predicted ones."""
     lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
     name = "residuals" if of_residuals else "predicted"
     figure, panels = _make_task_panels(results, "points", name, lack)

@@ -18,17 +18,17 @@ _SAMPLE = "sample"
 
 
 class PredefinedFolds:
-    """The folds that the user gives for a data set; it has the attributes and methods of `DrawnFolds`.
+    """Holds the folds that the user gives for a data set, in place of `DrawnFolds`.
 
     Parameters
     ----------
-    folds : in order.
+    folds : the folds, in order.
     n_rows : how many rows the data set has.
 
     Attributes
     ----------
     count : the number of folds.
-    shares : the mean size of each sample as a share of the largest one.
+    shares : for each point of a learning curve, the mean number of rows to train on as a share of the largest one.
     """
 
     def __init__(self, folds: list[Fold], n_rows: int) -> None:
@@ -37,12 +37,12 @@ class PredefinedFolds:
         self.shares = tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
 
     def make_fold(self, number: int) -> Fold:
-        """Return one of the folds; `number` is from 0."""
+        """Return fold `number`, from 0."""
         return self.folds[number]
 
     @property
     def digest(self) -> str:
-        """A hash of the row numbers of all folds, 16 characters, by which a journal recognizes the folds."""
+        """The hash of the row numbers of all folds, 16 characters, by which a journal recognizes the folds."""
         digest = hashlib.sha256()
         for fold in self.folds:
             for rows in (fold.test, *fold.training):
@@ -50,9 +50,10 @@ class PredefinedFolds:
         return digest.hexdigest()[:16]
 
     def select_rows(self, chosen: np.ndarray) -> PredefinedFolds:
-        """Return the folds with only the `chosen` rows, bool (rows,), which are numbered anew from 0.
+        """Return new folds of only the `chosen` rows, bool (rows,), which are numbered anew from 0.
 
-        Raise FilterkitError if a fold has no row to train or to test on left, or two samples have as many rows.
+        Raise FilterkitError if a fold has no row left to train or to test on, or if two samples of a learning curve
+        have the same number of rows.
         """
         number = np.cumsum(chosen) - 1
         folds = []
@@ -65,13 +66,13 @@ class PredefinedFolds:
         own = PredefinedFolds(folds, int(np.count_nonzero(chosen)))
         if len(set(own.shares)) < len(own.shares):
             raise FilterkitError(
-                "two samples of the splits have the same number of rows to train on, so a learning curve has no place "
-                "for both; leave one out"
+                "two samples of the splits have the same number of rows to train on, so they would be one point of a "
+                "learning curve; leave one out"
             )
         return own
 
-    def describe_untested_rows(self) -> str:
-        """Describe rows that are tested in no fold, or more often than others; "" if all are tested equally often."""
+    def describe_rows_tested_unevenly(self) -> str:
+        """Say how many rows are tested in no fold, or in how many folds rows are tested; "" if all in equally many."""
         times = np.bincount(np.concatenate([fold.test for fold in self.folds]), minlength=self.n_rows)
         if untested := int(np.count_nonzero(times == 0)):
             return f"{untested:,} of {self.n_rows:,} rows are tested in no fold"
@@ -80,12 +81,12 @@ class PredefinedFolds:
 
 
 def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray, list[str | None], Batch]:
-    """Take one attribute out of the rows; return its values and the rows without it.
+    """Split rows into the values of attribute `name`, and the rows without it.
 
     Returns
     -------
     codes : int64 (rows,), the index in `values` of the value of each row.
-    values : the distinct values as texts; one is None if a value is missing.
+    values : the distinct values as texts; None stands for a missing one.
     rest : the rows without the attribute.
 
     Raises
@@ -115,7 +116,7 @@ def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray
 
 
 def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, Batch]:
-    """Make a fold of each value of an attribute; return the folds, and the rows without the attribute.
+    """Make a fold of each value of the attribute `name`; return the folds, and the rows without the attribute.
 
     Raise FilterkitError if there is no such attribute, a value is missing, or there are fewer than two values.
     """
@@ -143,12 +144,13 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
     splits : the rows of the file. Its attributes are type (TRAIN or TEST), rowid (from 0), repeat, fold and, if there
         are learning curves, sample (from 0); in any order and case.
     n_rows : how many rows the data set has.
-    path : of the file, for messages.
+    path : the path of the file, for messages.
 
     Raises
     ------
-    FilterkitError : an attribute is missing or has other values; a fold or sample has no rows to train or to test on,
-        or one row twice; or a row number is not of the data set.
+    FilterkitError : an attribute is missing or has other values; there are no rows; a fold or sample has no rows to
+        train or to test on, or has a row twice; its samples differ in the rows to test on; or the data set has no row
+        of a number.
     """
     columns = _read_split_columns(splits, path)
     is_test, row, repeat, fold = (columns[name] for name in _COLUMNS)
@@ -193,9 +195,10 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
 
 
 def _read_split_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
-    """Read the columns of a file of splits as whole numbers: int64 (rows,) by lower-case name.
+    """Read the columns of a file of splits as whole numbers; return int64 (rows,) by lower-case name.
 
-    In the column ``type``, 1 stands for TEST and 0 for TRAIN.
+    In the column ``type``, 1 stands for TEST and 0 for TRAIN. Raise FilterkitError if a column is missing, or a
+    value in it is missing or wrong.
     """
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}

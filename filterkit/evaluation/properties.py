@@ -7,15 +7,15 @@ import numpy as np
 from filterkit.data.batch import Batch
 
 
-def measure_training_rows(batch: Batch) -> tuple[int | None, int, float]:
-    """Measure training rows, whose class or labels are known.
+def count_positives_columns_and_nonzeros(batch: Batch) -> tuple[int | None, int, float]:
+    """Count three properties of training rows, whose class or labels are known.
 
     Returns
     -------
-    positives : the rows of the positive class; without one, of the rarest class or label that has rows. None for
-        numbers.
+    positives : the number of rows of the positive class; without one, of the rarest class or label that has rows. None
+        for a numeric class.
     columns : the number of features.
-    nonzeros : the mean number of values in a row that are not zero, 0 without rows. Of dense rows all nominal values
+    nonzeros : the mean number of values in a row that are not zero, 0 without rows. In dense rows all nominal values
         count.
     """
     schema, y, n_rows = batch.schema, batch.y, len(batch)

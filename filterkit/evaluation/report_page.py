@@ -28,26 +28,25 @@ def make_report_page(
     facts: Iterable[tuple[str, str]] = (),
     lines: Iterable[str] = (),
 ) -> bytes:
-    """Make a page about results, as UTF-8.
+    """Make an HTML page about results, as UTF-8.
 
     Parameters
     ----------
-    results : of one or several evaluations.
+    results : the results of one or several evaluations.
     shown : the measures that the page shows at first; the others can be chosen.
     command : the command line that made the page.
     facts : further facts about the evaluation: a name and a text each.
-    lines : what the page shows where scripts do not run.
+    lines : the text that the page shows where scripts do not run.
     """
     measures = [name for name in results.measures if not np.isnan(results.get_values_of_measure(name)).all()] or list(
         shown[:1]
     )
     shown = [name for name in shown if name in measures] or measures[:1]
 
-    def compute_by_share(function: Callable[[str, int], Any]) -> dict[str, list[Any]]:
-        """Call a function of a measure and the index of a share, for each measure and share."""
+    def compute_by_measure_and_share(function: Callable[[str, int], Any]) -> dict[str, list[Any]]:
         return {name: [function(name, share) for share in range(len(results.shares))] for name in measures}
 
-    matrices, notes = _choose_confusion_matrices(results)
+    matrices, notes = _select_confusion_matrices_for_page(results)
     if results.has_several_tasks:
         rows = [[data, task] for data, task in results.tasks]
     else:
@@ -67,17 +66,17 @@ def make_report_page(
         "chains": results.chains,
         "shares": results.shares,
         "rows": rows[:_MOST_ROWS],
-        "over": results.compared_over[1],
+        "over": results.compared_count_and_unit[1],
         "units": len(rows),
         "shown": list(shown),
         "measures": [{"name": name, "title": TITLES[name], "loss": name in LOSSES} for name in measures],
         "summary": {name: np.round(results.compute_means_and_errors(name), _DIGITS) for name in measures},
         "values": {
-            name: np.round(results.list_values_of_tasks_or_folds(name)[:_MOST_ROWS], _DIGITS) for name in measures
+            name: np.round(results.compute_values_by_task_or_fold(name)[:_MOST_ROWS], _DIGITS) for name in measures
         },
-        "ranks": compute_by_share(partial(_describe_rank_diagram, results)),
-        "wins": compute_by_share(results.count_wins),
-        "tests": compute_by_share(results.compare_pairs_of_chains),
+        "ranks": compute_by_measure_and_share(partial(_make_rank_diagram_data, results)),
+        "wins": compute_by_measure_and_share(results.count_wins_and_ties),
+        "tests": compute_by_measure_and_share(results.compare_pairs_of_chains),
         "unpaired": results.has_unpaired_splits(),
         "confusions": matrices,
         "points": [
@@ -91,8 +90,8 @@ def make_report_page(
 
 
 def _list_facts_of_results(results: Results) -> list[tuple[str, str]]:
-    """List facts about the results, such as how many folds there are: a name and a text each."""
-    rows, choices = results.rows, results.count_choices()
+    """List facts, such as how many folds there are, as pairs of a name and a text."""
+    rows, choices = results.rows, results.count_chosen_chains()
     sizes = ([row.train_rows for row in rows], [row.test_rows for row in rows])
     ends = (dict.fromkeys((min(each), max(each))) for each in sizes)  # one number if both are equal
     trained, tested = (" to ".join(f"{number:,}" for number in each) for each in ends)
@@ -110,8 +109,8 @@ def _list_facts_of_results(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _describe_rank_diagram(results: Results, measure: str, share: int) -> dict[str, Any] | None:
-    """Return the data of a diagram of critical differences; None if there are fewer than three chains or two tasks."""
+def _make_rank_diagram_data(results: Results, measure: str, share: int) -> dict[str, Any] | None:
+    """Return what report.js draws as a diagram of ranks; None if there are fewer than three chains or two tasks."""
     if not results.can_be_ranked or (found := results.rank_chains(measure, share)).tasks < 2:
         return None
     return {
@@ -123,10 +122,10 @@ def _describe_rank_diagram(results: Results, measure: str, share: int) -> dict[s
     }
 
 
-def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
-    """Choose the confusion matrices for which there is room, those of the largest share first.
+def _select_confusion_matrices_for_page(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
+    """Select the confusion matrices of at most 200,000 cells together, those of the largest share first.
 
-    Return the data of each, and a list with a note that says how many are left out, if any are.
+    Return the data of each for report.js, and a list of notes: one that says how many are left out, if any are.
     """
     pooled = sorted(pool_predictions_over_folds(results, "confusion"), key=lambda each: -each.share)
     n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
@@ -140,6 +139,6 @@ def _choose_confusion_matrices(results: Results) -> tuple[list[dict[str, Any]], 
 
 
 def _get_task_chain_and_share(pooled: PooledPredictions, results: Results) -> dict[str, Any]:
-    """Return the name of the task, and the indices of the chain and the share, that pooled folds come from."""
+    """Return the name of the task, and the indices of the chain and the share, as ``task``, ``chain`` and ``share``."""
     task = " · ".join(dict.fromkeys(text for text in (pooled.data, pooled.task, pooled.group) if text))
     return {"task": task, "chain": results.chains.index(pooled.chain), "share": results.shares.index(pooled.share)}

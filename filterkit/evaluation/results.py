@@ -20,7 +20,7 @@ from filterkit.evaluation.comparison import (
     compute_corrected_t_test,
     compute_mean_and_standard_error,
     compute_signed_rank_test,
-    list_pairs_of_methods,
+    list_pairs_to_test,
     rank_and_group_methods,
 )
 from filterkit.evaluation.confusion import PredictionCounts
@@ -46,8 +46,8 @@ def _parse_nonnegative_number(text: str) -> float:
     return float(amount) if isinstance(amount, float) else int(amount)
 
 
-def _parse_confusions(text: str) -> list[Any]:
-    """Parse the JSON text of confusion matrices: a list of [class, its values, [[true, predicted, weight], …]]."""
+def _parse_confusion_matrices(text: str) -> list[Any]:
+    """Parse JSON: a list of [class, its values, [[true, predicted, weight], …]]; raise ValueError if it is not."""
     found = json.loads(text)
     for name, values, cells in found:
         if not all(isinstance(text, str) for text in (name, *values)):
@@ -59,7 +59,7 @@ def _parse_confusions(text: str) -> list[Any]:
     return list(found)
 
 
-def _parse_points(text: str) -> list[Any]:
+def _parse_number_predictions(text: str) -> list[Any]:
     found = json.loads(text)
     for name, *numbers in found:
         if not isinstance(name, str) or len(numbers) != 2 or not np.isfinite(np.array(numbers, float)).all():
@@ -76,13 +76,13 @@ _KEYS: dict[str, Callable[[str], Any]] = {
 _LATER: dict[str, Callable[[str], Any]] = {
     **{"split": str, "positive": str},
     **dict.fromkeys(("train_positives", "columns", "nonzeros"), _parse_nonnegative_number),
-    **{"fold_name": str, "choice": str, "points": _parse_points, "confusion": _parse_confusions},
+    **{"fold_name": str, "choice": str, "points": _parse_number_predictions, "confusion": _parse_confusion_matrices},
 }
 _OPTIONAL = ("fold_name", "choice", "points", "confusion")  # columns that only some files have
 
 
 class Results:
-    """The results of one or several evaluations.
+    """Holds the results of one or several evaluations.
 
     Attributes
     ----------
@@ -122,13 +122,13 @@ class Results:
         return OF_CLASSES * (False in kinds) + OF_NUMBERS * (True in kinds)
 
     @property
-    def is_of_test_set(self) -> bool:
-        """Whether chains were trained on all rows of the data, and tested on rows of a file of their own."""
+    def has_separate_test_set(self) -> bool:
+        """Whether the chains were trained on all rows of the data, and tested on rows of another file."""
         return self.shares == [1.0] and self.n_folds == 1
 
     @property
     def n_folds(self) -> int:
-        """The number of folds of a task; those of all repeats count."""
+        """The number of folds of a task, those of all repeats together."""
         return int(self._cells[:, 1].max(initial=0)) + 1
 
     folds = n_folds  # its name in older programs
@@ -136,38 +136,40 @@ class Results:
     def get_values_of_measure(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
-            self._values[measure] = self._lay_out_as_cube(
-                [row.values.get(measure, np.nan) for row in self.rows], np.nan
-            )
+            values = [row.values.get(measure, np.nan) for row in self.rows]
+            self._values[measure] = self._make_array_by_task_fold_chain_share(values, np.nan)
             self._values[measure].flags.writeable = False
         return self._values[measure]
 
-    def _lay_out_as_cube(self, values: Any, missing: float) -> np.ndarray:
-        """Lay out a value of each row by task, fold, chain and share; `missing` stands where there is no result."""
-        cube = np.full((len(self.tasks), self.n_folds, len(self.chains), len(self.shares)), missing)
+    def _make_array_by_task_fold_chain_share(self, values: Any, fill_value: float) -> np.ndarray:
+        """Make an array of one value for each of `rows`; `fill_value` stands where there is no result."""
+        cube = np.full((len(self.tasks), self.n_folds, len(self.chains), len(self.shares)), fill_value)
         cube[tuple(self._cells.T)] = values
         return cube
 
-    def list_values_of_tasks_or_folds(self, measure: str) -> np.ndarray:
-        """Return the values by which chains are compared: float64 (tasks or folds, chains, shares).
+    def compute_values_by_task_or_fold(self, measure: str) -> np.ndarray:
+        """Compute the values by which chains are compared: float64 (tasks or folds, chains, shares).
 
-        They are means over the folds of each task or, if there is only one task, the values of its folds.
+        They are the means over the folds of each task or, if there is only one task, the values of its folds.
         """
-        return self._average_to_tasks_or_folds(self.get_values_of_measure(measure))
+        return self._average_folds_if_several_tasks(self.get_values_of_measure(measure))
 
-    def _average_to_tasks_or_folds(self, values: np.ndarray) -> np.ndarray:
-        """Average values, float64 (tasks, folds, ...), over folds; of a single task, return those of its folds."""
-        return average_over_axis(values, 1) if self.has_several_tasks else values[0]
+    def _average_folds_if_several_tasks(self, values: np.ndarray) -> np.ndarray:
+        """Return the means over folds of values, float64 (tasks, folds, ...); of a single task, the values themselves.
+
+        The result has one axis less.
+        """
+        return average_axis_without_nan(values, 1) if self.has_several_tasks else values[0]
 
     def list_methods(self) -> list[str]:
         """List the methods: the names of the chains without their variants, such as ``bns`` for ``bns/500``."""
-        return list(dict.fromkeys(map(_strip_variant_of_chain, self.chains)))
+        return list(dict.fromkeys(map(_get_method_of_chain, self.chains)))
 
     def compute_best_of_each_method(self, measure: str) -> np.ndarray:
-        """Find the best mean over folds that any variant of each method reaches at any share: float64 (tasks, methods).
+        """Compute the best mean over folds of any variant of each method at any share: float64 (tasks, methods).
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead."""
-        means = average_over_axis(self.get_values_of_measure(measure), 1)
-        owners = np.array([_strip_variant_of_chain(name) for name in self.chains])
+        means = average_axis_without_nan(self.get_values_of_measure(measure), 1)
+        owners = np.array([_get_method_of_chain(name) for name in self.chains])
         # fmax passes over NaN
         best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_methods()]
         return np.stack(best, axis=1)
@@ -175,32 +177,31 @@ class Results:
     def compute_means_and_errors(self, measure: str) -> np.ndarray:
         """Compute the mean of a measure over tasks, or over the folds of the only task, and its standard error.
 
-        Returns float64 (chains, shares, 2).
+        Return float64 (chains, shares, 2), the mean first.
         """
-        return np.moveaxis(
-            np.apply_along_axis(compute_mean_and_standard_error, 0, self.list_values_of_tasks_or_folds(measure)), 0, 2
-        )
+        values = self.compute_values_by_task_or_fold(measure)
+        return np.moveaxis(np.apply_along_axis(compute_mean_and_standard_error, 0, values), 0, 2)
 
     @property
     def has_several_tasks(self) -> bool:
-        """Whether there are several tasks. If so, chains are compared over tasks, and otherwise over folds."""
+        """Whether there are several tasks; if so, chains are compared over tasks, and otherwise over folds."""
         return len(self.tasks) > 1
 
     @property
-    def compared_over(self) -> tuple[int, str]:
-        """The number of tasks over which chains are compared, and "tasks"; of a single task its folds, and "folds"."""
+    def compared_count_and_unit(self) -> tuple[int, str]:
+        """The number of tasks, and "tasks", if there are several tasks; else the number of folds, and "folds"."""
         return (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
 
     def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """Compare two chains at a share; return the mean of `one` minus `other`, and the p-value of a test.
+        """Compare two chains at a share; return the mean of chain `one` minus chain `other`, and the p-value of a test.
 
-        The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
-        on different splits are not paired. `one`, `other` and `share` are indices of `chains` and `shares`.
+        Over several tasks the test is Wilcoxon's, and over folds the t-test that Nadeau and Bengio corrected. Both are
+        NaN if no results are on the same test rows. `one`, `other` and `share` are indices of `chains` and `shares`.
         """
-        cube, split = self.get_values_of_measure(measure)[..., share], self._split_numbers[..., share]
+        cube, split = self.get_values_of_measure(measure)[..., share], self._test_split_ids[..., share]
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
-        of_one, of_other = self._average_to_tasks_or_folds(both).T
+        of_one, of_other = self._average_folds_if_several_tasks(both).T
         if self.has_several_tasks:
             return compute_signed_rank_test(of_one, of_other)
         chosen = np.isin(self._cells[:, 2], (one, other)) & (self._cells[:, 3] == share)
@@ -208,54 +209,57 @@ class Results:
         return compute_corrected_t_test(of_one, of_other, float(ratio))
 
     def compare_pairs_of_chains(self, measure: str, share: int) -> list[tuple[int, int, float, float]]:
-        """Compare the pairs of `list_pairs_of_methods` at a share; return for each the index of the first and of the
-        second chain, the mean of the second minus the first, and p, which is adjusted for several tests."""
-        pairs = list_pairs_of_methods(len(self.chains))
+        """Compare the pairs of `list_pairs_to_test` at the share of this index.
+
+        Return for each pair the index of the first chain, that of the second, the mean of the second minus the first,
+        and the p-value of `compare_chains`, adjusted by Holm's method.
+        """
+        pairs = list_pairs_to_test(len(self.chains))
         found = [self.compare_chains(measure, second, first, share) for first, second in pairs]
         adjusted = adjust_p_values_by_holm(np.array([p for _, p in found])).tolist()
         return [(*pair, difference, p) for pair, (difference, _), p in zip(pairs, found, adjusted)]
 
-    def count_wins(self, measure: str, share: int) -> np.ndarray:
+    def count_wins_and_ties(self, measure: str, share: int) -> np.ndarray:
         """Count the tasks, or folds of the only task, on which each chain is better than each other one, or equal.
 
-        Returns int64 (2, chains, chains): first how often the chain of the row is better than that of the column, then
-        how often they are equal. Results on different splits are not compared; means that agree to 12 decimal places
-        are equal.
+        Return int64 (2, chains, chains): how often the chain of the row is better than that of the column, and how
+        often they are equal, which means to 12 decimal places. Results on different test rows are not compared. `share`
+        is an index.
         """
-        cube, split = self.get_values_of_measure(measure)[..., share], self._split_numbers[..., share]
+        cube, split = self.get_values_of_measure(measure)[..., share], self._test_split_ids[..., share]
         cube = -cube if measure in LOSSES else cube
         found = []
         for one in range(len(self.chains)):
             difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
-            found.append(np.round(self._average_to_tasks_or_folds(difference), DIGITS))
+            found.append(np.round(self._average_folds_if_several_tasks(difference), DIGITS))
         differences = np.stack(found, axis=1)  # (tasks or folds, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
     @property
     def can_be_ranked(self) -> bool:
-        """Whether there are enough chains and tasks to rank chains: at least three chains and two tasks."""
+        """Whether there are enough results to rank chains: at least three chains and two tasks."""
         return len(self.chains) > 2 and self.has_several_tasks
 
     def rank_chains(self, measure: str, share: int) -> MethodRanks:
-        """Rank the chains over tasks at a share, by their means over folds.
+        """Rank the chains over tasks by their means over folds, at the share of this index.
 
-        Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
+        A task is left out if a chain has no value there, or was measured on other test rows than the first chain.
         """
-        cube, split = self.get_values_of_measure(measure)[..., share], self._split_numbers[..., share]
-        values = average_over_axis(cube, 1) * (-1 if measure in LOSSES else 1)
+        cube, split = self.get_values_of_measure(measure)[..., share], self._test_split_ids[..., share]
+        values = average_axis_without_nan(cube, 1) * (-1 if measure in LOSSES else 1)
         return rank_and_group_methods(
             values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)]
         )
 
     def has_unpaired_splits(self) -> bool:
-        """Return whether two chains were measured on different test rows of one fold, such as those of two seeds."""
-        split = self._split_numbers
+        """Return whether two chains were measured on different test rows of a fold, as with two seeds."""
+        split = self._test_split_ids
         return any(
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
     def list_warning_messages(self) -> list[str]:
-        """List messages about chains that have learned nothing, and about chains whose predictions are all equal."""
+        """List warnings: a chain whose stages have learned nothing, and chains that predict the same everywhere."""
         found, by_predictions = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
             rows = [row for row in self.rows if row.chain == chain and not row.choice]
@@ -275,12 +279,14 @@ class Results:
         return found
 
     @cached_property
-    def _split_numbers(self) -> np.ndarray:
-        """int64 (tasks, folds, chains, shares): a number that equal test rows share; -1 where there is no result."""
-        return self._lay_out_as_cube(np.unique([row.split for row in self.rows], return_inverse=True)[1], -1)
+    def _test_split_ids(self) -> np.ndarray:
+        """A number for each set of test rows, int64 (tasks, folds, chains, shares); −1 where there is no result."""
+        return self._make_array_by_task_fold_chain_share(
+            np.unique([row.split for row in self.rows], return_inverse=True)[1], -1
+        )
 
-    def count_choices(self) -> dict[float, dict[str, int]]:
-        """Count how often each chain was chosen, by share and name; empty if none was chosen.
+    def count_chosen_chains(self) -> dict[float, dict[str, int]]:
+        """Count how often each chain was chosen, by share and then by name; {} if chains were not chosen.
 
         Each share has all chains, in their order, with 0 for those that were never chosen.
         """
@@ -293,13 +299,13 @@ class Results:
         return found
 
     # Their names in older programs.
-    get_values, units, list_doubts = get_values_of_measure, compared_over, list_warning_messages
+    get_values, units, list_doubts = get_values_of_measure, compared_count_and_unit, list_warning_messages
 
     def format_csv(self, by_class: bool = False) -> str:
-        """Return all results as CSV.
+        """Return all results as the text of a CSV file.
 
-        With `by_class`, a further column has `Result.confusion` or, if all results are of numbers, `Result.points`, as
-        JSON.
+        With `by_class`, a further column has the confusion matrices or, if all results are of numbers, the points, as
+        JSON; see `Result`.
         """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
@@ -310,34 +316,26 @@ class Results:
         head = [*_KEYS, *self.measures, *later]
         writer.writerow(head)
         for row in self.rows:
-            cells = row._asdict() | row.values | {"fold": row.fold + 1}
-            writer.writerow([_format_cell(cells.get(name)) for name in head])
+            values = map((row._asdict() | row.values | {"fold": row.fold + 1}).get, head)
+            cells = ["" if value is None or value != value else value for value in values]  # of NaN, too
+            writer.writerow(
+                [json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell for cell in cells]
+            )
         return out.getvalue()
 
 
-def _format_cell(value: Any) -> Any:
-    """Return what a results file has for a value: a list as JSON, None and NaN as "", texts and other numbers as they
-    are."""
-    if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
-    return "" if value is None or value != value else value
-
-
-def _strip_variant_of_chain(chain: str) -> str:
-    """Return the name of a chain without its variant: ``bns`` of ``bns/500``.
-
-    A name with blanks is the text of a chain, and has no variant.
-    """
+def _get_method_of_chain(chain: str) -> str:
+    """Return the name of a chain without its variant: ``bns`` for ``bns/500``; a name with blanks has no variant."""
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
 class PooledPredictions(NamedTuple):
-    """How a chain predicted the test rows of all folds of a task: for the class, a label or a target.
+    """Says how a chain predicted the class, a label or a target of the test rows of all folds of a task.
 
     Attributes
     ----------
     data, task, share, chain : as in `Result`.
-    group : the name of the label or target; empty for the class.
+    group : the name of the label or target; "" for the class.
     found : `PredictionCounts`; of a number, float64 (2, rows), the true and the predicted numbers of some rows.
     """
 
@@ -350,10 +348,10 @@ class PooledPredictions(NamedTuple):
 
 
 def pool_predictions_over_folds(results: Results, field: str) -> list[PooledPredictions]:
-    """Add up the field ``confusion``, or join ``points``, of `Result` over the folds of each task, share and chain.
+    """Add up the confusion matrices of all folds, or join their points, for each task, share and chain.
 
-    Returns an entry for each of their classes, labels or targets, in the order of `results`; none if the results do not
-    have the field.
+    `field` is ``confusion`` or ``points``. Return an entry for each class, label or target, in the order of `results`;
+    [] if the results do not have the field.
     """
     found: dict[tuple[Any, ...], Any] = {}
     for row in results.rows:
@@ -366,8 +364,8 @@ def pool_predictions_over_folds(results: Results, field: str) -> list[PooledPred
     return [PooledPredictions._make([*key, each]) for key, each in found.items()]
 
 
-def average_over_axis(values: np.ndarray, axis: int) -> np.ndarray:
-    """Average values over an axis, without those that are NaN; the mean of none is NaN."""
+def average_axis_without_nan(values: np.ndarray, axis: int) -> np.ndarray:
+    """Return the means of the values over an axis, without those that are NaN; a mean is NaN if all are."""
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
         return np.asarray(np.nansum(values, axis) / np.count_nonzero(~np.isnan(values), axis))
 
@@ -375,8 +373,8 @@ def average_over_axis(values: np.ndarray, axis: int) -> np.ndarray:
 def read_results_files(paths: Iterable[str]) -> Results:
     """Read several files that `Results.format_csv` wrote, and return their results as those of one evaluation.
 
-    If two files have folds of one task with other test rows, as of two seeds, those of the second are further folds.
-    Raise FilterkitError if two files have results of one chain on the same test rows, or as `read_results_file` does.
+    If two files have folds of one task with different test rows, as with two seeds, those of the second count as
+    further folds. Raise FilterkitError if a chain has two results on the same test rows, or a file cannot be read.
     """
     files: dict[tuple[Any, ...], str] = {}  # by data, task, fold, share and chain
     splits: dict[tuple[str, str], dict[int, str]] = {}  # of each task, by fold
@@ -400,24 +398,24 @@ def read_results_files(paths: Iterable[str]) -> Results:
     return Results(rows)
 
 
-def _choose_fold_offset(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
-    """Choose the number to add to the folds of a file, so that equal test rows of several files have one number.
+def _choose_fold_offset(rows: list[Result], known_splits: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
+    """Choose the number to add to the folds of a file, so that folds with equal test rows have one number.
 
-    `rows` are the results of one task in the file; `known` are the splits of this task in the files read before, by
-    fold; and `files` are these files, by data, task, fold, share and chain of their results. Folds with other test rows
-    get new numbers.
+    `rows` are the results of one task in the file; `known_splits` are the hashes of the test rows of this task in the
+    files read before, by fold; `files` are the names of those files by data, task, fold, share and chain. Folds with
+    other test rows get new numbers.
     """
-    for first in known:
+    for first in known_splits:
         own = [(row.fold + first, row.split) for row in rows]
-        if own[0][0] in known and all(known.get(fold, split) == split for fold, split in own):
+        if own[0][0] in known_splits and all(known_splits.get(fold, split) == split for fold, split in own):
             return first  # the same test rows
-    return max(known) + 1 if any(row[:5] in files for row in rows) else 0
+    return max(known_splits) + 1 if any(row[:5] in files for row in rows) else 0
 
 
 def read_results_file(path: str) -> list[Result]:
     """Read a file that `Results.format_csv` wrote, compressed or not, and return a `Result` for each row.
 
-    Raise FilterkitError if the file cannot be read, or has no results in it.
+    Raise FilterkitError if the file cannot be read, or is not a file of results, or has none.
     """
     source = Source(path)
     try:
@@ -439,7 +437,7 @@ def read_results_file(path: str) -> list[Result]:
             rows.append(Result(**cells, values={name: float(line.get(name) or "nan") for name in names}))
         except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(
-                f"{path}:{number}: these are not results of an evaluation; name a file that evaluate -o wrote"
+                f"{path}:{number}: this line is not a result of an evaluation; name a file that evaluate -o wrote"
             ) from None
     if not rows:
         raise FilterkitError(f"{path}: the file contains no results; name a file that evaluate -o wrote")

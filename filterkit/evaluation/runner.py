@@ -27,8 +27,8 @@ from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, draw_in
 from filterkit.evaluation.measure_names import OF_NUMBERS
 from filterkit.evaluation.measures import list_number_predictions, measures
 from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_attribute, split_off_attribute
-from filterkit.evaluation.properties import measure_training_rows
-from filterkit.evaluation.trial import INNER_FOLDS, choose_chain, fit_and_predict_chains
+from filterkit.evaluation.properties import count_positives_columns_and_nonzeros
+from filterkit.evaluation.trial import INNER_FOLDS, find_best_chain_index, fit_and_predict_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
@@ -42,28 +42,27 @@ _WORTH_AN_ENGINE = 3.0  # seconds of work from which starting processes pays
 
 
 class Result(NamedTuple):
-    """How well one chain predicted the test rows of one fold, and on what it was trained.
+    """Says how well one chain predicted the test rows of one fold, and on what it was trained.
 
     Attributes
     ----------
-    data, task, chain : names.
+    data, task, chain : the names of the data set, of what is predicted, and of the chain.
     fold : the number of the fold, from 0.
     share : the share of all rows that the chain was fitted on.
     train_rows, test_rows : the numbers of rows.
     seconds : the time that fitting and predicting took.
-    values : by name, from `filterkit.evaluation.measures.measures`.
-    split : a hash of the numbers of the test rows; results are paired only if it is equal. Empty if it is unknown.
-    positive : the class that is positive; empty if each of several is in turn, or if it is unknown.
+    values : the measures by name, see `filterkit.evaluation.measures.measures`.
+    split : a hash of the numbers of the test rows; results are compared only if it is equal. "" if it is unknown.
+    positive : the class that is positive; "" if each of several is in turn, or if it is unknown.
     confusion : for the class (named "") or each label or target, a list of its name, its values, and its cells. A cell
         is the index of the true value, that of the predicted one, and the weight of these rows. None if it is unknown.
-    choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
-    train_positives, columns, nonzeros : see `measure_training_rows`; None if unknown, or without positive rows
-        because a number is predicted.
-    predictions : a hash of the predictions; empty if it is unknown, as in files.
+    choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else "".
+    train_positives, columns, nonzeros : see `count_positives_columns_and_nonzeros`; None if they are unknown.
+    predictions : a hash of the predictions; "" if it is unknown, as in files.
     warnings : the messages of stages that have learned nothing; none in files.
-    fold_name : of a fold that the user has given, such as ``repeat 0, fold 3``; empty if it was drawn.
+    fold_name : the name of a fold that the user has given, such as ``repeat 0, fold 3``; "" if the fold was drawn.
     points : for a numeric class or each numeric target, a list of its name, and the true and the predicted numbers of
-        some test rows. None for others, or if it is unknown.
+        some test rows. None for others, or if they are unknown.
     """
 
     data: str
@@ -101,8 +100,8 @@ def parse_named_chain(
     Parameters
     ----------
     text : ``NAME: STAGES``, where the name has no blanks; or the stages alone, which then are the name, too.
-    known : the plugins, by default those of this process.
-    seed : the seed for stages that draw random numbers and have no ``--seed`` of their own; None leaves theirs.
+    known : the plugins; None for those of this process.
+    seed : the seed for stages that draw random numbers and have no ``--seed`` of their own; None for their default.
     with_defaults : whether options that the text leaves out have the values of the defaults file. If that changes a
         chain without a name, its name has these values, too.
 
@@ -115,7 +114,7 @@ def parse_named_chain(
     match = re.fullmatch(r"\s*([^\s:]*):\s*(.*)", text, re.S)
     name, stages = (match[1], match[2]) if match else (text.strip(), text)
     if not name and match:
-        raise UsageError(f"chain {quoted(text)} has no name before the colon; write one, or leave out the colon")
+        raise UsageError(f"chain {quoted(text)} has no name before the colon; add one, or leave out the colon")
     try:
         words = shlex.split(stages)
         chain = Chain(parse_stages(words, known, seed, with_defaults))
@@ -133,7 +132,7 @@ def parse_named_chain(
                     )
         raise fault from None
     except ValueError as error:  # from shlex, of a quote that is not closed
-        raise UsageError(f"chain {quoted(text)}: {error}") from None
+        raise UsageError(f"chain {quoted(text)}: {error}; correct its quotes") from None
     if not chain.stages or not isinstance(chain.stages[-1], Learner):
         learners = sorted(s.name for s in known.stages.values() if issubclass(s, Learner))
         raise UsageError(f"chain {quoted(stages)} must end in a learner: {', '.join(learners)}")
@@ -146,18 +145,19 @@ def parse_named_chain(
 
 
 def select_rows_with_known_class(data: Batch) -> Batch:
-    """Return the rows whose class or labels are known. Raise FilterkitError if there is neither a class nor labels."""
+    """Return the rows whose class or labels are known; raise FilterkitError if there is neither a class nor labels."""
     if data.y is None:
         raise FilterkitError(f"there is no class and there are no labels to predict; {NAME_A_TARGET}")
     return data.take(np.flatnonzero(data.class_known))
 
 
-def _split_data_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator[tuple[str, Batch]]:
-    """Yield the name and the rows of each task of a data set: one, or one for each class or label.
+def _split_data_into_tasks(data: Batch, design: Design, training: Batch) -> Iterator[tuple[str, Batch]]:
+    """Yield the name and the rows of each task of a data set: a single one, or one for each class or label.
 
-    The rows in `seen` are those that may be trained on. They alone decide which class is rarer, or has enough rows.
+    `training` are the rows that may be trained on. They alone decide which class is rarer, or has enough rows. Raise
+    FilterkitError if no class or label has enough rows, or the class is numeric and should be split.
     """
-    schema, target, y = data.schema, data.schema.class_attribute, seen.y
+    schema, target, y = data.schema, data.schema.class_attribute, training.y
     assert y is not None
     if schema.has_numeric_target:
         if design.one_against_rest:
@@ -169,35 +169,35 @@ def _split_data_into_tasks(data: Batch, design: Design, seen: Batch) -> Iterator
     names = list(schema.label_values.names if target is None else target.values)
     if not design.one_against_rest or (target is not None and (len(names) == 2 or schema.positive is not None)):
         if target is not None and len(names) == 2 and schema.positive is None:  # the same for all folds
-            first, second = np.bincount(y, seen.weights, 2).tolist()
+            first, second = np.bincount(y, training.weights, 2).tolist()
             data = data.replace(schema=schema.replace(positive=names[0 if first < second else 1]))
         yield (schema.relation if target is None else schema.positive or target.name), data
         return
     if target is None:
-        tasks = choose_label_tasks(seen)
-        rows = dict(zip(tasks.codes.tolist(), tasks.truth(seen).sum(axis=0).tolist()))
+        tasks = choose_label_tasks(training)
+        rows = dict(zip(tasks.codes.tolist(), tasks.truth(training).sum(axis=0).tolist()))
     else:
         rows = dict(enumerate(np.bincount(y, minlength=len(names)).tolist()))
-    chosen = [i for i, count in rows.items() if design.min_positives <= count < len(seen) and count]
+    chosen = [i for i, count in rows.items() if design.min_positives <= count < len(training) and count]
     if not chosen:
         raise FilterkitError(
             f"no class or label has at least {design.min_positives} rows, but not all rows; choose a smaller "
             "--min-positives"
         )
     for i in chosen:
-        yield names[i], _make_task_against_rest(data, i, names[i])
+        yield names[i], _relabel_one_against_rest(data, i, names[i])
 
 
-def _make_task_against_rest(data: Batch, number: int, name: str) -> Batch:
-    """Return the rows with another class, which has two values: `name`, and one for all others.
+def _relabel_one_against_rest(data: Batch, code: int, name: str) -> Batch:
+    """Return the rows with another class, which has two values: `name`, and one for the rest.
 
-    `number` is the code of the value `name` in the class or, if there are labels, its index in `Schema.label_values`.
+    `code` is the index of `name` among the values of the class or, if there are labels, in `Schema.label_values`.
     """
     schema = data.schema
     assert data.y is not None
     values = (REST if name != REST else "other", name)
     known = schema.label_values
-    target = schema.labels[known.labels[number]] if schema.labels else schema.class_index
+    target = schema.labels[known.labels[code]] if schema.labels else schema.class_index
     assert target is not None
     attributes = list(schema.attributes)
     attributes[target] = attributes[target]._replace(kind="nominal", values=values)
@@ -205,20 +205,20 @@ def _make_task_against_rest(data: Batch, number: int, name: str) -> Batch:
     schema = schema.replace(
         attributes=[attributes[i] for i in stays], class_index=stays.index(target), positive=name, labels=()
     )
-    y = data.y == number if data.y.ndim == 1 else data.y[:, known.labels[number]] == known.codes[number]
+    y = data.y == code if data.y.ndim == 1 else data.y[:, known.labels[code]] == known.codes[code]
     return data.replace(schema=schema, y=y.astype(np.int32))
 
 
 class _Task(NamedTuple):
-    """A data set with a class or labels to predict, and its folds.
+    """Holds the rows of a data set with a class or labels to predict, and their folds.
 
     Attributes
     ----------
-    name : of the task.
-    rows : with a known class.
+    name : the name of the task.
+    rows : the rows, all with a known class or labels.
     folds : their folds.
-    strata, groups : of the rows, as `y` and `groups` of `DrawnFolds`.
-    size : about how many bytes the rows take, and a constant that stands for the overhead of a part.
+    strata, groups : those of the rows, as `y` and `groups` of `DrawnFolds`.
+    size : about how many bytes the rows take, and a constant for the overhead of a part.
     """
 
     name: str
@@ -230,20 +230,24 @@ class _Task(NamedTuple):
 
 
 class Evaluator:
-    """Data sets and chains that are ready to be evaluated, part by part; a part is one fold of one task.
+    """Evaluates chains on data sets, part by part; a part is one fold of one task.
 
     Parameters
     ----------
     data : the name and the rows of each data set; all are held in memory.
     design : how the chains are compared.
-    test : the rows to test on, in the schema of the only data set, whose rows then are all for training; or None for
+    test : the rows to test on, in the schema of the only data set, all of whose rows are then trained on; None for a
         cross-validation.
-    own : the folds of the rows of the only data set; or None if they are drawn, or made by `Design.fold_column`.
+    own : the folds of the only data set; None if they are drawn, or made by `Design.fold_column`.
 
     Attributes
     ----------
-    data, design, test, own : as given.
-    parts : data, task and fold of each part.
+    data, design, test, own : the parameters.
+    parts : the data set, the task and the number of the fold of each part.
+
+    Raises
+    ------
+    FilterkitError : a data set has no class, or too few rows; or the class is numeric in some data sets only.
     """
 
     def __init__(
@@ -273,9 +277,9 @@ class Evaluator:
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
 
     def _prepare_tasks(self, data: Batch) -> Iterator[_Task]:
-        """Yield the tasks of a data set with their folds, after checks that there are rows enough.
+        """Yield the tasks of a data set with their folds.
 
-        Raise FilterkitError if there is no class, or too few rows are known or in a fold.
+        Raise FilterkitError if there is no class, or too few rows have a known class or are in a fold.
         """
         design, own, groups, test = self.design, self.own, None, self.test
         rows = select_rows_with_known_class(data)
@@ -319,14 +323,14 @@ class Evaluator:
         return Evaluator, (self.data, self.design, self.test, self.own)
 
     def estimate_work(self, part: Part) -> int:
-        """Estimate the work for a part, as the bytes of the rows of its task and a constant for the overhead."""
+        """Estimate the work for a part, in bytes: those of the rows of its task, and a constant for the overhead."""
         return self._tasks[part[:2]].size
 
     def evaluate_part(self, part: Part) -> list[Result]:
-        """Evaluate all chains on one of the `parts`, trained on each share of the rows.
+        """Evaluate all chains on one of the `parts`; return a result for each share to train on and each chain.
 
-        Raise FilterkitError if a chain fails, or predicts classes instead of numbers because it has changed the class;
-        the message names data, task, fold and chain.
+        Raise FilterkitError if a chain fails, or has changed the class so that it predicts classes instead of numbers,
+        or the reverse; the message names data, task, fold and chain.
         """
         data, task, number = part
         _, batch, folds, strata, groups, _ = self._tasks[data, task]
@@ -338,7 +342,7 @@ class Evaluator:
         costs = None if self.design.costs is None else np.array(self.design.costs)
         for share, chosen in zip(folds.shares, fold.training):
             training = batch.take(chosen).replace(start=0)
-            positives, columns, nonzeros = measure_training_rows(training)
+            positives, columns, nonzeros = count_positives_columns_and_nonzeros(training)
             trials = fit_and_predict_chains(self._chains, training, test, prefix, costs)
             of_chains = []
             for (name, _), trial in zip(self._chains, trials):
@@ -368,7 +372,9 @@ class Evaluator:
             if self.design.choose is not None:
                 began = time.perf_counter()
                 inner = draw_inner_folds(strata, self.design, groups, chosen, number, INNER_FOLDS)
-                best = of_chains[choose_chain(self._chains, self.design.choose, training, inner, prefix, costs)]
+                best = of_chains[
+                    find_best_chain_index(self._chains, self.design.choose, training, inner, prefix, costs)
+                ]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
@@ -377,20 +383,16 @@ class Evaluator:
 def evaluate_parts(
     evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Evaluate all folds of all tasks that are not `done`, and yield their results as they come.
+    """Evaluate all parts that are not `done`; yield for each the number of parts that are left, and its results.
 
-    This thread begins with the smallest folds. If the rest will take seconds, an engine evaluates it, the largest
+    This thread begins with the smallest parts. If the rest will take seconds, an engine evaluates it, the largest
     first.
 
     Parameters
     ----------
-    evaluator : the data sets and chains.
-    engine : evaluates them if there is enough work; None leaves all work to this thread.
-    done : data, task and number of the folds to leave out.
-
-    Yields
-    ------
-    For each fold, the number of folds that are left, and its results.
+    evaluator : the data sets and chains; its `parts` are evaluated.
+    engine : evaluates parts if there is enough work; None leaves all work to this thread.
+    done : the parts to leave out.
     """
     parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.estimate_work)
     sizes = [evaluator.estimate_work(part) for part in parts]

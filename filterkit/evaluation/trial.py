@@ -31,11 +31,11 @@ INNER_FOLDS = 5  # fewer if there are fewer rows or groups
 
 
 class Trial(NamedTuple):
-    """A chain fitted on training rows, and its predictions of test rows.
+    """Holds what a chain, fitted on training rows, predicts for test rows.
 
     Attributes
     ----------
-    learner : the fitted learner at its end.
+    learner : the fitted learner at the end of the chain.
     outcome : its predictions, and the truth.
     warnings : the messages of stages that have learned nothing, and one if the learner has no scores.
     seconds : the time that fitting and predicting took, or would have taken without other chains that begin alike.
@@ -57,9 +57,10 @@ def fit_and_predict_chains(
     Parameters
     ----------
     chains : the name of each chain, and the chain, which ends in a learner.
-    training, test : the rows.
+    training, test : the rows to fit on, and those to predict.
     prefix : the beginning of messages: data, task and fold.
-    costs : of predictions, as `read_costs` returns them; None if there are none.
+    costs : what it costs to predict each class (second axis) where another is true, float64 (classes, classes); None
+        without costs.
 
     Raises
     ------
@@ -69,8 +70,8 @@ def fit_and_predict_chains(
     has_trials = any(stage.inner_folds() for _, chain in chains for stage in chain.stages)
     trials: list[Trial] = []
     with open_training_rows(training, LocalEngine.name, 1, DEFAULT_MEMORY) as rows:
-        nothing = _FittedBeginning(Fitting([], rows, DEFAULT_MEMORY, has_trials=has_trials), test, [], 0.0)
-        fitted: dict[tuple[Any, ...], _FittedBeginning] = {(): nothing}
+        nothing = _FittedPrefix(Fitting([], rows, DEFAULT_MEMORY, has_trials=has_trials), test, [], 0.0)
+        fitted: dict[tuple[Any, ...], _FittedPrefix] = {(): nothing}
         for number, (name, chain) in enumerate(chains):
             own, later = beginnings[number], beginnings[number + 1 :]
             others = (*beginnings[:number], *later)
@@ -79,10 +80,10 @@ def fit_and_predict_chains(
             try:
                 for end in sorted(shared):
                     if own[:end] not in fitted:
-                        fitted[own[:end]] = reached.fit_next_stages(chain.stages[:end], end)
+                        fitted[own[:end]] = reached.extend_to_stages(chain.stages[:end], end)
                     reached = fitted[own[:end]]
-                whole = reached.fit_next_stages(chain.stages, len(own))
-                trials.append(whole.predict_test_rows(costs))
+                whole = reached.extend_to_stages(chain.stages, len(own))
+                trials.append(whole.make_trial_on_test_rows(costs))
             except (MemoryError, OSError):
                 raise
             except Exception as error:
@@ -95,14 +96,14 @@ def fit_and_predict_chains(
     return trials
 
 
-class _FittedBeginning(NamedTuple):
-    """The fitted stages with which one or several chains begin.
+class _FittedPrefix(NamedTuple):
+    """Holds the fitted stages with which one or several chains begin.
 
     Attributes
     ----------
-    fitting : has fitted these stages.
-    test : the test rows that come to the next stage; to the learner at the end, if that is fitted.
-    warnings, seconds : as of `Trial`, so far.
+    fitting : the training rows, and the stages fitted on them.
+    test : the test rows, transformed by these stages, but not by a learner.
+    warnings, seconds : those of `Trial` so far.
     """
 
     fitting: Fitting
@@ -110,21 +111,23 @@ class _FittedBeginning(NamedTuple):
     warnings: list[str]
     seconds: float
 
-    def fit_next_stages(self, stages: Sequence[Stage], n_passed: int) -> _FittedBeginning:
-        """Fit those of `stages` that follow the stages fitted already, with which they begin, and return the longer
-        beginning. Its test rows have passed the first `n_passed` of `stages`."""
+    def extend_to_stages(self, stages: Sequence[Stage], n_applied_to_test: int) -> _FittedPrefix:
+        """Fit those of `stages` that are not fitted yet; return the longer prefix.
+
+        `stages` begin with the fitted ones. The first `n_applied_to_test` of them transform the test rows.
+        """
         began, n_fitted = time.perf_counter(), len(self.fitting.fitted)
         with collect_stage_warnings() as messages, add_remedies():
             fitting = self.fitting.copy()
             fitting.fit(stages[n_fitted:])
-            test = transform(fitting.fitted[n_fitted:n_passed], self.test)
+            test = transform(fitting.fitted[n_fitted:n_applied_to_test], self.test)
         seconds = self.seconds + time.perf_counter() - began
-        return _FittedBeginning(fitting, test, [*self.warnings, *messages], seconds)
+        return _FittedPrefix(fitting, test, [*self.warnings, *messages], seconds)
 
-    def predict_test_rows(self, costs: np.ndarray | None) -> Trial:
-        """Predict the test rows by the learner, which is the last stage that is fitted, and return the trial.
+    def make_trial_on_test_rows(self, costs: np.ndarray | None) -> Trial:
+        """Predict the test rows by the learner, the last fitted stage; see `fit_and_predict_chains` for `costs`.
 
-        `costs` are as for `fit_and_predict_chains`.
+        Raise StageError if all test rows have the weight 0, or the chain changes the class that the costs are of.
         """
         began = time.perf_counter()
         stage, learner = self.fitting.stages[-1], self.fitting.fitted[-1]
@@ -132,7 +135,7 @@ class _FittedBeginning(NamedTuple):
         with collect_stage_warnings() as messages:
             outcome = learner.predict_outcome(self.test)
         if not len(outcome.truth):
-            raise StageError(stage.name, "all rows to test on have the weight 0, so there is nothing to measure")
+            raise StageError(stage.name, "all rows to test on have the weight 0; give one of them a larger weight")
         if costs is not None:
             target, y = self.test.schema.class_attribute, self.test.y
             if y is None or target is None or len(target.values) != len(costs):
@@ -151,7 +154,7 @@ class _FittedBeginning(NamedTuple):
         return Trial(learner, outcome, warnings, self.seconds + time.perf_counter() - began)
 
 
-def choose_chain(
+def find_best_chain_index(
     chains: list[tuple[str, Chain]],
     measure: str,
     rows: Batch,
@@ -159,20 +162,23 @@ def choose_chain(
     prefix: str,
     costs: np.ndarray | None = None,
 ) -> int:
-    """Choose the chain with the best mean of a measure over inner folds, and return its index in `chains`.
+    """Find the chain with the best mean of a measure over inner folds, the first of equally good ones.
 
-    Of equally good chains, it is the first. Folds are left out whose training rows lack the positive class or a second
-    one, or whose held-out rows have no weight, and those on which the measure is undefined for a chain. If no fold is
-    left, it is the first chain.
+    A fold is left out if its training rows lack the positive class or a second one, if its held-out rows have no
+    weight, or if the measure is undefined for a chain.
 
     Parameters
     ----------
     chains : the names and the chains.
     measure : one of `filterkit.evaluation.measure_names.MEASURES`.
     rows : the training rows.
-    folds : of these rows; None if they cannot be split.
+    folds : the inner folds of these rows; None if the rows cannot be split.
     prefix : the beginning of messages: data, task and fold.
-    costs : of predictions, or None.
+    costs : see `fit_and_predict_chains`.
+
+    Returns
+    -------
+    The index of the chain in `chains`; 0 if no fold is left.
 
     Raises
     ------
@@ -202,8 +208,8 @@ def choose_chain(
 
 
 def _has_classes_to_learn(training: Batch) -> bool:
-    """Return whether rows are enough to learn from: those with a weight are of the positive class and another one.
-    Without a positive class, they are of any two classes; with labels or a numeric class, any row with a weight."""
+    """Return whether rows with a weight are of the positive class and of another one; without a positive class, of two
+    classes; and with labels or a numeric class, whether there are any."""
     schema, weights = training.schema, training.row_weights
     target = schema.class_attribute
     if target is None or target.kind == "numeric":

@@ -49,7 +49,7 @@ def declare_set_option() -> tuple[str, ...]:
     return option(
         (),
         "A parameter, as C=0.1; what is not a Python literal is a text or names a class, as estimator=LinearSVC.",
-        completions=_list_parameters,
+        completions=_list_parameter_completions,
     )
 
 
@@ -150,7 +150,7 @@ def _import_estimator_class(stage: str, class_: str) -> type[Any]:
     return estimator_class
 
 
-def _list_parameters(options: Mapping[str, str]) -> list[str]:
+def _list_parameter_completions(options: Mapping[str, str]) -> list[str]:
     """List the parameters of the class that one of the options names, each with ``=``; [] if there is no such class."""
     class_ = options.get("estimator") or options.get("class_", "")
     try:
@@ -175,7 +175,7 @@ def call_estimator(stage: str, class_: str, function: Callable[..., T], *argumen
     StageError : the call fails.
     """
 
-    def call() -> tuple[T, list[warnings.WarningMessage]]:
+    def call_and_catch_warnings() -> tuple[T, list[warnings.WarningMessage]]:
         from joblib import parallel_backend
         from threadpoolctl import threadpool_limits
 
@@ -189,7 +189,7 @@ def call_estimator(stage: str, class_: str, function: Callable[..., T], *argumen
             return function(*arguments), caught
 
     try:
-        result, caught = call_interruptibly(call)
+        result, caught = call_interruptibly(call_and_catch_warnings)
     except (FilterkitError, MemoryError, OSError):
         raise
     except Exception as error:  # packages have errors of their own
@@ -207,14 +207,14 @@ def shorten_message(error: Exception | str) -> str:
     return " ".join(str(error).split())[:_SHOWN]
 
 
-def convert_to_csr_matrix(X: Any) -> Any:
+def convert_sparse_to_csr_matrix(X: Any) -> Any:
     """Convert sparse rows to a csr_matrix, because not all packages know scipy's sparse arrays; return others as is."""
     from scipy.sparse import csr_matrix, issparse
 
     return csr_matrix(X) if issparse(X) else X
 
 
-def dump_estimator(estimator: Any) -> str:
+def encode_estimator_as_text(estimator: Any) -> str:
     """Encode a fitted estimator, or a list with estimators, as text, which `load_estimator` decodes.
 
     Raise a NotImplementedError if skops is not installed, or cannot store it.
@@ -243,7 +243,7 @@ def _list_feature_counts(estimator: Any) -> list[Any]:
 
 
 def load_estimator(stage: str, text: str) -> Any:
-    """Decode the estimators that `dump_estimator` encoded, without running code in them.
+    """Decode the estimators that `encode_estimator_as_text` encoded, without running code in them.
 
     skops makes objects of the classes of scipy and numpy that it trusts, of classes of scikit-learn, and of those
     packages that the user trusts. Raise a UsageError for an object of another class, and a FilterkitError if the text
@@ -275,11 +275,11 @@ def _check_unpacked_size(data: bytes) -> None:
             raise FilterkitError("the saved estimator is compressed, which filterkit does not read")
         objects: set[tuple[str, Any]] = set()  # file and number of each; objects of one number are read once
 
-        def add_object(node: dict[str, Any]) -> None:
+        def collect_object_id(node: dict[str, Any]) -> None:
             if "file" in node:
                 objects.add((str(node["file"]), node.get("__id__", len(objects))))
 
-        json.loads(archive.read("schema.json"), object_hook=add_object)
+        json.loads(archive.read("schema.json"), object_hook=collect_object_id)
     if sum(member.file_size for member in members) > len(data) or len({file for file, _ in objects}) < len(objects):
         raise FilterkitError("the estimator in it is larger than its file")
 

@@ -193,13 +193,13 @@ def get_sklearn_class_paths(kind: str = "") -> dict[str, str]:
     return {path.rpartition(".")[2]: path for kind_of_path, path in lines if kind in ("", kind_of_path)}
 
 
-def find_similar_estimator(name: str, is_regressor: bool) -> str:
-    """Find the regressor that is most like a classifier or, if not `is_regressor`, the classifier like a regressor.
+def find_counterpart_class_name(name: str, wants_regressor: bool) -> str:
+    """Find the regressor that is most like a classifier or, if not `wants_regressor`, the classifier like a regressor.
 
     `name` and the result are names of classes of scikit-learn; without a similar one it is a linear model.
     """
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
-    known = get_sklearn_class_paths("regressor" if is_regressor else "classifier")
-    candidates = [name.replace(*(ends if is_regressor else ends[::-1])) for ends in endings]
+    known = get_sklearn_class_paths("regressor" if wants_regressor else "classifier")
+    candidates = [name.replace(*(ends if wants_regressor else ends[::-1])) for ends in endings]
     candidates += [name.removesuffix("Classifier"), f"{name}Classifier"]
-    return next((each for each in candidates if each in known), "Ridge" if is_regressor else "LogisticRegression")
+    return next((each for each in candidates if each in known), "Ridge" if wants_regressor else "LogisticRegression")

@@ -33,14 +33,14 @@ from .estimators import (
     NEEDS_PARAMETER,
     call_estimator,
     check_class_and_parameters,
-    convert_to_csr_matrix,
+    convert_sparse_to_csr_matrix,
     declare_set_option,
-    dump_estimator,
+    encode_estimator_as_text,
     load_estimator,
     make_estimator,
     parse_parameter_value,
 )
-from .names import find_similar_estimator, get_sklearn_class_paths
+from .names import find_counterpart_class_name, get_sklearn_class_paths
 
 _BLOCK = 256  # rows that a model scores together
 
@@ -150,14 +150,14 @@ class Predict(Learner):
         return tags
 
     def expect_threshold(self) -> float | None:
-        return _THRESHOLDS.get(_find_score_method([self.make_unfitted_estimator()]))
+        return _THRESHOLDS.get(_find_name_of_score_method([self.make_unfitted_estimator()]))
 
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
         if is_numeric != (self._estimator_tags.estimator_type == "regressor"):
             what, kind = ("classes", "numeric") if is_numeric else ("numbers", "nominal")
             name = quoted(schema.attributes[schema.targets[0]].name)
-            hint = f"write: predict {find_similar_estimator(self.class_name, is_numeric)}"
+            hint = f"write: predict {find_counterpart_class_name(self.class_name, is_numeric)}"
             if is_numeric and not schema.labels:
                 hint += (
                     f"; if its numbers stand for classes, make it nominal first, by the stage: nominal --only {name}"
@@ -232,7 +232,7 @@ class Predict(Learner):
         if (is_numeric and not tags.target_tags.single_output) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
         fitted: list[Any] = []
-        X = convert_to_csr_matrix(training.X)
+        X = convert_sparse_to_csr_matrix(training.X)
         for target in targets:
             if not is_numeric and not np.ptp(target):
                 fitted.append(int(target.flat[0]))
@@ -275,7 +275,7 @@ def _get_code_of_positive(tasks: Tasks) -> int:
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
-def _name_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
+def _get_names_of_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     """Return the names of the values that the numbers 0 and 1 stand for, or only the name of a numeric task."""
     name, target = tasks.names[task], schema.class_attribute
     if tasks.is_numeric:
@@ -287,7 +287,7 @@ def _name_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
 _THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
 
 
-def _find_score_method(estimators: list[Any]) -> str:
+def _find_name_of_score_method(estimators: list[Any]) -> str:
     """Find the first method of `_THRESHOLDS` that all estimators have, which gives scores; "" if there is none."""
     return next((name for name in _THRESHOLDS if all(hasattr(each, name) for each in estimators)), "")
 
@@ -307,7 +307,7 @@ class EstimatorModel:
 
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: Floats | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
-        self._method = _find_score_method([each for each in estimators if not isinstance(each, int)])
+        self._method = _find_name_of_score_method([each for each in estimators if not isinstance(each, int)])
         self.threshold = _THRESHOLDS.get(self._method)
         if costs is not None and self._method != "predict_proba":
             raise StageError(
@@ -319,7 +319,7 @@ class EstimatorModel:
     @property
     def state(self) -> State:
         """The estimators, encoded as text, and the costs, if any, as `Predict.model` needs them."""
-        state = {"estimators": dump_estimator(self._estimators)}
+        state = {"estimators": encode_estimator_as_text(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
@@ -336,7 +336,7 @@ class EstimatorModel:
                 chosen = [pair.partition("=")[0] for pair in self._stage.grid]
                 values = [estimator.get_params()[name] for name in chosen]
                 tables.append(make_learned_table(prefix, chosen, {"value": list(map(str, values))}, of="chosen"))
-            classes = names[first:stop] if stop - first > 1 else _name_binary_codes(tasks, first, incoming)
+            classes = names[first:stop] if stop - first > 1 else _get_names_of_binary_codes(tasks, first, incoming)
             tables += describe_estimator(estimator, incoming, classes, top, prefix)
         return tables
 
@@ -362,7 +362,7 @@ class EstimatorModel:
         together; the last one is filled up with copies of its last row.
         """
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
-        blocks = (self._call_method_on_block(convert_to_csr_matrix(X[some]), method) for some in rows)
+        blocks = (self._call_method_on_block(convert_sparse_to_csr_matrix(X[some]), method) for some in rows)
         response = call_estimator(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
         return np.ascontiguousarray(response[: X.shape[0]])
 

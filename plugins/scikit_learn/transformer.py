@@ -22,7 +22,7 @@ from .estimators import (
     call_estimator,
     check_class_and_parameters,
     declare_set_option,
-    dump_estimator,
+    encode_estimator_as_text,
     load_estimator,
     make_estimator,
     shorten_message,
@@ -113,8 +113,8 @@ class FittedTransformer(Fitted):
 
     @property
     def state(self) -> State:  # type: ignore[override]
-        """The transformer, dumped as `dump_estimator` does, and the names of its columns."""
-        return {"estimator": dump_estimator(self._estimator), "names": self._names}
+        """The transformer, dumped as `encode_estimator_as_text` does, and the names of its columns."""
+        return {"estimator": encode_estimator_as_text(self._estimator), "names": self._names}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         from .learned import describe_estimator

@@ -62,14 +62,14 @@ class AiSvm(Learner):
             coefficients, intercept, _ = planes[-1]
             scores = LinearModel(coefficients, np.zeros(1)).scores(X)[:, 0]
             weights = training.row_weights
-            intercepts.append(-find_sensitive_threshold(scores, positive, -intercept, self.specificity, weights))
+            intercepts.append(-find_most_sensitive_threshold(scores, positive, -intercept, self.specificity, weights))
         every, _, costs = zip(*planes)
         return LinearModel(np.hstack(every), np.array(intercepts), chosen={"C": np.array(costs)})
 
     def _fit_with_adapted_cost(
-        self, solver: SvmSolver, training: Training, positive: Bools, unit: float
+        self, solver: SvmSolver, training: Training, positive: Bools, default_cost: float
     ) -> tuple[Floats, float, float]:
-        """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
+        """Fit the SVM with the effective C (Algorithm 1 and the text before it); `default_cost` is the default C.
 
         Return its coefficients, float64 (features, 1), its intercept, and C.
         """
@@ -77,8 +77,8 @@ class AiSvm(Learner):
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
         planes: list[tuple[Floats, float, float]] = []
         for step in range(1, self.steps + 1):
-            coefficients, intercepts = solver.solve(positive, [step * unit])
-            planes = [*planes[-1:], (coefficients, float(intercepts[0]), step * unit)]
+            coefficients, intercepts = solver.fit_hyperplanes(positive, [step * default_cost])
+            planes = [*planes[-1:], (coefficients, float(intercepts[0]), step * default_cost)]
             found = (X @ coefficients[:, 0] + intercepts[0] > 0) == positive
             if target.any() and found[target].all():
                 return planes[0]
@@ -88,22 +88,24 @@ class AiSvm(Learner):
         return planes[-1]
 
 
-def find_sensitive_threshold(scores: Floats, positive: Bools, threshold: float, least: float, weights: Floats) -> float:
-    """Find the threshold with the largest sensitivity whose specificity is at least `least` (section 2.2).
+def find_most_sensitive_threshold(
+    scores: Floats, positive: Bools, current: float, min_specificity: float, weights: Floats
+) -> float:
+    """Find the threshold with the largest sensitivity whose specificity is at least `min_specificity` (section 2.2).
 
-    It tries the thresholds half-way between neighbouring scores of training rows below `threshold`, the present one,
+    It tries the thresholds half-way between neighbouring scores of training rows below `current`, the present one,
     from the top. Of those with the largest sensitivity it returns the first, which has the largest specificity; if none
-    finds more positive rows, it returns `threshold`. Rows that score above a threshold are predicted as positive.
+    finds more positive rows, it returns `current`. Rows that score above a threshold are predicted as positive.
     """
-    values = np.unique(scores[scores <= threshold])[::-1]
+    values = np.unique(scores[scores <= current])[::-1]
     if not len(values) or positive.all():
-        return threshold
+        return current
     below = (values + np.append(values[1:], values[-1] - 1)) / 2  # each of the values
-    thresholds = np.append(threshold, below)
+    thresholds = np.append(current, below)
     order = np.argsort(scores, kind="stable")
     at = np.searchsorted(scores[order], thresholds, side="right")
     # The weights of the positive rows, and of the others, that score at most each threshold.
     missed, rejected = (np.append(0.0, np.cumsum((weights * own)[order]))[at] for own in (positive, ~positive))
     found = weights[positive].sum() - missed
-    found[1:][rejected[1:] / weights[~positive].sum() < least] = 0
+    found[1:][rejected[1:] / weights[~positive].sum() < min_specificity] = 0
     return float(thresholds[found.argmax()])

@@ -57,13 +57,13 @@ class SvmSolver:
             )
 
     @cached_property
-    def _products(self) -> Any:
+    def _row_products(self) -> Any:
         """The products of all pairs of rows, which all solutions by libsvm share."""
         from sklearn.metrics.pairwise import linear_kernel
 
         return linear_kernel(self.X)
 
-    def solve(self, positive: Bools, costs: Sequence[float]) -> tuple[Floats, Floats]:
+    def fit_hyperplanes(self, positive: Bools, costs: Sequence[float]) -> tuple[Floats, Floats]:
         """Separate the positive rows from the others, once for each C.
 
         Parameters
@@ -92,33 +92,35 @@ class SvmSolver:
             intercepts[number] = model.intercept_[0]
             if self.weights is not None:
                 signed = multipliers[:, number]
-                middle = _find_middle_intercept(self._products @ signed, np.abs(signed), positive, cost * self.weights)
+                middle = _find_middle_intercept(
+                    self._row_products @ signed, np.abs(signed), positive, cost * self.weights
+                )
                 if middle is not None:
                     intercepts[number] = middle
         coefficients = self.X.T @ multipliers
         for number in unsolved:
-            coefficients[:, number], intercepts[number] = self._solve_by_newton(positive, costs[number])
+            coefficients[:, number], intercepts[number] = self._fit_hyperplane_by_newton(positive, costs[number])
         return coefficients, intercepts
 
-    def fit_model(self, truth: Bools, cost: float) -> LinearModel:
+    def fit_linear_model(self, truth: Bools, cost: float) -> LinearModel:
         """Fit a model that separates the positive rows of each task, `truth`, bool (rows, tasks), with one C."""
-        coefficients, intercepts = zip(*(self.solve(positive, [cost]) for positive in truth.T))
+        coefficients, intercepts = zip(*(self.fit_hyperplanes(positive, [cost]) for positive in truth.T))
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
-    def compute_normal_vector(self, positive: Bools, cost: float) -> Floats:
+    def fit_normal_vector(self, positive: Bools, cost: float) -> Floats:
         """Separate the positive rows from the others with one C; return the coefficients, float64 (features,)."""
         model = self._fit_svc("linear", positive, cost)
         if model is None:
-            return self._solve_by_newton(positive, cost)[0]
+            return self._fit_hyperplane_by_newton(positive, cost)[0]
         w = model.coef_
         return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
 
-    def _solve_by_newton(self, positive: Bools, cost: float) -> tuple[Floats, float]:
+    def _fit_hyperplane_by_newton(self, positive: Bools, cost: float) -> tuple[Floats, float]:
         """Solve by Newton's method; return the coefficients, float64 (features,), and the intercept."""
         costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
         try:
             with np.errstate(all="ignore"):
-                return newton.solve_by_newton(self.X, positive, costs, _NEWTON_STEPS)
+                return newton.fit_hyperplane_by_newton(self.X, positive, costs, _NEWTON_STEPS)
         except newton.NoSolution:
             raise StageError(
                 self._stage,
@@ -137,7 +139,7 @@ class SvmSolver:
             return None
         from sklearn.svm import SVC
 
-        rows = self._products if kernel == "precomputed" else self.X
+        rows = self._row_products if kernel == "precomputed" else self.X
         most = min(_LIBSVM_STEPS, _LIBSVM_WORK // len(positive))
         # gamma is of other kernels, and by default of a variance that may overflow.
         model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=most)

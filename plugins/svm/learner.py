@@ -77,7 +77,7 @@ class Svm(Learner):
         return 0.5 if self.calibrate else 0.0
 
     def learn(self, training: Training) -> Model:
-        return self._make_solver(training).fit_model(training.truth, self._costs[0])
+        return self._make_solver(training).fit_linear_model(training.truth, self._costs[0])
 
     def _make_solver(self, training: Training) -> SvmSolver:
         """Make the solver for training rows, whose weights are multiplied by ``--class-weights`` first.
@@ -123,7 +123,7 @@ class Svm(Learner):
             solver = self._make_solver(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
-                scores[:, :, task] = LinearModel(*solver.solve(positive, self._costs)).scores(outer.X).T
+                scores[:, :, task] = LinearModel(*solver.fit_hyperplanes(positive, self._costs)).scores(outer.X).T
             if not np.isfinite(scores).all():
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
             trials.append((outer._replace(X=None), scores))
@@ -136,25 +136,25 @@ class Svm(Learner):
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
             )
         best = find_best(values, criterion) or 0
-        model = self._make_solver(training).fit_model(training.truth, self._costs[best])
+        model = self._make_solver(training).fit_linear_model(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
-        return self._adjust_to_held_out_rows(model, training, trials, best)
+        return self._calibrate_on_held_out_rows(model, training, trials, best)
 
-    def _adjust_to_held_out_rows(
-        self, model: LinearModel, training: Training, trials: list[tuple[Training, np.ndarray]], best: int
+    def _calibrate_on_held_out_rows(
+        self, model: LinearModel, training: Training, trials: list[tuple[Training, np.ndarray]], best_cost: int
     ) -> LinearModel:
         """Return the model with its threshold moved, or with sigmoids fitted, by the scores of all held-out rows.
 
-        `best` is the number of the chosen C among those tried. Without either option the model stays as it is.
+        `best_cost` is the number of the chosen C among those tried. Without either option the model stays as it is.
         """
         truth = np.concatenate([held_out.truth for held_out, _ in trials])
-        scores = np.concatenate([scores[best] for _, scores in trials])
+        scores = np.concatenate([scores[best_cost] for _, scores in trials])
         weights = np.concatenate([held_out.row_weights for held_out, _ in trials])
         if self.threshold is not None:
-            from .threshold import find_best_threshold
+            from .threshold import find_threshold_of_best_f1
 
-            thresholds = np.array([find_best_threshold(s, t, weights) for s, t in zip(scores.T, truth.T)])
+            thresholds = np.array([find_threshold_of_best_f1(s, t, weights) for s, t in zip(scores.T, truth.T)])
             chosen = model.chosen | {"threshold": thresholds}
             return LinearModel(model.coefficients, model.intercepts - thresholds, chosen=chosen)
         if self.calibrate:

@@ -27,7 +27,7 @@ class NoSolution(Exception):
     """Raised if the allowed steps are not enough, or numbers become infinite."""
 
 
-def solve_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> tuple[Floats, float]:
+def fit_hyperplane_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> tuple[Floats, float]:
     """Separate the positive rows from the others, and return coefficients, float64 (features,), and the intercept.
 
     They minimise the sum of hinge losses times `costs` plus half the squared length of the coefficients. As in libsvm,
@@ -94,14 +94,20 @@ def solve_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> 
         precision, steps = max(precision / 2, 1e-7), steps + 1
 
 
-def compute_intercept_bounds(exact: Floats, positive: Bools, above: Bools, below: Bools) -> tuple[float, float]:
+def compute_intercept_bounds(
+    exact: Floats, positive: Bools, is_above_zero: Bools, is_below_cost: Bools
+) -> tuple[float, float]:
     """Return the least and the largest value that the best intercept can have; −∞ or ∞ where no row bounds it.
 
-    `exact`, float64 (rows,), is the intercept with which each row would be at its margin; `above` and `below`, bool
-    (rows,), say whether its multiplier is above 0, and below its cost.
+    `exact`, float64 (rows,), is the intercept with which each row would be at its margin; `is_above_zero` and
+    `is_below_cost`, bool (rows,), say whether its multiplier is above 0, and below its cost.
     """
-    least = exact[np.where(positive, below, above)].max(initial=-np.inf)  # of rows that want no smaller intercept
-    most = exact[np.where(positive, above, below)].min(initial=np.inf)  # of rows that want no larger one
+    least = exact[np.where(positive, is_below_cost, is_above_zero)].max(
+        initial=-np.inf
+    )  # of rows that want no smaller intercept
+    most = exact[np.where(positive, is_above_zero, is_below_cost)].min(
+        initial=np.inf
+    )  # of rows that want no larger one
     return float(least), float(most)
 
 
@@ -172,11 +178,11 @@ def _choose_step_length(
     along the step.
     """
 
-    def compute_slope(length: float) -> float:
+    def compute_slope_at(length: float) -> float:
         return slope + length * curvature - float(np.clip(steepness * (lack - length * gain), 0, costs) @ gain)
 
     low, high = 0.0, 1.0
-    low_slope, high_slope = compute_slope(low), compute_slope(high)
+    low_slope, high_slope = compute_slope_at(low), compute_slope_at(high)
     if not low_slope < 0:
         return 0.0
     if not high_slope > 0:
@@ -185,7 +191,7 @@ def _choose_step_length(
     while True:
         share = low_slope / (low_slope - high_slope)
         middle = low + (high - low) * min(max(share, 0.05), 0.95)
-        there = compute_slope(middle)
+        there = compute_slope_at(middle)
         if abs(there) <= flat or not low < middle < high:
             return middle
         if there > 0:

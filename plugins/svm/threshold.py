@@ -10,7 +10,7 @@ _EQUAL = 2.0**-40  # scores that differ by less than this share of the largest a
 _AS_GOOD = 1 - 1e-12  # of the best F1, which sums of weights round
 
 
-def find_best_threshold(scores: Floats, positive: Bools, weights: Floats) -> float:
+def find_threshold_of_best_f1(scores: Floats, positive: Bools, weights: Floats) -> float:
     """Find the threshold above which predictions of positive have the best F1 = 2 tp / (2 tp + fp + fn).
 
     It lies half-way between two neighbouring scores, and below all scores it is the lowest less 1; in either case it is

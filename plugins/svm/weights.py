@@ -77,7 +77,7 @@ class Normal(Scaling):
             tasks = [1]  # both classes give the same |w| apart from its last digits
         scores = np.zeros((schema.width, len(tasks)))
         if not schema.nominal.all():
-            numbers, start, parts = self._draw_rows(y), 0, []
+            numbers, start, parts = self._draw_row_numbers(y), 0, []
             for batch in read_counted(self.name, rows()):
                 first, stop = np.searchsorted(numbers, [start, start + len(batch)])
                 parts.append(batch.replace(passthrough=None).take(numbers[first:stop] - start))
@@ -95,7 +95,7 @@ class Normal(Scaling):
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
-    def _draw_rows(self, y: Ints) -> Ints:
+    def _draw_row_numbers(self, y: Ints) -> Ints:
         """Draw the share of the rows of each class `y`, at least one: their numbers, ascending, int64 (drawn,)."""
         drawn = []
         for code in np.unique(y).tolist():
@@ -112,7 +112,7 @@ class Normal(Scaling):
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return solver.compute_normal_vector(positive, self.cost)
+            return solver.fit_normal_vector(positive, self.cost)
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))

@@ -29,7 +29,7 @@ from filterkit.plugin import (
     sum_parts,
 )
 
-from .metrics import symmetrical_uncertainty_of_columns
+from .metrics import score_columns_by_symmetrical_uncertainty
 
 _ENTRY = 64  # bytes that counting takes for each entry that is counted at once, and for each cell
 _FEWEST = 1 << 14  # so many entries are counted at once, however little memory there is
@@ -118,7 +118,7 @@ class _Bins(ColumnStage):
         cells = table.with_zeros()
         at = np.sort(find_mdl_cuts(cells, by_values=True))
         starts = np.searchsorted(cells.column_of_cell[at], np.arange(len(cells) + 1))
-        su = symmetrical_uncertainty_of_columns(table)
+        su = score_columns_by_symmetrical_uncertainty(table)
         rows = np.bincount(cells.column_of_cell, cells.rows, len(cells))
         return {"cuts": Ragged(starts, cells.values[at]), "su": su, "rows": rows, "nominal": table.nominal}
 
@@ -163,20 +163,20 @@ class UncertaintyCache(dict[int, "Floats"]):
         self[column] = np.where(found < _NOTHING, 1.0, found)
         return self[column]
 
-    def _compute_uncertainties_with_columns(self, number: int, low: int, high: int) -> Floats:
-        """Compute the uncertainties of the column `number` with those from `low` up to `high`: float64 (n,).
+    def _compute_uncertainties_with_columns(self, number: int, start: int, stop: int) -> Floats:
+        """Compute the uncertainties of the column `number` with those from `start` up to `stop`: float64 (n,).
 
         These are numbers among the columns with two values at least. It takes one pass over the rows.
         """
-        sizes, own = self._sizes[low:high], self._sizes[number]
+        sizes, own = self._sizes[start:stop], self._sizes[number]
         starts = np.cumsum(sizes) - sizes
         width = sizes.sum()
         sums = np.zeros((own * width, 1))
         for codes, weights in self._read_bin_codes():
-            cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
-            parts = None if weights is None else np.repeat(weights, high - low, axis=0)
+            cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, start:stop]).ravel()
+            parts = None if weights is None else np.repeat(weights, stop - start, axis=0)
             sums = add_parts([sums, sum_parts(cell, parts, own * width)])
-        return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
+        return compute_symmetrical_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
     def _read_bin_codes(self) -> Iterator[tuple[Ints, Floats | None]]:
         """Yield the codes of some rows, uint16 (rows, columns), and their weights in exact parts; None if all are 1."""
@@ -219,24 +219,24 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]
             f"{_MOST_NUMBERS:,} are possible; put select --by correlation --top {_MOST_NUMBERS} before it",
         )
 
-    def read_known_rows() -> Iterator[Batch]:
+    def read_dense_rows_with_class() -> Iterator[Batch]:
         """Yield the rows that count, dense, with the class as the last column."""
         for batch in read_counted(Cfs.name, rows()):
             known = batch.in_form(sparse=False)
             X = np.column_stack([known.X, np.asarray(known.y)])
             yield known.replace(schema=schema, X=X, y=None, passthrough=None)
 
-    parts = (Moments.of(batch, np.arange(len(sizes)), False, Cfs.name) for batch in read_known_rows())
+    parts = (Moments.of(batch, np.arange(len(sizes)), False, Cfs.name) for batch in read_dense_rows_with_class())
     fill = reduce(lambda *two: Moments.merge(two), parts).typical_values()
     nominal, label = schema.nominal[column], np.arange(len(column)) - starts[column]
     numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
 
-    def read_numbers() -> Iterator[Batch]:
-        for batch in read_known_rows():
+    def read_rows_as_numbers() -> Iterator[Batch]:
+        for batch in read_dense_rows_with_class():
             X = np.where(np.isnan(batch.X), fill, batch.X)[:, column]
             yield batch.replace(schema=numbers, X=np.where(nominal, label == X, X - fill[column]))
 
-    gram = Gram.of_all(read_numbers, numbers, Cfs.name)
+    gram = Gram.of_all(read_rows_as_numbers, numbers, Cfs.name)
     mean = gram.sums / gram.total
     with np.errstate(over="ignore", invalid="ignore"):
         covariance = gram.matrix() / gram.total - np.outer(mean, mean)
@@ -257,7 +257,7 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]
 Between = Union["Floats", UncertaintyCache]
 
 
-def compute_uncertainties(counts: Floats, starts: Ints) -> Floats:
+def compute_symmetrical_uncertainties(counts: Floats, starts: Ints) -> Floats:
     """Compute the symmetrical uncertainties of one column with several others: float64 (k,), 0 for one without values.
 
     A missing value counts for each value by its share, and a row where both are missing for each pair by its share.
@@ -295,7 +295,9 @@ def _round_to_float32(numbers: Floats) -> Floats:
     return numbers.astype(np.float32).astype(np.float64)
 
 
-def search_best_column_set(with_class: Floats, spread: Floats, between: Between, stale: int) -> list[int]:
+def search_best_column_set(
+    class_correlations: Floats, spread: Floats, column_correlations: Between, max_stale: int
+) -> list[int]:
     """Search for the set of columns with the best merit, and return them, ascending.
 
     Parameters
@@ -307,35 +309,37 @@ def search_best_column_set(with_class: Floats, spread: Floats, between: Between,
     """
     best: tuple[float, list[int]] = (0.0, [])  # the merit of a set, and its columns in the order in which they came
     waiting, vain = [best], 0
-    while waiting and vain < stale:
+    while waiting and vain < max_stale:
         _, chosen = waiting.pop(0)
-        above, below, with_chosen = 0.0, 0.0, np.zeros(len(with_class))
+        above, below, with_chosen = 0.0, 0.0, np.zeros(len(class_correlations))
         for column in chosen:
-            above += spread[column] * with_class[column]
+            above += spread[column] * class_correlations[column]
             below = below + spread[column] ** 2 + 2 * spread[column] * with_chosen[column]
-            with_chosen += spread[column] * between[column]
-        merits = (above + spread * with_class) / np.sqrt(below + spread**2 + 2 * spread * with_chosen)
+            with_chosen += spread[column] * column_correlations[column]
+        merits = (above + spread * class_correlations) / np.sqrt(below + spread**2 + 2 * spread * with_chosen)
         merits[chosen] = -np.inf
         vain += 1
         for column, merit in enumerate(merits.tolist()):  # in turn, if it is better than the best before
             if merit - best[0] > _BETTER:
                 best, vain = (merit, [*chosen, column]), 0
-        first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in chosen]
+        first = [column for column in np.argsort(-merits, kind="stable")[:max_stale].tolist() if column not in chosen]
         waiting += [(merits[column], [*chosen, column]) for column in first]
-        waiting = sorted(waiting, key=lambda each: -each[0])[:stale]  # equal ones as they were found
+        waiting = sorted(waiting, key=lambda each: -each[0])[:max_stale]  # equal ones as they were found
     return sorted(best[1])
 
 
-def add_locally_predictive_columns(chosen: list[int], with_class: Floats, between: Between) -> list[int]:
+def add_locally_predictive_columns(
+    chosen: list[int], class_correlations: Floats, column_correlations: Between
+) -> list[int]:
     """Add the columns that tell more about the class than about each column chosen so far, the best one at a time.
 
     Return all chosen columns, ascending.
     """
-    chosen, most = list(chosen), np.zeros(len(with_class))
+    chosen, most = list(chosen), np.zeros(len(class_correlations))
     for column in chosen:
-        most = np.maximum(most, between[column])
-    for column in np.argsort(-with_class, kind="stable").tolist():
-        if column not in chosen and most[column] <= with_class[column]:
+        most = np.maximum(most, column_correlations[column])
+    for column in np.argsort(-class_correlations, kind="stable").tolist():
+        if column not in chosen and most[column] <= class_correlations[column]:
             chosen.append(column)
-            most = np.maximum(most, between[column])
+            most = np.maximum(most, column_correlations[column])
     return sorted(chosen)

@@ -31,13 +31,13 @@ class Entropies(NamedTuple):
     gain: Floats
 
 
-def gain_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_gain_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The information gain of presence, divided by the entropy of presence."""
     bits = _compute_presence_entropies(tp, fp, pos, neg)
     return divide_or_zero(bits.gain, bits.values)
 
 
-def gain_ratio_of_columns(table: ContingencyTable) -> Floats:
+def score_columns_by_gain_ratio(table: ContingencyTable) -> Floats:
     """Gain ratio, the information gain about the class divided by the entropy of the column.
 
     The gain alone prefers columns with many values; the ratio does not (J. R. Quinlan, *Induction of Decision Trees*,
@@ -49,12 +49,12 @@ def gain_ratio_of_columns(table: ContingencyTable) -> Floats:
     return divide_or_zero(bits.gain, bits.values)
 
 
-def symmetrical_uncertainty(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_symmetrical_uncertainty(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Twice the information gain of presence, divided by the entropy of presence plus that of the class."""
     return _compute_uncertainty(_compute_presence_entropies(tp, fp, pos, neg))
 
 
-def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> Floats:
+def score_columns_by_symmetrical_uncertainty(table: ContingencyTable) -> Floats:
     """Symmetrical uncertainty, 2 · information gain / (entropy of the column + entropy of the class).
 
     It is 0 if column and class are independent, and 1 if each determines the other (M. A. Hall, *Correlation-based
@@ -70,12 +70,12 @@ def _compute_uncertainty(bits: Entropies) -> Floats:
     return np.where(certain, 0.0, divide_or_zero(2 * bits.gain, bits.values + bits.classes))
 
 
-def mutual_information(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+def score_by_mutual_information(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """The information gain of presence, in nats."""
     return math.log(2) * _compute_presence_entropies(tp, fp, pos, neg).gain
 
 
-def mutual_information_of_columns(table: ContingencyTable) -> Floats:
+def score_columns_by_mutual_information(table: ContingencyTable) -> Floats:
     """Mutual information of column and class in nats, where numbers are in bins of equal frequency.
 
     Numbers, and those of a numeric class, are cut at their quantiles 0.2, 0.4, 0.6 and 0.8 into up to five bins; a bin
@@ -92,7 +92,7 @@ def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) 
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
     values = compute_n_log2_n(cells[0] + cells[1]) + compute_n_log2_n(cells[2] + cells[3])
     classes = compute_n_log2_n(np.array([pos, neg]) / total).sum() + np.zeros(len(tp))
-    return _make_entropies(values, classes, sum(map(compute_n_log2_n, cells), np.zeros(len(tp))))
+    return _make_entropies_from_negated(values, classes, sum(map(compute_n_log2_n, cells), np.zeros(len(tp))))
 
 
 def _compute_entropies(bins: ContingencyTable) -> Entropies:
@@ -103,17 +103,19 @@ def _compute_entropies(bins: ContingencyTable) -> Entropies:
     values = np.bincount(column, compute_n_log2_n(sum_over_classes(shares)), columns)
     joint = sum((np.bincount(column, compute_n_log2_n(share), columns) for share in shares.T), np.zeros(columns))
     known = np.diff(bins.indptr) > 0
-    return _make_entropies(values, np.where(known, compute_n_log2_n(bins.totals / total).sum(), 0.0), joint)
+    return _make_entropies_from_negated(
+        values, np.where(known, compute_n_log2_n(bins.totals / total).sum(), 0.0), joint
+    )
 
 
-def _make_entropies(values: np.ndarray, classes: Floats, joint: np.ndarray) -> Entropies:
+def _make_entropies_from_negated(values: np.ndarray, classes: Floats, joint: np.ndarray) -> Entropies:
     """Make `Entropies` from negated entropies of values, classes, and both (joint); what is about 0 becomes 0."""
     negated = (values, classes, values + classes - joint)
     return Entropies(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))
 
 
 METRICS = [
-    Metric("gainratio", gain_ratio, by_table=gain_ratio_of_columns),
-    Metric("mi", mutual_information, by_table=mutual_information_of_columns, numeric_class=True),
-    Metric("su", symmetrical_uncertainty, by_table=symmetrical_uncertainty_of_columns),
+    Metric("gainratio", score_by_gain_ratio, by_table=score_columns_by_gain_ratio),
+    Metric("mi", score_by_mutual_information, by_table=score_columns_by_mutual_information, numeric_class=True),
+    Metric("su", score_by_symmetrical_uncertainty, by_table=score_columns_by_symmetrical_uncertainty),
 ]

@@ -46,7 +46,7 @@ def test_the_choice_is_that_of_a_plain_loop():
         assert one._replace(chain=same.chain, choice="", seconds=0) == same._replace(seconds=0)
         assert one.seconds > same.seconds
     chosen = [one.choice for one in of_chain(results, CHOSEN)]
-    assert Results(results).count_choices() == {1 / 2: {name: chosen.count(name) for name, _ in plan.chains}}
+    assert Results(results).count_chosen_chains() == {1 / 2: {name: chosen.count(name) for name, _ in plan.chains}}
     others = evaluated(batch, replace(plan, choose=None))
     assert without_seconds(r for r in results if r.chain != CHOSEN) == without_seconds(others)
 
@@ -93,7 +93,7 @@ def test_groups_stay_together_in_inner_folds_too():
 def test_a_single_group_leaves_no_choice():
     batch = noise(12)
     assert draw_inner_folds(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
-    assert trial.choose_chain([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
+    assert trial.find_best_chain_index([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
 
 
 # Both positive groups are in other outer folds; inside, holding one out leaves none to learn from.

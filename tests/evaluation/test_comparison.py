@@ -15,10 +15,10 @@ from filterkit.evaluation.comparison import (
     compute_critical_difference,
     compute_friedman_p,
     compute_signed_rank_test,
-    find_best_pair,
+    find_best_pair_of_methods,
     find_methods_near_best,
     group_methods_with_close_ranks,
-    list_pairs_of_methods,
+    list_pairs_to_test,
     rank_methods_on_each_task,
 )
 
@@ -58,7 +58,7 @@ def test_shares_of_wins_worked_by_hand():
 def test_the_best_pair_is_the_first_of_all_that_win_most(values, tolerance):
     shares = pairs(values, tolerance)
     best = max(shares, key=shares.get)
-    assert find_best_pair(values, tolerance) == (best, shares[best])
+    assert find_best_pair_of_methods(values, tolerance) == (best, shares[best])
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_best_pair_is_the_first_of_all_that_win_most(values, tolerance):
 )
 def test_values_that_cannot_be_compared_are_refused(values, tolerance, message):
     with pytest.raises(ValueError, match=message):
-        find_best_pair(values, tolerance)
+        find_best_pair_of_methods(values, tolerance)
 
 
 def test_the_signed_rank_test_worked_by_hand():
@@ -152,6 +152,6 @@ def test_the_paired_t_test_of_equal_or_few_differences():
 
 
 def test_of_more_than_four_methods_only_pairs_with_the_first_are_tested():
-    assert list_pairs_of_methods(1) == []
-    assert list_pairs_of_methods(4) == list(combinations(range(4), 2))
-    assert list_pairs_of_methods(5) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+    assert list_pairs_to_test(1) == []
+    assert list_pairs_to_test(4) == list(combinations(range(4), 2))
+    assert list_pairs_to_test(5) == [(0, 1), (0, 2), (0, 3), (0, 4)]

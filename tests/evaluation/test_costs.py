@@ -84,7 +84,11 @@ SQUARE = "3 3\n0 1 1\n1 0 1\n1 1 0\n"
         ("0 3 5\n", IRIS, ":1: expected two different classes"),
         ("0 1 -5\n", IRIS, ":1: expected two different classes"),
         ("0 1 5 2\n", IRIS, ":1: expected two different classes"),
-        (SQUARE, sample("iris", positive="virginica").schema, ": costs apply to all 3 classes; leave out --positive"),
+        (
+            SQUARE,
+            sample("iris", positive="virginica").schema,
+            ": costs apply to all 3 classes, not to one against the rest",
+        ),
         (SQUARE, sample("wine", class_="2").schema, ": costs need a nominal class, but there is none"),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_file_of_splits_gives_what_scikit_learn_does_with_the_same_rows():
     assert [result.values["accuracy"] for result in results] == expected
     names = [f"repeat {repeat}, fold {fold}" for repeat in range(2) for fold in range(4)]
     assert [result.fold_name for result in results] == names
-    assert own.describe_untested_rows() == ""
+    assert own.describe_rows_tested_unevenly() == ""
 
 
 def test_samples_are_the_shares_of_a_learning_curve():
@@ -130,9 +130,12 @@ def test_files_that_give_no_folds_are_refused(file, message):
 
 def test_rows_that_are_not_tested_equally_often_are_told():
     fold = [["TEST", 0, 0, 0], ["TRAIN", 1, 0, 0], ["TRAIN", 2, 0, 0]]
-    assert make_folds_from_splits(splits(fold), 3, "s").describe_untested_rows() == "2 of 3 rows are tested in no fold"
+    assert (
+        make_folds_from_splits(splits(fold), 3, "s").describe_rows_tested_unevenly()
+        == "2 of 3 rows are tested in no fold"
+    )
     more = [["TEST", i, 0, 1] for i in (1, 2)] + [["TRAIN", 0, 0, 1]] + [["TEST", 0, 1, 0], ["TRAIN", 1, 1, 0]]
-    said = make_folds_from_splits(splits(fold + more), 3, "s").describe_untested_rows()
+    said = make_folds_from_splits(splits(fold + more), 3, "s").describe_rows_tested_unevenly()
     assert said == "some rows are tested in 1 folds, others in 2"
 
 

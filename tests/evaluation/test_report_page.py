@@ -33,7 +33,7 @@ def test_the_data_is_that_of_the_results():
     results = Results(row._replace(values=row.values | {"brier": NAN}) for row in made().rows)
     data = data_of(results)
     assert "brier" not in [measure["name"] for measure in data["measures"]]  # nor others without a value
-    np.testing.assert_allclose(data["values"]["auc"], results.list_values_of_tasks_or_folds("auc"), atol=1e-6)
+    np.testing.assert_allclose(data["values"]["auc"], results.compute_values_by_task_or_fold("auc"), atol=1e-6)
     for first, second, difference, p in data["tests"]["f1"][0]:
         expected, plain = results.compare_chains("f1", second, first, 0)
         np.testing.assert_allclose(difference, expected)

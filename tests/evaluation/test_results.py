@@ -48,7 +48,7 @@ def test_tasks_are_averaged_over_their_folds_first():
         by_task = np.nanmean(cube, axis=1)
     for values, units in ((cube, by_task), (drawn(1, 5, 3, 2), drawn(1, 5, 3, 2)[0])):
         results = Results(table(values, (0.1, 0.9)[: values.shape[-1]]))
-        equal(results.list_values_of_tasks_or_folds("f1"), units)
+        equal(results.compute_values_by_task_or_fold("f1"), units)
         equal(results.compute_means_and_errors("f1")[..., 0], np.nanmean(units, axis=0))
         known = (~np.isnan(units)).sum(axis=0)
         equal(results.compute_means_and_errors("f1")[..., 1], np.nanstd(units, axis=0, ddof=1) / np.sqrt(known))
@@ -86,7 +86,7 @@ def test_results_of_other_splits_are_not_paired():
     assert results.rank_chains("f1", 0).tasks == 0
     equal(Results(rows).rank_chains("f1", 0).mean, [1, 3, 2])
     equal(Results(rows).rank_chains("log_loss", 0).mean, [3, 1, 2])
-    wins, ties = results.count_wins("f1", 0)
+    wins, ties = results.count_wins_and_ties("f1", 0)
     assert wins.tolist() == [[0, 0, 2], [0, 0, 0], [0, 0, 0]] and ties.tolist() == np.diag([2, 2, 2]).tolist()
 
 
@@ -168,7 +168,7 @@ def test_results_of_numbers_have_measures_of_their_own(tmp_path):
     results = Results(rows)
     assert results.measures == OF_NUMBERS and Results([result("a", 0.5)]).measures == OF_CLASSES
     assert Results([*rows, result("a", 0.5)]).measures == (*OF_CLASSES, *OF_NUMBERS)
-    wins, _ = results.count_wins("mae", 0)
+    wins, _ = results.count_wins_and_ties("mae", 0)
     assert (wins[0, 1], wins[1, 0]) == (1, 0)  # the smaller error
     (tmp_path / "r.csv").write_text(results.format_csv(by_class=True))
     found = read_results_file(str(tmp_path / "r.csv"))
@@ -192,7 +192,7 @@ def text_of(row, **parts):
 
 
 ROW = result("a", 0.5)
-NONE = "these are not results of an evaluation"
+NONE = "this line is not a result of an evaluation"
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_wins_are_counted_over_tasks_or_folds(measure):
     tasks = [[[0.9, 0.8], [0.7, 0.6]], [[0.5, 0.7], [0.5, 0.3]], [[NAN, 1.0], [0.2, 0.4]], [[0.3, 0.1], [0.3, 0.4]]]
     cube = np.array(tasks)[..., None]
     for values, better, worse, ties in ((cube, 2, 1, 1), (cube[:1], 2, 0, 0)):  # tasks, and folds of a single task
-        wins, equal_ones = Results(table(values)).count_wins(measure, 0)
+        wins, equal_ones = Results(table(values)).count_wins_and_ties(measure, 0)
         expected = np.array([[0, better], [worse, 0]])
         assert wins.tolist() == (expected if measure == "f1" else expected.T).tolist()
         assert equal_ones[0, 1] == equal_ones[1, 0] == ties

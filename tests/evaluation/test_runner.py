@@ -55,11 +55,11 @@ def tested(spy):
 @pytest.mark.parametrize(
     ("chains", "options", "message"),
     [
-        (["svm"], {"folds": 1}, "at least 2 folds, not 1"),
+        (["svm"], {"folds": 1}, "folds must be at least 2, not 1"),
         (["svm"], {"repeats": 0}, "repeats must be a whole number from 1"),
-        (["svm"], {"shares": (0.0, 0.5)}, "above 0, each larger"),
-        (["svm"], {"shares": (0.5, 0.2)}, "above 0, each larger"),
-        (["svm"], {"shares": (0.5, 0.5)}, "above 0, each larger"),
+        (["svm"], {"shares": (0.0, 0.5)}, "above 0 and ascend"),
+        (["svm"], {"shares": (0.5, 0.2)}, "above 0 and ascend"),
+        (["svm"], {"shares": (0.5, 0.5)}, "above 0 and ascend"),
         (["svm"], {"folds": 5, "shares": (0.5, 0.81)}, "5 folds leave 80% to train on, not 81%"),
         (["a: svm", "a: l2 svm"], {}, "two chains are named 'a'"),
         (["svm"], {"choose": "f1"}, "give at least two chains to choose from"),

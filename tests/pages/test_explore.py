@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from filterkit_plugins.metrics import acc2
+from filterkit_plugins.metrics import score_by_rate_difference
 from made_explore import (
     HOSTILE,
     hostile_names,
@@ -266,7 +266,7 @@ def test_isolines_pass_where_the_scores_are(open_page):
     fpr, tpr = np.array([((x - 50) / (size - 66), (size - 42 - y) / (size - 54)) for x, y in corners]).T
     inside = (fpr > 0.02) & (fpr < 0.98) & (tpr > 0.02) & (tpr < 0.98)
     (task,) = data["tasks"]
-    scores = acc2(tpr[inside] * task["pos"], fpr[inside] * task["neg"], task["pos"], task["neg"])
+    scores = score_by_rate_difference(tpr[inside] * task["pos"], fpr[inside] * task["neg"], task["pos"], task["neg"])
     assert inside.sum() > 20
     assert np.abs(scores - level).max() < 0.02
     assert opened.page.locator(".board .isolines path").count() >= 5

@@ -69,7 +69,7 @@ def test_the_page_shows_the_data_and_sorts(open_page):
     opened.settle()
     assert column(page, "means", 1) == results.chains[::-1]
 
-    values = results.list_values_of_tasks_or_folds("accuracy")[..., 2]
+    values = results.compute_values_by_task_or_fold("accuracy")[..., 2]
     assert column(page, "tasks", 1) == [data for data, _ in results.tasks]
     assert column(page, "tasks", 3) == [f"{value:.3f}" for value in values[:, 0]]
     assert page.locator("#tasks .best").count() == len(results.tasks)
@@ -89,7 +89,7 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
     for measure, share in [("f1", 2), ("log_loss", 0)]:
         choose(opened, "Measure", TITLES[measure])
         choose(opened, "Trained on", f"{SHARES[share] * 100:.0f} %")
-        values = results.list_values_of_tasks_or_folds(measure)[..., share]
+        values = results.compute_values_by_task_or_fold(measure)[..., share]
         assert column(page, "tasks", 4) == [f"{value:.3f}" for value in values[:, 1]]
         by_accuracy = np.argsort(
             -results.compute_means_and_errors("accuracy")[:, share, 0]
@@ -98,12 +98,12 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
         best = (values.argmin if measure == "log_loss" else values.argmax)(axis=1)
         assert page.locator("#tasks .best").all_inner_texts() == [f"{v[i]:.3f}" for v, i in zip(values, best)]
         sign = -1 if measure == "log_loss" else 1
-        found = rank_methods_on_each_task(sign * results.list_values_of_tasks_or_folds(measure)[..., share]).mean(
+        found = rank_methods_on_each_task(sign * results.compute_values_by_task_or_fold(measure)[..., share]).mean(
             axis=0
         )
         named = page.locator("#ranks .rank text").all_text_contents()
         assert sorted(named) == sorted(f"{name} {rank:.2f}" for name, rank in zip(results.chains, found))
-        wins, ties = results.count_wins(measure, share)
+        wins, ties = results.count_wins_and_ties(measure, share)
         cells = page.locator("#pairs tbody td").all_inner_texts()
         off = [(i, j) for i in range(4) for j in range(4)]
         assert cells == ["" if i == j else f"{wins[i, j]}–{ties[i, j]}–{wins[j, i]}" for i, j in off]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import make, make_labels, sparsely, transformed
-from filterkit_plugins.svm.adaptive_intercept import find_sensitive_threshold
+from filterkit_plugins.svm.adaptive_intercept import find_most_sensitive_threshold
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
@@ -32,7 +32,7 @@ def test_thresholds_equal_those_of_an_exhaustive_search(rows, least):
         found, specificity = rates(threshold)
         if specificity >= least and found > most:
             best, most = threshold, found
-    got = find_sensitive_threshold(scores, positive, 0.0, least, np.ones(len(scores)))
+    got = find_most_sensitive_threshold(scores, positive, 0.0, least, np.ones(len(scores)))
     if positive.all():
         assert got == 0
         return
@@ -50,7 +50,7 @@ def test_equal_rows_have_equal_scores(seed):
     positive = rng.random(len(X)) < 0.3
     scores = filterkit.chain("aisvm").fit(make(X, positive, positive="yes")).stages[0].scores(make(X, positive)).ravel()
     assert len(np.unique(scores)) == 15 and (scores[~positive] <= 0).mean() >= 0.85
-    assert find_sensitive_threshold(scores, positive, 0.0, 0.85, np.ones(len(scores))) == 0
+    assert find_most_sensitive_threshold(scores, positive, 0.0, 0.85, np.ones(len(scores))) == 0
 
 
 # ---- C ----------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def expected(X, positive, *, length="norm", high=0.75, steps=20, specificity=0.8
         recall = (peers[-1].predict(X) == positive)[target].mean()
     k = len(peers) - (recall == 1 < len(peers))
     w, b = peers[k - 1].coef_.ravel(), peers[k - 1].intercept_[0]
-    threshold = find_sensitive_threshold(X @ w + b, positive, 0.0, specificity, np.ones(len(X)))
+    threshold = find_most_sensitive_threshold(X @ w + b, positive, 0.0, specificity, np.ones(len(X)))
     return w, b - threshold, k, len(peers)
 
 

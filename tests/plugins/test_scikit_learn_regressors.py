@@ -6,7 +6,7 @@ import pytest
 from agreement import SAMPLES, feature_names, make, make_labels, sample, transformed
 from command import run
 from estimators import REGRESSORS, WITHOUT_WEIGHTS, chain_of, plain_estimator, weighted
-from filterkit_plugins.scikit_learn.names import find_similar_estimator
+from filterkit_plugins.scikit_learn.names import find_counterpart_class_name
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, MultiTaskLasso, Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_score
@@ -152,7 +152,10 @@ def test_what_a_learner_does_not_take_is_refused(chain, batch, message):
     ],
 )
 def test_counterparts(classifier, regressor, back):
-    assert (find_similar_estimator(classifier, True), find_similar_estimator(regressor, False)) == (regressor, back)
+    assert (find_counterpart_class_name(classifier, True), find_counterpart_class_name(regressor, False)) == (
+        regressor,
+        back,
+    )
 
 
 def test_the_measures_of_test_rows_are_printed(tmp_path):

@@ -34,7 +34,7 @@ def test_no_row_is_far_from_the_optimum(kind):
     """The multipliers of a solution are 0 beyond the margin, the cost inside it, and make up the coefficients."""
     X, positive = texts() if kind == "texts" else numbers(kind)
     costs = np.random.default_rng(4).choice([0.1, 1.0, 5.0], len(positive))
-    w, b = newton.solve_by_newton(X, positive, costs, 1000)
+    w, b = newton.fit_hyperplane_by_newton(X, positive, costs, 1000)
     sign = np.where(positive, 1, -1)
     margin = sign * (X @ w + b)
     at = abs(margin - 1) <= 2e-3  # there a multiplier may be anything from 0 to the cost
@@ -50,27 +50,27 @@ def test_no_row_is_far_from_the_optimum(kind):
 def test_rows_of_any_length_end(scale):
     X, positive = numbers(rows=50)
     with contextlib.suppress(newton.NoSolution):
-        w, b = newton.solve_by_newton(X * scale, positive, np.ones(50), 300)
+        w, b = newton.fit_hyperplane_by_newton(X * scale, positive, np.ones(50), 300)
         assert np.isfinite([*w, b]).all()
 
 
 @pytest.mark.parametrize("X", [np.zeros((4, 2)), np.ones((4, 2)), csr_array((4, 2))], ids=["zeros", "ones", "empty"])
 def test_of_equal_rows_the_class_of_more_weight_is_predicted(X):
-    w, b = newton.solve_by_newton(X, np.array([True, False, False, False]), np.ones(4), 100)
+    w, b = newton.fit_hyperplane_by_newton(X, np.array([True, False, False, False]), np.ones(4), 100)
     assert [*w, b] == pytest.approx([0, 0, -1])
 
 
 def test_costs_that_overflow_have_no_solution():
     X, positive = numbers(rows=50)
     with np.errstate(all="ignore"), pytest.raises(newton.NoSolution):
-        newton.solve_by_newton(X, positive, np.full(50, 1e308), 100)
+        newton.fit_hyperplane_by_newton(X, positive, np.full(50, 1e308), 100)
 
 
 @pytest.mark.parametrize("text", ["svm --c 0.1,1 --folds 3 --calibrate", "aisvm", "normal"])
 def test_rows_beyond_the_limit_are_solved_as_by_libsvm(text, monkeypatch):
     solved = []
-    solve = newton.solve_by_newton
-    monkeypatch.setattr(newton, "solve_by_newton", lambda X, *given: solved.append(len(X)) or solve(X, *given))
+    solve = newton.fit_hyperplane_by_newton
+    monkeypatch.setattr(newton, "fit_hyperplane_by_newton", lambda X, *given: solved.append(len(X)) or solve(X, *given))
     X, positive = numbers(rows=90)
     batch = make(X, positive, positive="yes", weights=1 + np.arange(90) % 4)
     monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", 90)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from agreement import make, make_labels, sample, transformed
 from counted import rows_in_memory
-from filterkit_plugins.svm.threshold import find_best_threshold
+from filterkit_plugins.svm.threshold import find_threshold_of_best_f1
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import PredefinedSplit
@@ -23,7 +23,7 @@ def shift(text, batch):
 
 def test_scores_that_are_equal_but_for_rounding_are_not_told_apart():
     scores = np.array([-1, 0.1 + 0.2 - 2, 0.3 - 2, -3])
-    assert find_best_threshold(scores, np.array([True, False] * 2), np.ones(4)) == pytest.approx(-2.35)
+    assert find_threshold_of_best_f1(scores, np.array([True, False] * 2), np.ones(4)) == pytest.approx(-2.35)
 
 
 def by_loop(scores, positive, weights):
@@ -43,7 +43,7 @@ def by_loop(scores, positive, weights):
 def test_no_threshold_is_better(rows, weighted):
     scores, positive, weights = (np.array(each) for each in zip(*rows))
     weights = weights if weighted else np.ones(len(scores))
-    found = find_best_threshold(scores / 2, positive, weights)
+    found = find_threshold_of_best_f1(scores / 2, positive, weights)
     tried = by_loop(scores / 2, positive, weights)
     best = max(tried.values())
     assert tried[found] == pytest.approx(best, rel=1e-12)

@@ -305,7 +305,7 @@ def _run_evaluation(
         plain = InputOptions(class_="none", encoding=options.encoding)
         with open_input(options.splits, plain, Formats(known.formats)) as reader:
             own = make_folds_from_splits(concatenate(reader.batches(), reader.schema), len(first), options.splits)
-        if untested := own.describe_untested_rows():
+        if untested := own.describe_rows_tested_unevenly():
             say(f"filterkit: warning: {options.splits}: {untested}")
         design = replace(design, splits=own.digest)
     if options.costs is not None:

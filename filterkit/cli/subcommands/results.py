@@ -15,7 +15,7 @@ from filterkit.cli.declared import BEFORE, format_option, join_for_shell, option
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import align_rows, print_document
 from filterkit.errors import UsageError, quoted
-from filterkit.evaluation.comparison import list_pairs_of_methods
+from filterkit.evaluation.comparison import list_pairs_to_test
 from filterkit.evaluation.measure_names import IN_UNITS, MEANINGS, MEASURES
 from filterkit.evaluation.measures import check_measure, compute_error_measures
 from filterkit.evaluation.plots import FIGURES
@@ -133,7 +133,7 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
     summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
-        "over": results.compared_over[1],
+        "over": results.compared_count_and_unit[1],
         "means": [
             {"chain": chain, "train": share}
             | {measure: dict(zip(("mean", "error"), summary[c][n])) for measure, summary in summaries.items()}
@@ -141,9 +141,9 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
             for c, chain in enumerate(results.chains)
         ],
     }
-    if choices := results.count_choices():
+    if choices := results.count_chosen_chains():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
-    if len(results.chains) > 1 and not results.is_of_test_set:
+    if len(results.chains) > 1 and not results.has_separate_test_set:
         found["differences"] = _compute_differences(results, measures)
     if results.can_be_ranked:
         found["ranks"] = _compute_ranks(results, measures)
@@ -164,7 +164,7 @@ def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
     if "ranks" in found:
         yield from _format_ranks(measures, found["ranks"])
     for each in found.get("classes", ()):
-        where = "on the test set" if results.is_of_test_set else "sums over folds"
+        where = "on the test set" if results.has_separate_test_set else "sums over folds"
         chain, share = quoted(each["chain"]), _format_share(each["train"])
         yield ""
         yield f"{each['data']}, {each['task']}, chain {chain}, trained on {share}: {where}"
@@ -173,9 +173,9 @@ def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
 
 
 def _format_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
-    over, folds = "{} {}".format(*results.compared_over), f"{results.n_folds} folds"
+    over, folds = "{} {}".format(*results.compared_count_and_unit), f"{results.n_folds} folds"
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
-    yield "Measures on the test set" if results.is_of_test_set else title
+    yield "Measures on the test set" if results.has_separate_test_set else title
     rows = [
         [
             each["chain"],
@@ -269,8 +269,8 @@ def _compute_differences(results: Results, measures: list[str]) -> list[dict[str
 
 
 def _format_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
-    chains, (count, units) = len(results.chains), results.compared_over
-    pairs = list_pairs_of_methods(chains)
+    chains, (count, units) = len(results.chains), results.compared_count_and_unit
+    pairs = list_pairs_to_test(chains)
     test = "Wilcoxon's signed-rank test" if results.has_several_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
