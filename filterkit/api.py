@@ -179,7 +179,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
     file_path = path_as_text(path)
     check_output_format(file_path, format, "tee")
     writer = RowWriter(Form(_find_output_format(file_path, format), rows.schema, rows.schema.sparse))
-    with open_output(file_path, onward=True) as out:
+    with open_output(file_path, ignore_broken_pipe=True) as out:
         yield from writer.tee(out, rows)
 
 

@@ -52,7 +52,7 @@ class BlockParser:
         """Parse a block to a batch, rejected rows, and notes about values; raise ArffError if a row cannot be read."""
         self._bytes += len(block.text)
         parsed = self._parse(block)
-        notes = merge_notes(parsed.notes + _find_rounded_number(block, parsed.batch))
+        notes = merge_notes(parsed.notes + _make_rounding_note(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), find_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
@@ -74,7 +74,7 @@ class BlockParser:
                     raise
                 rejected.append(Rejected(this, name, line, error))
             line += count_lines(this)
-        return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes), rejected=tuple(rejected))
+        return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes), rejected=tuple(rejected))
 
     def _parse_or_correct_line(self, text: str, line: int) -> tuple[list[exact.Row], list[Note]]:
         """Return the rows in a line, which a lenient parser corrects if it is refused, and notes about them."""
@@ -103,8 +103,8 @@ class BlockParser:
 
     def _parse_rows_strictly(self, text: str, line: int, unseen: bool) -> tuple[list[exact.Row], list[Note]]:
         """Return the rows in `text`, and notes about them; undeclared values are missing if `unseen`, else errors."""
-        noted = exact.Noted([], unseen)
-        return list(exact.parse_rows(text, line, self.layout, noted)), noted.notes
+        collector = exact.NoteCollector([], unseen)
+        return list(exact.parse_rows(text, line, self.layout, collector)), collector.notes
 
     def _parse(self, block: Block) -> Parsed:
         """Parse a block by the fast path; halve it where that fails, and parse small halves by the exact path."""
@@ -127,7 +127,7 @@ class BlockParser:
             rows, notes = self._parse_rows_strictly(text.decode("utf-8", "surrogateescape"), line, unseen)
         except ArffError:
             return self._parse_line_by_line(block)
-        return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes))
+        return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes))
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
         """Parse dense rows by the fast path, with ``?`` in empty fields; return None if a line needs other corrections.
@@ -149,7 +149,7 @@ def _fast_is_loaded() -> bool:
     return "filterkit.arff.fast" in sys.modules
 
 
-def _find_rounded_number(block: Block, batch: Batch) -> tuple[Note, ...]:
+def _make_rounding_note(block: Block, batch: Batch) -> tuple[Note, ...]:
     """Return a note about the first whole number in a block that float64 cannot hold exactly; () if there is none."""
     values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:

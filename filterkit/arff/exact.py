@@ -28,8 +28,11 @@ _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
 _WRITE_MISSING = "; a missing value is written ?"
 
 
-class Noted(NamedTuple):
-    """Collects `notes` about values while rows are read; undeclared ones are missing if `unseen`, else errors."""
+class NoteCollector(NamedTuple):
+    """Collects `notes` about values that are parsed.
+
+    `unseen` says whether a nominal value that the header does not declare is missing; otherwise, it is an error.
+    """
 
     notes: list[Note]
     unseen: bool = False
@@ -55,13 +58,13 @@ class Row(NamedTuple):
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: BatchLayout, noted: Noted | None = None) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollector | None = None) -> Iterator[Row]:
     """Yield the rows in `text`, whose first line has the number `line`.
 
-    Values that are worth a note are added to `noted`. Without it, a nominal value that the header does not declare is
-    an error. Raise ArffError for a row that Weka refuses, or would lose a part of.
+    Notes about values are added to `collector`; without a collector, an undeclared nominal value is an error. Raise
+    ArffError for a row that Weka refuses, or of which Weka would lose a part.
     """
-    noted = noted or Noted([])
+    collector = collector or NoteCollector([])
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
     while (token := _read_token(tokens, first)) is not None:
@@ -70,9 +73,9 @@ def parse_rows(text: str, line: int, layout: BatchLayout, noted: Noted | None = 
                 raise token.make_error(f"an empty field: the line has only a comma{_WRITE_MISSING}")
             continue
         if token.kind == OPEN:
-            sparse, values = True, _read_sparse_values(token, tokens, layout, noted)
+            sparse, values = True, _read_sparse_values(token, tokens, layout, collector)
         else:
-            sparse, values = False, _read_dense_values(token, tokens, layout, noted)
+            sparse, values = False, _read_dense_values(token, tokens, layout, collector)
         yield Row(_read_weight_and_row_end(tokens, token, layout), sparse, values)
 
 
@@ -85,7 +88,9 @@ def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
         raise
 
 
-def _read_dense_values(token: Token, tokens: Iterator[Token], layout: BatchLayout, noted: Noted) -> dict[int, Any]:
+def _read_dense_values(
+    token: Token, tokens: Iterator[Token], layout: BatchLayout, collector: NoteCollector
+) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
@@ -99,11 +104,13 @@ def _read_dense_values(token: Token, tokens: Iterator[Token], layout: BatchLayou
                 )
             if token.commas > 1:
                 raise token.make_error(f"an empty field{_WRITE_MISSING}", attribute.name)
-        values[position] = read_value(token, position, layout, noted)
+        values[position] = parse_value(token, position, layout, collector)
     return values
 
 
-def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: BatchLayout, noted: Noted) -> dict[int, Any]:
+def _read_sparse_values(
+    first: Token, tokens: Iterator[Token], layout: BatchLayout, collector: NoteCollector
+) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
@@ -125,7 +132,7 @@ def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: BatchLayo
         token = _read_token(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise token.make_error(f"index {position} has no value", attribute.name)
-        values[position] = read_value(token, position, layout, noted)
+        values[position] = parse_value(token, position, layout, collector)
     for position in layout.unlabelled:
         if position not in values:
             name = layout.schema.attributes[position].name
@@ -135,17 +142,17 @@ def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: BatchLayo
     return values
 
 
-def read_value(token: Token, position: int, layout: BatchLayout, noted: Noted) -> Any:
+def parse_value(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> Any:
     """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
 
-    Raise ArffError if the attribute has no such value; see `Noted` for values that may be missing instead.
+    Raise ArffError if the attribute has no such value; see `NoteCollector` for values that may be missing instead.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
         raise token.make_error(f"expected a value, found {token.describe()}", attribute.name)
     text = token.text
     if attribute.kind in ("numeric", "nominal"):
-        return math.nan if token.is_missing else _read_number(token, position, layout, noted)
+        return math.nan if token.is_missing else _parse_number_or_label(token, position, layout, collector)
     if token.is_missing:
         return None
     dates = layout.dates.get(position)
@@ -165,22 +172,22 @@ def read_value(token: Token, position: int, layout: BatchLayout, noted: Noted) -
     return text
 
 
-def _read_number(token: Token, position: int, layout: BatchLayout, noted: Noted) -> float:
+def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> float:
     """Return the number in `token` for a numeric attribute, or the index of the label for a nominal one."""
     attribute, text, codes = layout.schema.attributes[position], token.text, layout.codes.get(position)
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
     if number is not None:
         if codes is None and math.isinf(number) and is_too_large(text):
-            noted.notes.append(Note(TOO_LARGE, token.line, 1, position, text))
+            collector.notes.append(Note(TOO_LARGE, token.line, 1, position, text))
         return float(number)
     if codes is None:
         hint = _WRITE_MISSING if text.lower() in ("na", "nan", "null", "none", "n/a", "") else ""
         raise token.make_error(f"{quoted(text)} is not a number{hint}", attribute.name)
-    if not noted.unseen:
+    if not collector.unseen:
         values = [quoted(value)[1:-1] for value in attribute.values[:8]] + ["…"] * (len(attribute.values) > 8)
         hint = suggestion(text, list(attribute.values)) or f" {{{', '.join(values)}}}"
         raise token.make_error(f"{quoted(text)} is not one of its values{hint}", attribute.name)
-    noted.notes.append(Note(UNSEEN, token.line, 1, position, text))
+    collector.notes.append(Note(UNSEEN, token.line, 1, position, text))
     return math.nan
 
 
@@ -221,7 +228,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
     return list(parse_rows(text, 1, BatchLayout(Schema(attribute.name, attribute.attributes))))
 
 
-def make_batch(rows: list[Row], layout: BatchLayout) -> Parsed:
+def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
     """Make a batch of parsed rows, sparse or dense as the layout says; the result also has `Parsed.omitted`."""
     columns: list[list[Any]] = []
     for position in layout.schema.passthrough_indices:
@@ -232,10 +239,10 @@ def make_batch(rows: list[Row], layout: BatchLayout) -> Parsed:
     numbers, positions, values = np.array(pairs, np.float64).reshape(-1, 3).T
     matrix = Csr.from_entries(numbers, positions, values, (len(rows), layout.count))
     weights = np.array([row.weight for row in rows], dtype=np.float64)
-    return make_batch_of_pairs(layout, matrix, None if (weights == 1).all() else weights, columns)
+    return make_parse_result_from_pairs(layout, matrix, None if (weights == 1).all() else weights, columns)
 
 
-def make_batch_of_pairs(
+def make_parse_result_from_pairs(
     layout: BatchLayout, matrix: Csr, weights: np.ndarray | None, columns: list[list[Any]]
 ) -> Parsed:
     """Make a batch of rows that are pairs of an attribute and its value; the result also has `Parsed.omitted`.

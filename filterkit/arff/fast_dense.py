@@ -13,10 +13,10 @@ from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
     NotPlain,
     drop_empty_lines,
+    parse_plain_word,
     read_csv,
-    read_finite_numbers,
-    read_plain_value,
     replace_blanks_by_commas,
+    require_finite_numbers,
     split_off_weights,
 )
 from filterkit.data import arrow
@@ -28,19 +28,19 @@ _WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
-def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
-    """Parse dense rows of plain text, as `make_plain_text` returns it; `marked` is what its marks stand for.
+def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
+    """Parse dense rows of plain text, as `make_plain_text` returns it; `quoted_values` is what its marks stand for.
 
     Raise NotPlain, or another exception, where only the exact path can read them; `filterkit.arff.fast` catches it.
     """
     text, weights = _make_csv_of_rows(text)
-    apart = layout.textual.copy()
+    is_separate = layout.textual.copy()
     if layout.schema.class_index is not None:
-        apart[layout.schema.class_index] = True
+        is_separate[layout.schema.class_index] = True
     if layout.count > _WIDE:
-        X, others = _read_many_columns(text, layout, apart)
+        X, others = _read_csv_of_many_columns(text, layout, is_separate)
     else:
-        X, others = _read_csv_columns(text, layout, range(layout.count), apart)
+        X, others = _read_csv_columns(text, layout, range(layout.count), is_separate)
     if weights is not None and len(weights) != len(X):
         raise NotPlain
     schema = layout.schema
@@ -52,13 +52,13 @@ def parse_dense_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Par
         X[:, numeric] = numbers
     for i, column in others.items():
         if layout.other[i] >= 0:
-            passthrough.append(_convert_passthrough_column(column, i, layout, marked))
+            passthrough.append(_convert_passthrough_column(column, i, layout, quoted_values))
             continue
         if layout.textual[i]:
-            codes = [read_plain_value(word, i, layout, marked) for word in column.dictionary.to_pylist()]
+            codes = [parse_plain_word(word, i, layout, quoted_values) for word in column.dictionary.to_pylist()]
             values = arrow.map_codes(column, np.array([*codes, np.nan]))
         else:
-            values = read_finite_numbers(column)
+            values = require_finite_numbers(column)
         if i == layout.schema.class_index:
             y = convert_to_codes(values, schema.target_dtype)
         else:
@@ -95,21 +95,21 @@ def _has_comma_at_line_end(text: bytes) -> bool:
 
 
 def _read_csv_columns(
-    text: bytes, layout: BatchLayout, positions: Sequence[int], apart: np.ndarray
+    text: bytes, layout: BatchLayout, positions: Sequence[int], is_separate: np.ndarray
 ) -> tuple[np.ndarray, dict[int, Any]]:
     """Read a CSV with a column for each of the `positions` of attributes.
 
-    Return those that are not `apart`, bool (all attributes,), as float64 (rows, columns) with NaN for missing, and an
-    Arrow array for each other one, by its position.
+    `is_separate` is bool (all attributes,). Return the other columns as one float64 (rows, columns) array, NaN for
+    missing, and a dict from the position of each separate column to its Arrow array.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
     types = {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
     table = read_csv(text, types, ",", ["?"])
-    others = {i: arrow.join_chunks(table.column(str(i))) for i in positions if apart[i]}
+    others = {i: arrow.join_chunks(table.column(str(i))) for i in positions if is_separate[i]}
     if len(others) == len(positions):
         return np.empty((table.num_rows, 0)), others
-    numbers = table.select([str(i) for i in positions if not apart[i]])
+    numbers = table.select([str(i) for i in positions if not is_separate[i]])
     X = arrow.read_matrix(numbers)
     finite = np.count_nonzero(np.isfinite(X))
     # Whether Weka accepts a number that is not finite depends on its spelling.
@@ -118,7 +118,9 @@ def _read_csv_columns(
     return X, others
 
 
-def _read_many_columns(text: bytes, layout: BatchLayout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+def _read_csv_of_many_columns(
+    text: bytes, layout: BatchLayout, is_separate: np.ndarray
+) -> tuple[np.ndarray, dict[int, Any]]:
     """Do what `_read_csv_columns` does, but with all numbers as one long column, as Arrow takes 5 kB for each."""
     characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")
@@ -127,31 +129,31 @@ def _read_many_columns(text: bytes, layout: BatchLayout, apart: np.ndarray) -> t
     if not rows or len(ends) != rows * layout.count or not is_end[ends[layout.count - 1 :: layout.count]].all():
         raise NotPlain
     lengths = np.diff(ends, prepend=-1)  # with the comma or line end
-    is_apart = np.repeat(np.tile(apart, rows), lengths)
-    positions = np.flatnonzero(apart).tolist()
+    is_apart = np.repeat(np.tile(is_separate, rows), lengths)
+    positions = np.flatnonzero(is_separate).tolist()
     X, others = np.empty((rows, 0)), dict[int, Any]()
     if positions:
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        X, others = _read_csv_columns(characters[is_apart].tobytes(), layout, positions, apart)
+        X, others = _read_csv_columns(characters[is_apart].tobytes(), layout, positions, is_separate)
     if len(X) != rows:
         raise NotPlain
     if len(positions) < layout.count:
         characters[characters == ord(",")] = ord("\n")
         table = read_csv(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
-        numbers = read_finite_numbers(arrow.join_chunks(table.column(0)))
+        numbers = require_finite_numbers(arrow.join_chunks(table.column(0)))
         if len(numbers) != rows * (layout.count - len(positions)):
             raise NotPlain  # an empty field
         X = numbers.reshape(rows, -1)
     return X, others
 
 
-def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, marked: list[str]) -> Any:
+def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
     if layout.schema.attributes[position].kind == "string":
-        if not marked:
+        if not quoted_values:
             if (np.diff(arrow.string_offsets(column))[~arrow.find_nulls(column)] == 0).any():
                 raise NotPlain
             return column
         column = arrow.dictionary_encode(column)
-    values = [read_plain_value(word, position, layout, marked) for word in column.dictionary.to_pylist()]
+    values = [parse_plain_word(word, position, layout, quoted_values) for word in column.dictionary.to_pylist()]
     make_array = arrow.make_timestamp_array if position in layout.dates else arrow.make_text_array
     return arrow.take(make_array(values), column.indices)

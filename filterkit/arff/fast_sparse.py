@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.exact import OMITTED, make_batch_of_pairs
+from filterkit.arff.exact import OMITTED, make_parse_result_from_pairs
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
     NotPlain,
     drop_empty_lines,
+    parse_plain_word,
     read_csv,
-    read_finite_numbers,
-    read_plain_value,
+    require_finite_numbers,
     split_off_weights,
 )
 from filterkit.data import arrow
@@ -51,7 +51,7 @@ class _Pairs(NamedTuple):
     words: np.ndarray | None
 
 
-def parse_sparse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Parsed:
+def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
     """Parse sparse rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
     weights = None
     if layout.unlabelled:
@@ -66,12 +66,12 @@ def parse_sparse_rows(text: bytes, marked: list[str], layout: BatchLayout) -> Pa
         text = drop_empty_lines(text.removeprefix(b" "))
         if text.count(b"{") != text.count(b"\n"):
             text, weights = split_off_weights(_WEIGHT, text)
-    pairs = _read_pairs(text, layout, len(marked))
+    pairs = _read_pairs(text, layout, len(quoted_values))
     passthrough: list[list[Any]] = [
         [0 if i in layout.dates else OMITTED] * len(pairs.ends) for i in layout.schema.passthrough_indices
     ]
-    matrix = pairs.matrix._replace(data=_encode_pair_values(pairs, marked, layout, passthrough))
-    return make_batch_of_pairs(layout, matrix, weights, passthrough)
+    matrix = pairs.matrix._replace(data=_encode_pair_values(pairs, quoted_values, layout, passthrough))
+    return make_parse_result_from_pairs(layout, matrix, weights, passthrough)
 
 
 def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
@@ -104,14 +104,14 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     positions = arrow.view_values(index)
     if index.null_count or len(positions) != indptr[-1]:
         raise NotPlain
-    matrix = Csr(read_finite_numbers(value), positions, indptr, layout.count)
+    matrix = Csr(require_finite_numbers(value), positions, indptr, layout.count)
     if find_csr_misfit(matrix, layout.count) is not None:
         raise NotPlain
     return _Pairs(lines, ends, matrix, arrow.find_nulls(value) if value.null_count else None)
 
 
 def _encode_pair_values(
-    pairs: _Pairs, marked: list[str], layout: BatchLayout, passthrough: list[list[Any]]
+    pairs: _Pairs, quoted_values: list[str], layout: BatchLayout, passthrough: list[list[Any]]
 ) -> np.ndarray:
     """Return the values of `pairs` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
     `passthrough` has a list of values, one for each row, for each column of `Batch.passthrough`.
@@ -122,7 +122,7 @@ def _encode_pair_values(
     if not len(chosen):
         return matrix.data
     rows = np.searchsorted(matrix.indptr, chosen, "right") - 1
-    words, which = _encode_words(pairs, chosen, rows)
+    words, which = _dictionary_encode_values(pairs, chosen, rows)
     positions = matrix.indices.take(chosen)
     distinct, code = np.unique(positions.astype(np.int64) * len(words) + which, return_inverse=True)
     position_of, number_of = np.divmod(distinct, len(words))
@@ -130,7 +130,7 @@ def _encode_pair_values(
     if (~layout.textual[position_of] & (number_of != missing)).any():
         raise NotPlain  # a number that is not missing is left to the exact path
     found = [
-        read_plain_value(words[number], position, layout, marked)
+        parse_plain_word(words[number], position, layout, quoted_values)
         for position, number in zip(position_of.tolist(), number_of.tolist(), strict=True)
     ]
     others = layout.other[position_of]
@@ -143,7 +143,7 @@ def _encode_pair_values(
     return values
 
 
-def _encode_words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
+def _dictionary_encode_values(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Return the distinct values of the `chosen` pairs, in these `rows`, and which each pair has, int32 (n,)."""
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.number_texts import format_distinct_numbers, round_significant, row_texts
-from filterkit.arff.pairs import join_sparse_rows
+from filterkit.arff.number_texts import format_numbers_as_dictionary, round_significant, row_texts
+from filterkit.arff.pairs import format_sparse_rows
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
@@ -32,7 +32,7 @@ class FastFormatter(RowFormat):
         parts = (batch.rows(first, stop).in_form(sparse) for first, stop in pairwise(bounds))
         return [piece for part in parts for piece in format_some(part)]
 
-    def _format_values(self, position: int, values: np.ndarray) -> Any:
+    def _format_column(self, position: int, values: np.ndarray) -> Any:
         """Return the texts of values of the attribute at `position`, or rows of values of numeric ones, with commas.
 
         A nominal value is the index of a label; NaN or a negative one is missing.
@@ -47,7 +47,7 @@ class FastFormatter(RowFormat):
     # Dense rows
 
     @cached_property
-    def _columns_formatted_together(self) -> list[tuple[int, int, int]]:
+    def _column_runs(self) -> list[tuple[int, int, int]]:
         """Runs of adjacent numeric columns, and other attributes alone: first position, column of X or -1, length."""
         schema = self.schema
         column = np.full(len(schema.attributes), -1)
@@ -65,12 +65,12 @@ class FastFormatter(RowFormat):
         weights: Any = ""
         if batch.weights is not None:
             weights = arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])
-        for position, column, count in self._columns_formatted_together:
+        for position, column, count in self._column_runs:
             values: Any = batch.y if column < 0 else batch.X[:, column : column + count]
             if column < 0 and position != self.schema.class_index:
                 line += [arrow.make_text_array(next(passthrough)), ","]
             else:
-                line += [self._format_values(position, values), ","]
+                line += [self._format_column(position, values), ","]
         return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], weights, "\n"))]
 
     @cached_property
@@ -83,7 +83,7 @@ class FastFormatter(RowFormat):
         schema, X, labels = self.schema, batch.csr, self.labels
         positions = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
-        texts, codes = format_distinct_numbers(X.data, self.precision)
+        texts, codes = format_numbers_as_dictionary(X.data, self.precision)
         if nominal.any():
             codes = codes.copy()
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
@@ -99,7 +99,7 @@ class FastFormatter(RowFormat):
         if batch.y is not None:
             assert schema.class_index is not None
             rows = np.flatnonzero(batch.y != 0)
-            words = self._format_values(schema.class_index, batch.y[rows])
+            words = self._format_column(schema.class_index, batch.y[rows])
             more.append((rows * count + schema.class_index, words))
         indptr = X.indptr
         if more:
@@ -114,6 +114,6 @@ class FastFormatter(RowFormat):
         ends = ["}\n"] * len(batch)
         if batch.weights is not None:
             ends = [f"}}{format_weight(weight)}\n" for weight in batch.weights.tolist()]
-        return join_sparse_rows(
+        return format_sparse_rows(
             ["{"] * len(batch), ends, indptr, positions, self._index_texts, (texts, codes), ("", ",")
         )

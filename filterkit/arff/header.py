@@ -154,11 +154,11 @@ class _HeaderTokens:
             pass
         return token
 
-    def read_token_in_line(self, what: str) -> Token:
-        """Return the next token of this line; an error says that `what` is missing if there is none."""
+    def read_token_in_line(self, expected: str) -> Token:
+        """Return the next token of this line; an error says that `expected` is missing if there is none."""
         token = self.read_token()
         if token is None or token.kind == EOL:
-            raise self.make_error(f"{what} is missing")
+            raise self.make_error(f"{expected} is missing")
         return token
 
     def read_rest_of_line(self) -> list[Token]:

@@ -78,7 +78,7 @@ def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Heade
     return header._replace(repairs=repairs, output=outputs[0] if len(outputs) == 1 else None), number, text
 
 
-def explain_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
+def suggest_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
     """Return what to add to the message of an error if the lenient reader accepts its line; "" if it does not."""
     if error.line is None or error.line < pieces.first:
         return ""
@@ -99,13 +99,13 @@ def _mend_declaration(line: bytes) -> MendedDeclaration | None:
         names = [name.strip(BLANK_CHARACTERS) for name in (inout["names"] or "").split(",")]
         is_output = inout["what"].lower().startswith("output") and len(names) == 1 and names[0]
         return MendedDeclaration("", KEEL, names[0] if is_output else None)
-    if _is_accepted_strictly(text, keyword[1].lower()):
+    if _is_valid_declaration(text, keyword[1].lower()):
         return None
-    sound = (reading for reading in _guess_declarations(text) if _is_accepted_strictly(reading, keyword[1].lower()))
+    sound = (reading for reading in _guess_declarations(text) if _is_valid_declaration(reading, keyword[1].lower()))
     return next((MendedDeclaration(reading, DECLARATION) for reading in sound), None)
 
 
-def _is_accepted_strictly(text: str, keyword: bytes) -> bool:
+def _is_valid_declaration(text: str, keyword: bytes) -> bool:
     line = text.encode("utf-8", "surrogateescape")
     around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line
     try:

@@ -29,7 +29,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tup
     texts : an Arrow array of strings.
     codes : int32 (n,), the index of the text of each value; None if value i has text i.
     """
-    text, odd, words = _format_as_json(values, missing)
+    text, odd, words = _format_as_json_with_exceptions(values, missing)
     characters = np.frombuffer(text, np.uint8)[:-1].copy()
     commas = np.flatnonzero(characters == _COMMA)
     characters[0] = characters[commas] = ord(mark)
@@ -52,7 +52,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     """
     if not len(X):
         return arrow.make_text_array([])
-    text, _, words = _format_as_json(X, missing)
+    text, _, words = _format_as_json_with_exceptions(X, missing)
     characters = np.frombuffer(text, np.uint8)
     marks = characters == _ROW_END
     if words:
@@ -72,7 +72,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     return arrow.wrap_texts(rows, pieces.buffers()[2])
 
 
-def _format_as_json(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
+def _format_as_json_with_exceptions(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
     """Format an array of float64 as JSON, but whole numbers without ``.0``, and null where that is not the right text.
     Return the JSON; bool in the shape of `values`, where null stands; and the text that each of these values has.
     """
@@ -93,7 +93,7 @@ def _format_as_json(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray
     return (text if is_rare else text.replace(b".0,", b",").replace(b".0]", b"]")), odd, words
 
 
-def format_distinct_numbers(
+def format_numbers_as_dictionary(
     values: np.ndarray, precision: int | None, missing: str = "?", mark: str = " "
 ) -> tuple[Any, np.ndarray]:
     """Return the texts of numbers, each after a `mark`, and int32 codes, which say which of them each number has.

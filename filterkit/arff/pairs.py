@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.number_texts import format_distinct_numbers, row_texts
+from filterkit.arff.number_texts import format_numbers_as_dictionary, row_texts
 from filterkit.data import arrow
 from filterkit.data.csr import Csr
 
 
-def join_sparse_rows(
+def format_sparse_rows(
     begins: Sequence[str],
     ends: Sequence[str],
     indptr: np.ndarray,
@@ -63,8 +63,8 @@ def pair_rows(
     names : int (columns,), the index that stands for each column.
     precision : significant digits of values; None for the shortest exact text.
     """
-    values = format_distinct_numbers(X.data, precision, "nan", ":")
+    values = format_numbers_as_dictionary(X.data, precision, "nan", ":")
     is_used = np.bincount(X.indices, minlength=X.columns) > 0
     indices = (np.cumsum(is_used, dtype=np.int32) - 1)[X.indices]
     used = row_texts(names[is_used].astype(np.float64)[:, None])
-    return join_sparse_rows(begins, ["\n"] * len(begins), X.indptr, indices, used, values, (" ", " "))
+    return format_sparse_rows(begins, ["\n"] * len(begins), X.indptr, indices, used, values, (" ", " "))

@@ -36,7 +36,7 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
     """Return `text` with LF as line end, without comments, quotes and control characters, and what its marks stand for.
     Raise NotPlain if a quote does not enclose a value between separators.
     """
-    marked: list[str] = []
+    quoted_values: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
         pieces = _MASKED.split(text)
         rest = b"".join(pieces[::2])
@@ -49,8 +49,8 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
             if inner != b"?" and _BARE.fullmatch(inner) and not piece.startswith(b"%"):
                 words[piece] = inner
             elif not piece.startswith(b"%"):
-                words[piece] = MARK + b"%d" % len(marked)
-                marked.append(unescape(inner.decode()))
+                words[piece] = MARK + b"%d" % len(quoted_values)
+                quoted_values.append(unescape(inner.decode()))
         pieces[1::2] = [words[piece] for piece in masked]
         text = b"".join(pieces)
     if b"\r" in text:
@@ -60,10 +60,10 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
     characters = np.frombuffer(text, np.uint8)
     if np.count_nonzero(characters < 0x20) != np.count_nonzero(characters == 0x0A):
         text = text.translate(_CONTROL)
-    return text, marked
+    return text, quoted_values
 
 
-def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list[str]) -> Any:
+def parse_plain_word(word: str, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
     """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
 
     Raise NotPlain or ArffError if only the exact path can say what the value is, or what is wrong.
@@ -71,10 +71,10 @@ def read_plain_value(word: str, position: int, layout: BatchLayout, marked: list
     if not word:
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
     is_mark = word.startswith(MARK.decode())
-    token = Token(QUOTED, marked[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
-    noted = exact.Noted([], unseen=True)
-    value = exact.read_value(token, position, layout, noted)
-    if noted.notes:
+    token = Token(QUOTED, quoted_values[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
+    collector = exact.NoteCollector([], unseen=True)
+    value = exact.parse_value(token, position, layout, collector)
+    if collector.notes:
         raise NotPlain
     return value
 
@@ -120,7 +120,7 @@ def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: li
     )
 
 
-def read_finite_numbers(array: Any) -> np.ndarray:
+def require_finite_numbers(array: Any) -> np.ndarray:
     """Return the float64 values of an Arrow array, NaN for null; raise NotPlain if others are not finite."""
     values = arrow.to_floats(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:

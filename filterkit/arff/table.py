@@ -35,7 +35,7 @@ def open_table(opening: Opening) -> ArffTable:
     source = Source(opening.path, opening.encoding)
     if opening.first is not None:
         assert isinstance(opening.first, ArffTable)
-        table = opening.first.further.open(source)
+        table = opening.first.further.open_table(source)
         table.attributes, table.sparse = opening.first.attributes, opening.first.sparse
         return table
     header, line, rest = read_header(source, opening)
@@ -109,14 +109,14 @@ class ArffTable(TextTable):
     omits_texts = True
 
     def __init__(self, header: Header, source: Source, rest: bytes, line: int, opening: Opening) -> None:
-        rest, empty_lines, row, stated = read_to_first_row(source, rest, opening)
+        rest, row = read_to_first_row(source, rest, opening)
         self.sparse = row.startswith(b"{")  # the first row decides
         size, attributes = opening.block_size, header.attributes
-        super().__init__(header.relation, attributes, source, rest, line + empty_lines, size, find_last_line_end)
+        super().__init__(header.relation, attributes, source, rest, line, size, find_last_line_end)
         self.records_are_lines = True
         self.declared, self.history = attributes, header.history
         self.notes = tuple(Note(kind, line, name=source.name) for kind, line in header.repairs)
-        self.file_rows = FileRows(source.name, stated=stated, is_own=header.is_own)
+        self.file_rows = FileRows(source.name, is_own=header.is_own)
         if header.output is not None and find_attribute(attributes, header.output) is not None:
             self.class_ = header.output  # which KEEL's @outputs names alone
         if self._begin is not None:
@@ -128,7 +128,7 @@ class ArffTable(TextTable):
         opening, layout = self.further.opening, BatchLayout(schema)
         declared = BatchLayout(Schema("", self.declared)) if opening.extend else layout
         parser = BlockParser(layout, opening.rejects, opening.lenient, opening.unseen, declared)
-        return partial(_parse_part, parser, self.further)
+        return partial(_parse_block_or_files, parser, self.further)
 
 
 class FurtherFiles(NamedTuple):
@@ -141,25 +141,23 @@ class FurtherFiles(NamedTuple):
     attributes: ManyOrFew
     opening: Opening
 
-    def open(self, source: Source) -> ArffTable:
-        """Return the table of an opened file; close the file and raise FilterkitError if its attributes are others."""
-        header, line, rest = Header("", self.attributes, is_own=None), 1, b""
+    def open_table(self, source: Source) -> ArffTable:
+        """Return the table of a file; close the file and raise FilterkitError if its attributes are not the same."""
+        header, line = Header("", self.attributes, is_own=None), 1
         try:
-            source.mark()
-            _, _, row, _ = read_to_first_row(source, b"", self.opening)
-            source.rewind()
+            rest, row = read_to_first_row(source, b"", self.opening)
             if row.lower().lstrip(b"'\"").startswith(b"@relation"):
-                header, line, rest = read_header(source, self.opening)
+                header, line, rest = read_header(source, self.opening, rest)
             table = ArffTable(header, source, rest, line, self.opening)
             if header.attributes != self.attributes:
-                self._check_attributes(source.name, header.attributes, table.sparse)
+                self._check_same_attributes(source.name, header.attributes, table.sparse)
         except BaseException:
             source.close()
             raise
         return table
 
-    def _check_attributes(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
-        """Raise an error if attributes differ from those of the first file; `opening` may allow other values."""
+    def _check_same_attributes(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
+        """Raise FilterkitError if attributes differ from those of the first file; `opening` may allow other values."""
         what = describe_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
         if not what and is_sparse:
             pairs = zip(attributes, self.attributes)
@@ -171,23 +169,24 @@ class FurtherFiles(NamedTuple):
         if what:
             raise FilterkitError(f"{name}: its attributes are not those of {self.name}: {what}")
 
-    def read_rows(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
-        """Return all rows of a file as text, notes about its header, and what the header says about the number of rows.
+    def read_rows_as_block(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
+        """Return all rows of a file as text, notes about its header, and whether filterkit wrote the file.
+
         `elsewhere` says whether the file may be missing because this is another machine, see `Files`.
         """
         with closing((open_shared_file if elsewhere else Source)(path, self.opening.encoding, name)) as source:
-            table = self.open(source)
+            table = self.open_table(source)
             text = b"".join(block.text for block in table.parts())
             return Block(text, table.line, name), table.notes, table.file_rows
 
 
-def _parse_part(parser: BlockParser, further: FurtherFiles, part: Block | Files) -> Parsed:
+def _parse_block_or_files(parser: BlockParser, further: FurtherFiles, part: Block | Files) -> Parsed:
     """Parse a block, or all rows of several small files, as one part."""
     if not isinstance(part, Files):
         return parser(part)
     # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
     # something to say about headers, too.
-    read = [further.read_rows(*file, part.elsewhere) for file in part.files]
+    read = [further.read_rows_as_block(*file, part.elsewhere) for file in part.files]
     texts = [block.text for block, *_ in read]
     if len(read) > 1 and not parser.lenient and all(find_last_line_end(text) == len(text) for text in texts):
         with suppress(ArffError):
@@ -206,7 +205,7 @@ def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileR
     """Return the rows of each file, whose texts have been parsed as one; () if it is not certain how many each has.
     `files` is what the header of each says about its rows, and `whole` the rows of all of them.
     """
-    if any(rows.is_own != files[0].is_own or rows.stated is not None for rows in files):
+    if any(rows.is_own != files[0].is_own for rows in files):
         return ()
     if not files[0].is_own:  # nobody asks for the number of each
         return (files[0]._replace(n_rows=whole.n_rows, stated=whole.stated),)

@@ -103,7 +103,7 @@ class ArffWriter(Writer):
         """Return the rows of `batch` as UTF-8 text, each with its line end; can be called in any thread."""
         self._plain += len(batch) * self.schema.width if not self.schema.sparse else batch.stored_values.size
         if self._plain < SMALL and self._fast is None:
-            return Pieces([_format_plain_rows(self._format, batch.in_form(self.schema.sparse)).encode()])
+            return Pieces([_format_rows_without_arrow(self._format, batch.in_form(self.schema.sparse)).encode()])
         if self._fast is None:
             from filterkit.arff.fast_writer import FastFormatter
 
@@ -114,7 +114,7 @@ class ArffWriter(Writer):
         return f"% {rows}{'' if of == rows else f' of {of}'} rows\n".encode()
 
 
-def _format_plain_rows(form: RowFormat, batch: Batch) -> str:
+def _format_rows_without_arrow(form: RowFormat, batch: Batch) -> str:
     """Return the rows of a batch as ARFF text, made row by row; `filterkit.arff.fast_writer` makes the same text."""
     schema = form.schema
     features = schema.feature_indices.tolist()

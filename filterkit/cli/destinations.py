@@ -13,7 +13,7 @@ from filterkit.files.descriptors import find_descriptor, identify_pipe
 from filterkit.files.endings import find_ending
 from filterkit.files.output import check_output
 from filterkit.files.part_names import PartNames, parse_part_names
-from filterkit.files.source import find_input_files
+from filterkit.files.source import find_input_file_sizes
 from filterkit.files.urls import is_url
 
 PAGES = (".html", ".htm")  # the endings of pages for a browser
@@ -84,7 +84,7 @@ def check_destinations(
     FilterkitError : an output cannot be written to; names it.
     """
     _refuse_shared_outputs(destinations)
-    paths = [path for pattern in inputs if not is_url(pattern) for path in find_input_files(pattern)]
+    paths = [path for pattern in inputs if not is_url(pattern) for path in find_input_file_sizes(pattern)]
     files = [*settings, *(("--plugin", path) for path in plugins)]
     others = [(path, f"{quoted(path, PATH)}, which {option} reads") for option, path in files if path is not None]
     data = {_identify_file(path, sys.stdin): f"the input {quoted(path, PATH)}" for path in paths}

@@ -59,7 +59,7 @@ class OutputParts(NamedTuple):
             self.print_nothing_to_do()
             # Rejected rows are noted, and stages in the chain may write; a deque takes all pieces, and holds none.
             deque(rows.map_pieces(partial(deque, maxlen=0), done), maxlen=0)
-            return parts.rows
+            return parts.n_rows
         try:
             write_parts(parts, work, form, lambda part: rows.map_pieces(part, done), done)
         except BaseException:
@@ -67,7 +67,7 @@ class OutputParts(NamedTuple):
                 they = "1 part is" if count == 1 else f"{count} parts are"
                 say(f"filterkit: {parts.names.path}: {they} complete; run the same command again to write the others")
             raise
-        return parts.rows
+        return parts.n_rows
 
 
 def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:

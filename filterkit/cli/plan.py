@@ -158,7 +158,9 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     check_options_and_outputs(job)
     options, rejects = job.options, None
     if options.rejects is not None:
-        rejects = RejectWriter(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
+        rejects = RejectWriter(
+            opened.enter_context(open_output(options.rejects, ignore_broken_pipe=True)), options.max_rejects
+        )
     transfers: list[OpenTransfer] = []
     training, loaded = None, None
     if options.load is None:

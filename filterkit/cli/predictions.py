@@ -153,17 +153,18 @@ def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: 
     return Batch(schema, table[wrong] if errors_only else table)
 
 
-def print_predictions(schema: Schema, rows: Mapping, onward: bool) -> int:
+def print_predictions(schema: Schema, rows: Mapping, ignore_broken_pipe: bool) -> int:
     """Print a table of predictions as text in columns of fixed widths, and return how many rows there are.
 
-    `schema` is that of the table, `rows` maps a function over its batches, and `onward` is as for `open_output`.
+    `schema` is that of the table, and `rows` maps a function over its batches. `ignore_broken_pipe` is as for
+    `open_output`.
     """
     forms, count = [], 0  # of each column its head, its values and a missing one, as texts, and how to print a number
     for a in schema.attributes:
         texts = list(map(visible, (a.name, *a.values, "" if a.name == "error" else "?")))
         width = max(9, *map(len, texts))
         forms.append(([f"{text:>{width}}" for text in texts], f"%{width}.{'0f' if a.name == 'row' else '5g'}"))
-    with open_output("-", onward) as out:
+    with open_output("-", ignore_broken_pipe) as out:
         write = codecs.getwriter(sys.stdout.encoding)(out, "backslashreplace").write
         write("  ".join(texts[0] for texts, _ in forms) + "\n")
         for batch in rows(itself):

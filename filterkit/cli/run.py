@@ -18,7 +18,7 @@ from filterkit.cli.plan import Job, OpenTransfer, make_job, make_plan
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_path_of_descriptor
-from filterkit.files.output import open_output, rename_together
+from filterkit.files.output import open_output, rename_outputs_together
 from filterkit.formats.output import Form, RowWriter
 from filterkit.messages import say
 from filterkit.plugin.registry import Registry
@@ -60,7 +60,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
         opened.enter_context(job.engine)
-        opened.enter_context(rename_together())
+        opened.enter_context(rename_outputs_together())
         plan = make_plan(job, opened)
         opened.enter_context(send_prints_to_stderr())
         in_parts = {}
@@ -80,7 +80,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
             if options.save is not None:
                 from filterkit.chains import saved
 
-                with open_output(options.save, onward=True) as file:
+                with open_output(options.save, ignore_broken_pipe=True) as file:
                     file.write(saved.encode_chain(fitted))
         assert fitted is not None
         for each in plan.transfers:
@@ -130,17 +130,17 @@ def write_output(
         return reader.count if is_whole and reader.count is not None else n_written
 
     mapped = partial(source.map, last=True)
-    onward = transfer != job.written[-1] or bool(options.rejects or job.stage_outputs)
+    ignore_broken_pipe = transfer != job.written[-1] or bool(options.rejects or job.stage_outputs)
     comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
     form = Form(job.find_output_format(transfer), schema, sparse, options.precision, transfer.later, comments)
     with name_input_in_errors(reader):
         if transfer.output in in_parts:
             count = in_parts[transfer.output].write_missing_parts(form, source, fitted, measured is not None)
         elif options.writes_predictions and transfer.output == "-" and options.to is None:
-            count = print_predictions(schema, mapped, onward)
+            count = print_predictions(schema, mapped, ignore_broken_pipe)
         else:
             writer = RowWriter(form)
-            with open_output(transfer.output, onward) as out:
+            with open_output(transfer.output, ignore_broken_pipe) as out:
                 count = writer.write(out, mapped, count_rows_read)
     if measured is not None:
         measured.print_counts(reader.name)

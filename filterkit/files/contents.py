@@ -22,14 +22,16 @@ _NO_TEXTS = (
 )
 
 
-def explain_no_table(begin: bytes) -> str:
+def describe_non_table(first_bytes: bytes) -> str:
     """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table."""
-    small = begin[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    small = first_bytes[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for mark, what in _NO_TABLES if small.startswith(mark)), "")
 
 
-def explain_not_text(begin: bytes) -> str:
+def describe_non_text(first_bytes: bytes) -> str:
     """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table in UTF-8."""
-    if begin[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
+    if first_bytes[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
-    return explain_no_table(begin) or next((what for mark, what in _NO_TEXTS if begin.startswith(mark)), "")
+    return describe_non_table(first_bytes) or next(
+        (what for mark, what in _NO_TEXTS if first_bytes.startswith(mark)), ""
+    )

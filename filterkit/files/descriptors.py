@@ -54,7 +54,7 @@ def find_path_of_descriptor(number: int) -> str:
         return ""
 
 
-def is_read_only(number: int) -> bool:
+def is_descriptor_read_only(number: int) -> bool:
     """Return whether a descriptor is only for reading, False where nobody can tell; raise OSError if it is closed."""
     if fcntl is None:
         os.fstat(number)
@@ -82,7 +82,8 @@ class Sink(io.FileIO):
     ----------
     file : a path, or the number of a descriptor, which stays open.
     title : what messages call it.
-    onward : whether text for a pipe that nobody reads any more is dropped, instead of raising a `BrokenPipeError`.
+    ignore_broken_pipe : whether to drop text for a pipe that nobody reads any more; otherwise, `write` raises
+        BrokenPipeError.
 
     Attributes
     ----------
@@ -95,9 +96,9 @@ class Sink(io.FileIO):
 
     gives_up = True
 
-    def __init__(self, file: str | int, title: str, onward: bool = False) -> None:
+    def __init__(self, file: str | int, title: str, ignore_broken_pipe: bool = False) -> None:
         self._title = title
-        self._onward = onward
+        self._ignore_broken_pipe = ignore_broken_pipe
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
@@ -112,7 +113,7 @@ class Sink(io.FileIO):
                 select.select([], [self], [])
             return count
         except BrokenPipeError:
-            if self._onward:
+            if self._ignore_broken_pipe:
                 return memoryview(data).nbytes
             raise
         except OSError as error:

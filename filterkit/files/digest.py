@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from uuid import uuid4
 
 from filterkit.files.descriptors import identify_pipe
-from filterkit.files.source import find_input_files
+from filterkit.files.source import find_input_file_sizes
 from filterkit.files.urls import find_file_system, is_url
 
 _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")  # of file systems of URLs
@@ -21,7 +21,7 @@ def digest_sizes_and_times(paths: Iterable[str]) -> str:
     """
     digest = hashlib.sha256()
     for pattern in paths:
-        for path in find_input_files(pattern):
+        for path in find_input_file_sizes(pattern):
             for about in _describe_files(path):
                 digest.update(repr(about).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:32]

@@ -53,7 +53,7 @@ class LocalFolder:
             try:
                 with open(unfinished.path, "wb") as file:
                     file.write(content)
-                unfinished.rename()
+                unfinished.rename_to_target()
             finally:
                 unfinished.remove()
 
@@ -77,7 +77,7 @@ class LocalFolder:
         with self._name_errors():
             return os.path.getsize(self._path_of(name))
 
-    def begin_journal(self, journal: str, content: bytes) -> str:
+    def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
         """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
         Where files can be locked, the journal is locked until `close`. Folders that killed runs left are removed.
         """

@@ -16,15 +16,15 @@ from typing import IO
 
 from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
 from filterkit.files.compression import compress
-from filterkit.files.descriptors import Sink, find_descriptor, is_read_only, moved, name_write_errors
+from filterkit.files.descriptors import Sink, find_descriptor, is_descriptor_read_only, moved, name_write_errors
 from filterkit.files.urls import is_url
 from filterkit.temporary import LockedFolder
 
 
 class UnfinishedFile:
-    """A file that is written at `path`, in a new hidden folder beside the absolute path `target` that it gets at last.
+    """A file to be written at `path`, in a new hidden folder beside `target`, and then renamed to `target`.
 
-    Nobody else uses this path. Raises OSError if the folder of `target` cannot be written to.
+    `target` is an absolute path. Raise OSError if its folder cannot be written to.
     """
 
     def __init__(self, target: str) -> None:
@@ -32,27 +32,27 @@ class UnfinishedFile:
         self._folder = LockedFolder(os.path.dirname(target))
         self.path = os.path.join(self._folder.path, "file")
 
-    def rename(self) -> None:
-        """Rename the complete file to its target, with the permissions of the file that it replaces."""
+    def rename_to_target(self) -> None:
+        """Rename the complete file to `target`, with the permissions of the file that it replaces."""
         with suppress(FileNotFoundError):
             os.chmod(self.path, stat.S_IMODE(os.stat(self.target).st_mode))
         os.replace(self.path, self.target)
         self.remove()
 
     def remove(self) -> None:
-        """Remove the folder, and the file unless it has been renamed."""
+        """Remove the hidden folder, and the file if it is still in it."""
         self._folder.remove()
 
 
 def check_output(path: str) -> None:
-    """Raise FilterkitError if a path cannot be written to, before any work is done; the message names it."""
+    """Raise FilterkitError if an output cannot be written to `path`, or to standard output for ``-``."""
     if is_url(path):
         example = f"{os.path.dirname(path)}/part-*.arff"
         raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")
-    with name_write_errors(_name_output(path)):
+    with name_write_errors(_get_output_title(path)):
         number = _find_output_descriptor(path)
         if number is not None:
-            if is_read_only(number):
+            if is_descriptor_read_only(number):
                 raise OSError(errno.EBADF, "")
             return
         kind = _read_file_type(path)
@@ -66,39 +66,38 @@ def check_output(path: str) -> None:
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         raise make_file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        with name_write_errors(_name_output(path)):
+        with name_write_errors(_get_output_title(path)):
             UnfinishedFile(os.path.realpath(path)).remove()  # only the attempt has the system say why it refuses
 
 
 @contextmanager
-def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
+def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[bytes]]:
     """Open a binary stream that writes to `path`.
 
     A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
-    together with others in `rename_together`. An exception leaves the earlier file as it was. (filterkit does not wait
-    for the disk, so a power cut may still lose the file.) Anything else, such as ``-``, an open descriptor like
-    ``/dev/stdout``, a pipe or a device, is written to directly. Text is compressed if the path ends in ``.gz``,
-    ``.bz2``, ``.xz`` or ``.zst``.
+    when an enclosing `rename_outputs_together` ends. An exception leaves the earlier file as it was. (filterkit does
+    not wait for the disk, so a power cut may still lose the file.) Standard output, a pipe, a device or an open
+    descriptor such as ``/dev/fd/3`` is written to directly. Text is compressed if the path ends in ``.gz``, ``.bz2``,
+    ``.xz`` or ``.zst``.
 
     Parameters
     ----------
     path : the file, or ``-`` for standard output.
-    onward : whether text for a pipe that nobody reads any more is dropped without an error, so that other outputs can
-        be completed.
+    ignore_broken_pipe : whether to drop text for a pipe that nobody reads any more, so that other outputs can be
+        completed; otherwise, the stream raises BrokenPipeError.
 
     Raises
     ------
     FilterkitError : the file cannot be written; the message names it.
-    BrokenPipeError : nobody reads the pipe any more.
     """
     check_output(path)
     number, unfinished = _find_output_descriptor(path), None
     try:
-        with name_write_errors(_name_output(path)):
+        with name_write_errors(_get_output_title(path)):
             if number is None and _read_file_type(path) in (0, stat.S_IFREG):
                 unfinished = UnfinishedFile(os.path.realpath(path))
             file, name = (path, path) if unfinished is None else (unfinished.path, unfinished.target)
-            sink = Sink(file if number is None else number, _name_output(path), onward)
+            sink = Sink(file if number is None else number, _get_output_title(path), ignore_broken_pipe)
         with io.BufferedWriter(sink) as raw, compress(raw, name if number is None else "") as out:
             yield out
         if unfinished is not None and _waiting is not None:
@@ -107,24 +106,26 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
             _waiting.append((path, unfinished))
         elif unfinished is not None:
             with name_write_errors(path):
-                unfinished.rename()
+                unfinished.rename_to_target()
     except BaseException:
         if unfinished is not None:
             unfinished.remove()
         raise
 
 
-_waiting: list[tuple[str, UnfinishedFile]] | None = None  # complete files inside `rename_together`, by users' paths
+_waiting: list[tuple[str, UnfinishedFile]] | None = (
+    None  # complete files inside `rename_outputs_together`, by users' paths
+)
 
 
 @contextmanager
-def rename_together() -> Iterator[None]:
-    """Let the files opened inside appear together when the context ends; if it ends with an exception, none appears.
+def rename_outputs_together() -> Iterator[None]:
+    """Give all files that `open_output` writes in this context their names when it ends; after an exception, give none.
 
     The files are renamed one after the other, so a failure or a signal in that last moment may leave only some of them
-    renamed. What was written to standard output, a pipe or a device cannot be taken back. If nobody reads a pipe any
-    more, the files that are complete appear nevertheless. A `rename_together` inside another one does nothing. Raise
-    FilterkitError, which names the file, if one cannot be renamed.
+    renamed. What was written to standard output, a pipe or a device cannot be taken back. After a BrokenPipeError, the
+    complete files are renamed nevertheless. Inside another `rename_outputs_together`, this one does nothing. Raise
+    FilterkitError if a file cannot be renamed.
     """
     global _waiting
     if _waiting is not None:
@@ -139,7 +140,7 @@ def rename_together() -> Iterator[None]:
             broken = error
         for path, file in complete:
             with name_write_errors(path):
-                file.rename()
+                file.rename_to_target()
         if broken is not None:
             raise broken
     finally:
@@ -148,7 +149,7 @@ def rename_together() -> Iterator[None]:
             file.remove()
 
 
-def _name_output(path: str) -> str:
+def _get_output_title(path: str) -> str:
     return "standard output" if path == "-" else path
 
 
@@ -161,7 +162,7 @@ def _find_output_descriptor(path: str) -> int | None:
 
 
 def _read_file_type(path: str) -> int:
-    """Return the type bits of the file at `path`; 0 if there is none."""
+    """Return the type of the file at `path`, such as `stat.S_IFREG`; 0 if there is no file."""
     try:
         return stat.S_IFMT(os.stat(path).st_mode)
     except FileNotFoundError:

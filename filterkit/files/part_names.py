@@ -22,12 +22,12 @@ class PartNames(NamedTuple):
     after: str
 
     @property
-    def list(self) -> str:
+    def list_name(self) -> str:
         """The name of the file that lists all parts once they are complete."""
         return f"_{self.before}list{self.after}.json"
 
     @property
-    def journal(self) -> str:
+    def journal_name(self) -> str:
         """The name of the journal, which lists the complete parts until all are."""
         return f".{self.before}list{self.after}.journal"
 
@@ -66,7 +66,7 @@ def parse_part_names(path: str) -> PartNames | None:
         raise UsageError(
             f"{quoted(path, PATH)}: write exactly one *, which stands for the number of each part, as in {example}"
         )
-    if fnmatch.fnmatchcase(names.list, name):
-        what = f"the list of the parts, {names.list}, would look like one of them"
+    if fnmatch.fnmatchcase(names.list_name, name):
+        what = f"the list of the parts, {names.list_name}, would look like one of them"
         raise UsageError(f"{quoted(path, PATH)}: {what}; name them {example}")
     return names

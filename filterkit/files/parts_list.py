@@ -55,12 +55,14 @@ class Parts:
         self._folder = open_folder(names.folder, names.path)
         self._has_begun = False
         self.entries: dict[int, PartEntry] = {}
-        text = self._folder.read(names.list)
+        text = self._folder.read(names.list_name)
         self.is_listed = text is not None
-        self._found_in = names.path_of(names.list if self.is_listed else names.journal)  # what names the entries
+        self._found_in = names.path_of(
+            names.list_name if self.is_listed else names.journal_name
+        )  # what names the entries
         if text is None:
-            self._folder.check_not_in_use(names.journal)
-            lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
+            self._folder.check_not_in_use(names.journal_name)
+            lines = (self._folder.read(names.journal_name) or b"").splitlines(keepends=True)
         try:
             if text is not None:
                 self._head = json.loads(text)
@@ -95,7 +97,7 @@ class Parts:
         return self.is_listed and len(self.done) == len(self.entries)
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """The number of rows of all parts."""
         return sum(each.rows for each in self.entries.values())
 
@@ -115,23 +117,23 @@ class Parts:
         if self._head is not None:
             raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
 
-    def begin(self, work: Work) -> str:
+    def begin_writing(self, work: Work) -> str:
         """Begin to write missing parts, unless another run does; return the absolute path of a folder for them."""
         self._head = {"format": _FORMAT, **work}
         lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
-        unfinished = self._folder.begin_journal(self.names.journal, "".join(lines).encode())
+        unfinished = self._folder.begin_journal_and_folder(self.names.journal_name, "".join(lines).encode())
         self._has_begun = True
-        self._folder.remove(self.names.list)
+        self._folder.remove(self.names.list_name)
         self.is_listed = False
         return unfinished
 
-    def add(self, number: int, path: str, entry: PartEntry) -> None:
+    def add_part(self, number: int, path: str, entry: PartEntry) -> None:
         """Give the complete part at `path` its final name, and note it; refuse one with another number of rows."""
         names, name, before = self.names, self.names.format_part_name(number), self.entries.get(number)
         if before is not None and before.rows != entry.rows:
             raise FilterkitError(
                 f"{names.path_of(name)}: it had {before.rows} rows and now has {entry.rows}; "
-                f"remove {names.path} and {names.path_of(names.journal)}, and run the command again"
+                f"remove {names.path} and {names.path_of(names.journal_name)}, and run the command again"
             )
         self.entries[number] = entry
         # First, because a part that is missing is written again.
@@ -143,20 +145,20 @@ class Parts:
         """Write the file that lists all parts, which says that the output is complete."""
         lines = ",\n".join(f"  {self._format_entry(number)}" for number in sorted(self.entries))
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
-        text = f'{head},\n "rows": {self.rows},\n "parts": [\n{lines}\n ]\n}}\n'
-        self._folder.write(self.names.list, text.encode())
+        text = f'{head},\n "rows": {self.n_rows},\n "parts": [\n{lines}\n ]\n}}\n'
+        self._folder.write(self.names.list_name, text.encode())
         self.is_listed = True
 
     def close(self) -> None:
         """Remove the folder of incomplete parts, and the journal if all parts are listed. It can be called twice."""
         self._folder.close()
         if self._has_begun and (self.is_listed or not self.entries):
-            self._folder.remove(self.names.journal)
+            self._folder.remove(self.names.journal_name)
         self._has_begun = False
 
     def remove_all(self) -> None:
         """Remove all parts and the journal."""
-        for name in [*map(self.names.format_part_name, self.entries), self.names.journal]:
+        for name in [*map(self.names.format_part_name, self.entries), self.names.journal_name]:
             self._folder.remove(name)
 
     def _format_entry(self, number: int) -> str:

@@ -28,7 +28,7 @@ class RejectWriter:
     most: int | None
     count: int = 0
 
-    def add(self, rejected: Rejected, encoding: str) -> None:
+    def write_row(self, rejected: Rejected, encoding: str) -> None:
         """Write a rejected row in the `encoding` of its input; raise FilterkitError if there are more than `most`."""
         self.count += 1
         error = RowError(

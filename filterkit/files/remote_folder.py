@@ -83,7 +83,7 @@ class RemoteFolder:
             self._system.invalidate_cache()
             return int(self._system.info(self._path_of(name))["size"])
 
-    def begin_journal(self, journal: str, content: bytes) -> str:
+    def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
         self._unfinished = self._path_of(journal.removesuffix("journal") + "parts")

@@ -20,12 +20,12 @@ from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_er
 from filterkit.files.compression import decompress
 from filterkit.files.descriptors import find_descriptor
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.files.urls import find_file_system, is_url, list_matching_urls, make_url_error, serves_ranges
+from filterkit.files.urls import find_file_system, find_matching_url_sizes, is_url, make_url_error, serves_ranges
 
 _CUT_OFF = "the compressed data ends too early: the file is cut off"
 
 
-def find_input_files(path: str) -> dict[str, int | None]:
+def find_input_file_sizes(path: str) -> dict[str, int | None]:
     """Find the inputs that `path` names, itself or the sorted files or URLs of a glob, and the bytes of each, or None.
 
     Nothing is opened: a pipe could not be opened again. Raise FilterkitError if the pattern matches no file, or the
@@ -34,7 +34,7 @@ def find_input_files(path: str) -> dict[str, int | None]:
     found: dict[str, int | None] = {path: None}
     if is_url(path):
         with name_read_errors(path, path):
-            found = list_matching_urls(path)
+            found = find_matching_url_sizes(path)
     elif path != "-" and glob.has_magic(path) and not os.path.exists(path):
         found = dict.fromkeys(sorted(glob.glob(path)))
     if not found:
@@ -116,8 +116,6 @@ class Source:
             self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
         self._begun = self._ended = False
         self._n_arrived = 0  # bytes that the last read of a live input found
-        self._read: list[bytes] | None = None  # what has been read since `mark`
-        self._again = b""  # what is to be read again
 
     def _open(self, path: str) -> IO[bytes]:
         """Return the stream of the stored bytes; sets `live` and `size`."""
@@ -145,14 +143,14 @@ class Source:
 
     def read(self, size: int) -> bytes:
         """Read about `size` bytes of UTF-8 text, none only at the end; raise FilterkitError if the input is damaged."""
-        text, self._again = self._again, b""
+        text = b""
         with self.name_errors():
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 if self.live:
                     after_flood = min(
                         _choose_seconds_to_wait(self._n_arrived), 0.001
                     )  # so that none of its rows come singly
-                    data = _read_arrived(self._stream, size, after_flood)
+                    data = _read_available(self._stream, size, after_flood)
                     self._n_arrived = len(data)
                 else:
                     data = self._stream.read(size)
@@ -164,8 +162,6 @@ class Source:
         if not self._begun:
             self._begun = True
             text = text.removeprefix(codecs.BOM_UTF8)
-        if self._read is not None:
-            self._read.append(text)
         return text
 
     def peek(self) -> bytes:
@@ -174,14 +170,6 @@ class Source:
             return b""
         with self.name_errors():
             return self._raw.peek(16)
-
-    def mark(self) -> None:
-        """Store what is read from here on, for `rewind`: a pipe cannot be read again."""
-        self._read = []
-
-    def rewind(self) -> None:
-        """Read again from where `mark` was called, and forget the mark."""
-        self._again, self._read = b"".join(self._read or ()), None
 
     def length(self) -> int | None:
         """Return how many bytes a file or URL of plain UTF-8 text has; None for any other input, or if unknown."""
@@ -242,7 +230,7 @@ def _choose_seconds_to_wait(n_bytes: int) -> float:
     return min(n_bytes // _FLOOD * _WORK, _LONGEST)
 
 
-def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
+def _read_available(stream: IO[bytes], size: int, least: float) -> bytes:
     """Read up to `size` bytes that have arrived in a pipe; wait for the first of them. Empty only at the end.
 
     When the pipe is empty, the text is returned at once, because its writer may wait for the answer. Only in a flood is

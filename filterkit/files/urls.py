@@ -15,7 +15,7 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def list_matching_urls(url: str) -> dict[str, int | None]:
+def find_matching_url_sizes(url: str) -> dict[str, int | None]:
     """Find the sorted URLs that a pattern matches, or the URL itself if it is no pattern, or if a file has that name.
     Return the number of bytes of each, None if it is not known. Errors are of fsspec; see `make_url_error`.
     """

@@ -22,7 +22,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
-from filterkit.files.contents import explain_no_table, explain_not_text
+from filterkit.files.contents import describe_non_table, describe_non_text
 from filterkit.files.endings import COMPRESSIONS, find_ending
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
@@ -95,7 +95,7 @@ class Opening(NamedTuple):
         Raise FilterkitError if it cannot be opened, or is binary.
         """
         source = Source(self.path, self.encoding)
-        if what := explain_not_text(source.peek()):
+        if what := describe_non_text(source.peek()):
             source.close()
             raise FilterkitError(f"{source.name}: this is {what}")
         return source
@@ -122,7 +122,7 @@ class Opening(NamedTuple):
                     file.write(content)
                 file.flush()
                 file.seek(0)
-        if what := explain_no_table(file.read(200)):
+        if what := describe_non_table(file.read(200)):
             file.close()
             raise FilterkitError(f"{self.name}: this is {what}")
         file.seek(0)

@@ -12,7 +12,7 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import count_lines
-from filterkit.files.source import Source, find_input_files
+from filterkit.files.source import Source, find_input_file_sizes
 from filterkit.files.stretches import Stretch, make_path_absolute
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Files, Opening, Table
@@ -53,7 +53,7 @@ class InputFiles:
 
     def __init__(self, kind: FileFormat, opening: Opening, part_size: int | None) -> None:
         self._kind, self._part_size = kind, part_size
-        self._sizes = find_input_files(opening.path)
+        self._sizes = find_input_file_sizes(opening.path)
         self.paths = tuple(self._sizes)
         self._opening = opening._replace(path=self.paths[0], paths=self.paths)
         self.name = self._opening.name

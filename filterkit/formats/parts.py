@@ -81,10 +81,10 @@ def write_parts(
 
     def add_part(number: int, each: WrittenPart) -> None:
         labels = losses.add_used_labels(each.weighted, each.used)
-        parts.add(number, each.path, PartEntry(each.rows, each.bytes, tuple(labels)))
+        parts.add_part(number, each.path, PartEntry(each.rows, each.bytes, tuple(labels)))
 
     try:
-        part = PartWriter(form, parts.begin(work), parts.names.path)
+        part = PartWriter(form, parts.begin_writing(work), parts.names.path)
         losses.warn_before_rows()
         number = -1
         for number, each in enumerate(written(part)):

@@ -215,7 +215,7 @@ class Reader:
         for each in read.parsed.rejected:
             assert self._rejects is not None
             line = each.line + lines_before.get(each.name, 0)
-            self._rejects.add(each._replace(line=line), self._opening.encoding)
+            self._rejects.write_row(each._replace(line=line), self._opening.encoding)
         for note in read.parsed.notes:
             before, name = (rows_before, self.name) if note.attribute else (lines_before.get(note.name, 0), note.name)
             self._notes.add([note._replace(line=note.line + before, name=name)])

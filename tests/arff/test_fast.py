@@ -132,7 +132,7 @@ USUAL = Schema(
 
 def exactly(text, layout):
     """The rows as the exact path reads them, and what they omit."""
-    return exact.make_batch(list(exact.parse_rows(text, 1, layout)), layout)
+    return exact.make_parse_result(list(exact.parse_rows(text, 1, layout)), layout)
 
 
 @WIDE

@@ -9,7 +9,7 @@ import pytest
 from command import files
 
 from filterkit import FilterkitError
-from filterkit.files.output import check_output, open_output, rename_together
+from filterkit.files.output import check_output, open_output, rename_outputs_together
 
 
 def test_an_interrupt_right_after_the_file_is_made_leaves_no_file(tmp_path, monkeypatch):
@@ -64,9 +64,9 @@ def write(path, text):
 
 def test_files_appear_together(tmp_path):
     (tmp_path / "b").write_bytes(b"earlier")
-    with rename_together():
+    with rename_outputs_together():
         write(tmp_path / "a", b"one")
-        with rename_together():  # is of the other
+        with rename_outputs_together():  # is of the other
             write(tmp_path / "c", b"two")
         write(tmp_path / "b", b"three")
         assert files(tmp_path)["b"] == b"earlier" and {"a", "c"}.isdisjoint(files(tmp_path))
@@ -91,7 +91,7 @@ def test_none_appears_if_anything_fails(error, tmp_path):
 
 def together_with(*files):
     """Write some files together; each is a path and what happens before it is complete."""
-    with rename_together():
+    with rename_outputs_together():
         for path, happen in files:
             with open_output(str(path)) as out:
                 out.write(b"text")
@@ -125,11 +125,11 @@ def test_files_appear_although_nobody_reads_a_pipe(tmp_path):
     assert os.listdir(tmp_path) == ["a"]
 
 
-@pytest.mark.parametrize("onward", [False, True])
-def test_text_for_a_closed_pipe_is_dropped_while_other_outputs_are_written(onward):
+@pytest.mark.parametrize("ignore_broken_pipe", [False, True])
+def test_text_for_a_closed_pipe_is_dropped_while_other_outputs_are_written(ignore_broken_pipe):
     read, write = os.pipe()
-    expected = nullcontext() if onward else pytest.raises(BrokenPipeError)
-    with expected, open_output(f"/dev/fd/{write}", onward) as out:
+    expected = nullcontext() if ignore_broken_pipe else pytest.raises(BrokenPipeError)
+    with expected, open_output(f"/dev/fd/{write}", ignore_broken_pipe) as out:
         os.close(read)
         out.write(b"a" * (1 << 20))
     os.close(write)

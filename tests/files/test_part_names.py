@@ -9,7 +9,7 @@ from filterkit.files.part_names import parse_part_names
 def test_a_star_in_the_last_component_stands_for_numbers():
     names = parse_part_names("some/folder/part-*.arff.gz")
     assert names.format_part_name(0) == "part-00000.arff.gz" and names.format_part_name(123456) == "part-123456.arff.gz"
-    assert names.list == "_part-list.arff.gz.json" and names.journal == ".part-list.arff.gz.journal"
+    assert names.list_name == "_part-list.arff.gz.json" and names.journal_name == ".part-list.arff.gz.journal"
     assert names.path_of(names.format_part_name(7)) == "some/folder/part-00007.arff.gz"
     assert parse_part_names("out.arff") is parse_part_names("-") is parse_part_names("f*/out.arff") is None
 

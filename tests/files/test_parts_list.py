@@ -22,13 +22,13 @@ def add(parts, folder, number, text):
     path = os.path.join(folder, str(number))
     with open(path, "w") as file:
         file.write(text)
-    parts.add(number, path, PartEntry(len(text), len(text), (number,)))
+    parts.add_part(number, path, PartEntry(len(text), len(text), (number,)))
 
 
 def begun(names, texts):
     """Parts of which some have appeared."""
     parts = Parts(names)
-    folder = parts.begin(WORK)
+    folder = parts.begin_writing(WORK)
     for number, text in enumerate(texts):
         add(parts, folder, number, text)
     return parts
@@ -36,12 +36,12 @@ def begun(names, texts):
 
 def test_the_list_appears_when_all_parts_are_there(names, tmp_path):
     parts = begun(names, ["one", "four"])
-    assert json.loads((tmp_path / names.journal).read_text().splitlines()[2])["name"] == "part-00001.arff"
-    assert not (tmp_path / names.list).exists()
+    assert json.loads((tmp_path / names.journal_name).read_text().splitlines()[2])["name"] == "part-00001.arff"
+    assert not (tmp_path / names.list_name).exists()
     parts.write_list()
     parts.close()
-    assert sorted(os.listdir(tmp_path)) == [names.list, names.format_part_name(0), names.format_part_name(1)]
-    about = json.loads((tmp_path / names.list).read_text())
+    assert sorted(os.listdir(tmp_path)) == [names.list_name, names.format_part_name(0), names.format_part_name(1)]
+    about = json.loads((tmp_path / names.list_name).read_text())
     assert about["command"] == "in.arff l2" and about["rows"] == 7
     assert about["parts"][1] == {"name": "part-00001.arff", "rows": 4, "bytes": 4, "labels": [1]}
     again = Parts(names)
@@ -51,13 +51,13 @@ def test_the_list_appears_when_all_parts_are_there(names, tmp_path):
 
 def test_the_journal_says_what_is_there(names, tmp_path):
     begun(names, ["one", "four"]).close()
-    with open(tmp_path / names.journal, "ab") as journal:
+    with open(tmp_path / names.journal_name, "ab") as journal:
         journal.write(b'{"name": "part-000')  # the end of a run that was killed
     parts = Parts(names)
     assert not parts.is_complete and parts.done == {0: 3, 1: 4}
-    add(parts, parts.begin(WORK), 2, "seven")
+    add(parts, parts.begin_writing(WORK), 2, "seven")
     parts.close()
-    assert Parts(names).rows == 12
+    assert Parts(names).n_rows == 12
 
 
 @pytest.mark.parametrize("is_listed", [True, False])
@@ -70,8 +70,8 @@ def test_a_part_that_is_missing_or_of_another_size_is_not_done(names, tmp_path, 
     (tmp_path / names.format_part_name(2)).write_text("cut")
     parts = Parts(names)
     assert parts.done == {1: 4} and not parts.is_complete
-    folder = parts.begin(WORK)
-    assert not (tmp_path / names.list).exists()
+    folder = parts.begin_writing(WORK)
+    assert not (tmp_path / names.list_name).exists()
     add(parts, folder, 0, "one")
     parts.close()
     assert Parts(names).done == {0: 3, 1: 4}
@@ -84,7 +84,7 @@ def test_a_part_of_other_rows_than_before_is_refused(names, tmp_path):
     with pytest.raises(
         FilterkitError, match=r"part-00000.arff: it had 3 rows and now has 4; remove .*part-\*.arff and"
     ):
-        add(parts, parts.begin(WORK), 0, "four")
+        add(parts, parts.begin_writing(WORK), 0, "four")
     parts.close()
 
 
@@ -99,12 +99,12 @@ def test_parts_of_other_work_are_refused(names, tmp_path):
 @pytest.mark.posix
 def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next(names, tmp_path):
     first = Parts(names)
-    left = first.begin(WORK)
+    left = first.begin_writing(WORK)
     open(os.path.join(left, "half"), "w").close()
     first._folder._unfinished._lock.close()  # as when the process ends
     first._folder._journal.close()
     second = Parts(names)
-    assert second.begin(WORK) != left and not os.path.exists(left)
+    assert second.begin_writing(WORK) != left and not os.path.exists(left)
     second.close()
     assert os.listdir(tmp_path) == []
 

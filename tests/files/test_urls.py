@@ -5,12 +5,12 @@ import pytest
 from content import served
 
 from filterkit.errors import FilterkitError
-from filterkit.files.source import Source, find_input_files
+from filterkit.files.source import Source, find_input_file_sizes
 
 
 def open_first(pattern):
     """Open the first of the inputs that a pattern names."""
-    return Source(next(iter(find_input_files(pattern))))
+    return Source(next(iter(find_input_file_sizes(pattern))))
 
 
 @pytest.fixture
@@ -21,12 +21,12 @@ def folder(tmp_path):
 
 
 def test_patterns_of_urls_are_expanded_in_order_with_their_protocol(folder):
-    found = find_input_files(f"file://{folder}/b-*.arff")
+    found = find_input_file_sizes(f"file://{folder}/b-*.arff")
     assert list(found) == [f"file://{folder}/b-{n}.arff" for n in ("1", "10", "2")]
     assert list(found.values()) == [8, 9, 8]
     memory = fsspec.filesystem("memory")
     memory.pipe("/expanded/x1.csv", b"1\n")
-    assert list(find_input_files("memory://expanded/x[12].csv")) == ["memory:///expanded/x1.csv"]
+    assert list(find_input_file_sizes("memory://expanded/x[12].csv")) == ["memory:///expanded/x1.csv"]
 
 
 def test_patterns_in_chained_urls_are_expanded_where_they_stand(folder):
@@ -34,22 +34,22 @@ def test_patterns_in_chained_urls_are_expanded_where_they_stand(folder):
         for path in folder.glob("b-*.arff"):
             archive.write(path, path.name)
     for url in (f"zip://b-*.arff::file://{folder}/all.zip", f"simplecache::file://{folder}/b-*.arff"):
-        assert list(find_input_files(url)) == [url.replace("*", n) for n in ("1", "10", "2")]
+        assert list(find_input_file_sizes(url)) == [url.replace("*", n) for n in ("1", "10", "2")]
         assert open_first(url).read(100) == b"b-1.arff"
 
 
 def test_a_file_that_has_the_name_of_a_pattern_is_meant_itself(folder):
     url = f"file://{folder}/c[1].arff"
-    assert list(find_input_files(url)) == [url]
+    assert list(find_input_file_sizes(url)) == [url]
 
 
 def test_web_servers_that_list_their_files_are_asked(folder):
     with served(folder) as url:
-        assert list(find_input_files(f"{url}/b-*.arff")) == [f"{url}/b-{n}.arff" for n in ("1", "10", "2")]
-        assert list(find_input_files(f"{url}/a.arff?x[1]=2")) == [f"{url}/a.arff?x[1]=2"]  # a query
+        assert list(find_input_file_sizes(f"{url}/b-*.arff")) == [f"{url}/b-{n}.arff" for n in ("1", "10", "2")]
+        assert list(find_input_file_sizes(f"{url}/a.arff?x[1]=2")) == [f"{url}/a.arff?x[1]=2"]  # a query
         assert Source(f"{url}/a.arff?x[1]=2").read(100) == b"a.arff"
         with pytest.raises(FileNotFoundError, match=r"/z\*: no file matches this pattern$"):
-            find_input_files(f"{url}/z*")
+            find_input_file_sizes(f"{url}/z*")
 
 
 @pytest.mark.parametrize("pattern", ["x.arff", "x*.arff"])
