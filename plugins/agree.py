@@ -65,14 +65,19 @@ class Agree(TrainingStage):
             fold[order] = np.arange(len(order)) % min(self.folds, len(left) + 1)
             for number in range(fold.max(initial=-1) + 1):
                 test = np.flatnonzero(fold == number)
-                right[test] = self._find_confirmed_rows(left.take(np.flatnonzero(fold != number)), left.take(test))
+                right[test] = self._flag_rows_predicted_right(
+                    left.take(np.flatnonzero(fold != number)), left.take(test)
+                )
             numbers = numbers[right]
             if right.all():
                 break
         yield from take_rows(rows, numbers)
 
-    def _find_confirmed_rows(self, training: Batch, test: Batch) -> Bools:
-        """Fit the chain on `training`, and find the rows of `test` whose class it predicts right: bool (rows,)."""
+    def _flag_rows_predicted_right(self, training: Batch, test: Batch) -> Bools:
+        """Fit the chain on `training`, and flag the rows of `test` whose class it predicts right: bool (rows,).
+
+        Raise a StageError that names the chain if one of its stages fails.
+        """
         try:
             out = self._chain.fit(training).transform(test)
         except StageError as error:

@@ -77,7 +77,7 @@ class Nominal(ChoosingStage):
             and len(set(several)) == len(several)
             for position, several in zip(positions, values)
         ):
-            raise FilterkitError("the saved values of nominal differ from its attributes in number or type")
+            raise FilterkitError("the saved values of nominal are not one list of the right type for each attribute")
         edit = Edit(schema)
         for position, several in zip(positions, values):
             attribute = schema.attributes[position]
@@ -88,15 +88,15 @@ class Nominal(ChoosingStage):
                     "--format that tells them apart"
                 )
             new = Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
-            edit.change(position, new, partial(self._compute_codes, several, position))
+            edit.change(position, new, partial(self._encode_attribute_values, several, position))
         return edit.build()
 
-    def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> Any:
-        """Return the index of each value of an attribute among `known`, float64 (rows,); NaN if it is not among them.
+    def _encode_attribute_values(self, known_values: list[Any], position: int, batch: Batch) -> Any:
+        """Return the index of each value of an attribute among `known_values`, float64 (rows,); NaN if it is missing.
 
-        Raise a StageError for a value that is not known if ``--unseen`` is ``error``.
+        A value that is not among them becomes missing. Raise a StageError for it with ``--unseen error``.
         """
-        code = {value: number for number, value in enumerate(known)}
+        code = {value: number for number, value in enumerate(known_values)}
         distinct, at = encode_attribute(batch, position)
         codes = np.array([*map(code.get, distinct), None], np.float64)[at]
         for row in np.flatnonzero(np.isnan(codes) & (at >= 0))[:1].tolist() if self.unseen == "error" else ():
@@ -112,16 +112,16 @@ class Nominal(ChoosingStage):
 
 
 def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
-    """Return the text of each value of an attribute as files have it; the values are numbers, milliseconds or texts."""
+    """Return the text that files have for each value of an attribute; dates among `values` are milliseconds."""
     if attribute.kind == "numeric":
         return list(map(format_number, values))
     return list(map(DateFormat(attribute.format or _ISO).format, values)) if attribute.kind == "date" else values
 
 
 class TypeChangingStage(ChoosingStage):
-    """Changes the type of attributes, each value by itself; the name of the stage is the new type.
+    """Base of stages that change the type of attributes, each value by itself; the name of the stage is the new type.
 
-    `kinds` and `default_kinds` are the types of attributes to change, with ``--only`` and without it, and
+    Attributes of the types `kinds` are changed if ``--only`` chooses them, and without it all of `default_kinds`.
     `changes_targets` says whether ``--only`` may choose the class and labels.
     """
 
@@ -142,9 +142,9 @@ class TypeChangingStage(ChoosingStage):
         return edit.build()
 
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
-        """Return the values of the attribute at `position` in the new type, in the form of `get_attribute_values`.
+        """Return the values of the attribute at `position` in the new type, as `get_attribute_values` would.
 
-        Raise a StageError if a label of the attribute, or the value of a row, cannot be converted.
+        Raise a FilterkitError for a label that cannot be converted, and a StageError for the value of a row.
         """
         raise NotImplementedError
 

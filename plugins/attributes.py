@@ -54,7 +54,8 @@ class Remove(Stage):
         for flag, text, positions in self._find_positions_by_option(schema):
             if positions <= targets and not self.keeps:
                 raise FilterkitError(
-                    f"{flag}: {quoted(text)} selects only the class or labels, which cannot be removed"
+                    f"{flag}: {quoted(text)} selects only the class or labels, which stay; use --class none to remove "
+                    "the class"
                 )
             selected |= positions
         kept = [i for i in range(len(schema.attributes)) if i in targets or (i in selected) == self.keeps]
@@ -65,7 +66,7 @@ class Remove(Stage):
         return edit.build()
 
     def _find_positions_by_option(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
-        """Yield for each option that is set its flag, its value, and the positions of the attributes that it selects.
+        """Yield the flag and the value of each option that is set, and the positions of the attributes that it selects.
 
         Raise a FilterkitError if an option selects none.
         """
@@ -91,7 +92,7 @@ class Remove(Stage):
         if self.type:
             positions = {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
             if not positions:
-                raise FilterkitError(f"--type: there is no {self.type} attribute")
+                raise FilterkitError(f"--type: there is no {self.type} attribute; filterkit info FILE lists the types")
             yield "--type", self.type, positions
 
 
@@ -131,7 +132,9 @@ class Rename(Stage):
     def build(self, schema: Schema, state: State) -> Built:
         names = list(schema.names)
         if not any(self._pattern.find_matches(names)):
-            raise FilterkitError(f"--find: no attribute has a match for {quoted(self.find)} in its name")
+            raise FilterkitError(
+                f"--find: no attribute name has a match for {quoted(self.find)}; filterkit info FILE lists the names"
+            )
         edit = Edit(schema)
         for position, name in enumerate(self._pattern.replace_matches(names, self.replace)):
             if name != names[position]:
@@ -234,7 +237,7 @@ class Id(Stage):
         try:
             return edit.build()
         except FilterkitError as error:
-            raise FilterkitError(f"{error}; see --attribute") from None
+            raise FilterkitError(f"{error}; use another name with --attribute") from None
 
 
 filterkit_stages = offer(Class, Id, Keep, Remove, Rename, Reorder)

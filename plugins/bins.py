@@ -58,7 +58,11 @@ class Bins(ColumnStage):
         if self.method == "width":
             column, cuts = self._find_equal_width_cuts(cells, columns)
         else:
-            last = np.sort(find_mdl_cuts(cells)) if self.method == "mdl" else self._find_bin_ends(cells, columns)
+            last = (
+                np.sort(find_mdl_cuts(cells))
+                if self.method == "mdl"
+                else self._find_equal_frequency_bin_ends(cells, columns)
+            )
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high
@@ -76,7 +80,7 @@ class Bins(ColumnStage):
         return {"cuts": Ragged(np.searchsorted(column, np.arange(len(cells) + 1)), cuts), "nominal": cells.nominal}
 
     def _find_equal_width_cuts(self, cells: ContingencyTable, columns: Ints) -> tuple[Ints, Floats]:
-        """Find the cuts of some columns into bins of equal width: the column of each, int64 (n,), and the point."""
+        """Return the column, int64 (n,), and the value, float64 (n,), of each cut that makes bins of equal width."""
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
         unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
@@ -85,8 +89,8 @@ class Bins(ColumnStage):
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
-    def _find_bin_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
-        """Find the cell that ends each bin but the last of some columns, if bins have equally many rows: int64 (n,)."""
+    def _find_equal_frequency_bin_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
+        """Return the cell that ends each bin with an equal number of rows, but not the last of a column: int64 (n,)."""
         running = np.cumsum(cells.rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
         total = running[cells.indptr[columns + 1] - 1] - begin[columns]

@@ -23,9 +23,9 @@ _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by le
 
 
 class RescalingStage(ColumnStage):
-    """Rescales each column by what `rescale` does.
+    """Base of stages that subtract a number from each column and divide it by another, as `rescale` does.
 
-    `parts` name what is subtracted, what a column is divided by, and the entry of the state that has the latter.
+    `parts` are the name of the subtracted number, the name of the divisor, and the key of the divisor in the state.
     """
 
     group = "Rescale and fill columns"

@@ -51,14 +51,14 @@ class OneHot(SelectiveStage):
         attributes = features.take(source, Texts.of(names)).as_numeric().drop_scores(chosen=label >= 0)
         outgoing = schema.with_features(attributes, source)
 
-        def transform(batch: Batch) -> Batch:
+        def encode_batch(batch: Batch) -> Batch:
             if batch.sparse:
-                return batch.replace(schema=outgoing, X=encode_sparse(batch.csr))
+                return batch.replace(schema=outgoing, X=encode_sparse_rows(batch.csr))
             image = batch.X[:, source]
             same = (label < 0) | np.isnan(image)
             return batch.replace(schema=outgoing, X=np.where(same, image, (image == label).astype(np.float64)))
 
-        def encode_sparse(X: Csr) -> Csr:
+        def encode_sparse_rows(X: Csr) -> Csr:
             stays = ~many[X.indices]
             several = np.flatnonzero(many)
             codes = X.select_columns(several).toarray()  # with the first label, which is not stored
@@ -76,7 +76,7 @@ class OneHot(SelectiveStage):
             rows, columns, values = (np.concatenate(part) for part in zip(*entries))
             return Csr.from_entries(rows, columns, values, (X.shape[0], len(source)))
 
-        return Built(outgoing, transform, columns=source)
+        return Built(outgoing, encode_batch, columns=source)
 
 
 class Label(Stage):

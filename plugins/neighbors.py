@@ -65,20 +65,20 @@ class Neighbors(Learner):
             stored = Csr(state["data"], state["indices"], state["indptr"], features)
             fault = find_csr_misfit(stored, features)
             if fault is not None:
-                raise FilterkitError(f"its stored training rows are damaged: {fault}")
+                raise FilterkitError(f"the saved training rows are damaged: {fault}")
             X, values = stored.matrix(), stored.data
         if X.shape != (len(truth), features) or truth.shape != (len(weights), len(tasks.names)) or not len(truth):
-            raise FilterkitError("the lengths of its stored training rows do not match")
+            raise FilterkitError("the saved training rows, classes and weights have different lengths")
         kinds = (values.dtype, weights.dtype, truth.dtype)
         if kinds != (np.float64, np.float64, np.float64 if tasks.is_numeric else bool):
-            raise FilterkitError("its stored training rows are of the wrong type")
+            raise FilterkitError("the saved training rows, classes or weights are of the wrong type")
         if not (all(np.isfinite(part).all() for part in (values, truth, weights)) and (weights > 0).all()):
-            raise FilterkitError("its stored training rows are not finite, or a weight is not above 0")
+            raise FilterkitError("a saved training row is not finite, or its weight is not above 0")
         return NeighborModel(self, X, truth, weights)
 
 
 class NeighborModel:
-    """Scores rows by the votes of the nearest training rows."""
+    """Scores rows by the votes of the nearest training rows; `truth` has the classes, labels or numbers of these."""
 
     threshold = 0.5
 
@@ -88,18 +88,18 @@ class NeighborModel:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(choose_scale_exponents(_find_largest_absolute_values(X).max(), _DIGITS))
-        self._near = self._scale_rows(X)
+        self._exponent = int(choose_scale_exponents(_find_largest_absolute_value_by_row(X).max(), _DIGITS))
+        self._near = self._scale_rows_against_overflow(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
-        self._squares = _compute_square_lengths(self._near)
+        self._squares = _compute_squared_row_lengths(self._near)
 
-    def _scale_rows(self, X: Any) -> Any:
-        """Multiply rows by powers of two where their squares would overflow or underflow; distances keep their order.
+    def _scale_rows_against_overflow(self, X: Any) -> Any:
+        """Return the rows times powers of two, so that no square overflows or underflows; distances keep their order.
 
-        For the cosine each row has a power of its own, for the Euclidean distance all have that of the training rows.
+        For the cosine distance each row has its own power; for the Euclidean one all have that of the training rows.
         """
         exponents = (
-            choose_scale_exponents(_find_largest_absolute_values(X), _DIGITS)
+            choose_scale_exponents(_find_largest_absolute_value_by_row(X), _DIGITS)
             if self._cosine
             else np.full(X.shape[0], self._exponent)
         )
@@ -113,24 +113,26 @@ class NeighborModel:
 
     @property
     def state(self) -> State:
-        """What `Neighbors.model` needs: the training rows, what is true of them, and their weights, by name."""
+        """The training rows, their classes, labels or numbers, and their weights, as `Neighbors.model` needs them."""
         X = self._X
         rows = {"rows": X} if self._columns is None else {"data": X.data, "indices": X.indices, "indptr": X.indptr}
         return {"truth": np.ascontiguousarray(self._truth), "weights": self._weights, **rows}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Describe the model by one table, which has only the number of training rows; see `FittedLearner.describe`."""
+        """Return one table, which has only the number of training rows; see `FittedLearner.describe`."""
         return [make_learned_table("", ["training rows"], {"value": [f"{len(self._truth):,}"]})]
 
     def scores(self, X: Any) -> Floats:
-        """Score rows by their neighbors, as `Model.scores` says: float64 (rows, tasks), shares of votes or numbers."""
-        step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
+        """Return shares of votes or, for a numeric class, numbers: float64 (rows, tasks); see `Model.scores`."""
+        step = max(_DISTANCES // (self._k + 1 if self._kd_tree else len(self._truth)), 1)
         blocks = (X[first : first + step] for first in range(0, X.shape[0], step))
         return np.concatenate([call_interruptibly(self._predict_by_votes, block) for block in blocks])
 
     def _predict_by_votes(self, X: Any) -> Floats:
         neighbors = np.empty((X.shape[0], self._k), np.int64)
-        left = self._find_neighbors_by_tree(X, neighbors) if self._tree else np.arange(len(neighbors))
+        left: Ints = np.arange(len(neighbors))
+        if self._kd_tree:
+            left = self._search_tree_and_list_undecided_rows(X, neighbors)
         step = max(_DISTANCES // len(self._truth), 1)
         for first in range(0, len(left), step):
             some = left[first : first + step]
@@ -139,8 +141,8 @@ class NeighborModel:
         return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
 
     @cached_property
-    def _tree(self) -> Any:
-        """A k-d tree of the training rows, of length 1 for the cosine; None where searching it would be slower."""
+    def _kd_tree(self) -> Any:
+        """A k-d tree of the training rows, scaled to length 1 for the cosine; None if it would be slower to search."""
         count, columns = self._near.shape
         if self._columns is not None or not columns or count < _TREE_ROWS:
             return None
@@ -152,34 +154,36 @@ class NeighborModel:
 
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
-    def _find_neighbors_by_tree(self, X: Floats, neighbors: Ints) -> Ints:
-        """Write the nearest training rows that the tree finds to `neighbors`; return the rows that it cannot decide.
+    def _search_tree_and_list_undecided_rows(self, X: Floats, neighbors: Ints) -> Ints:
+        """Write the nearest training rows of each row to `neighbors`; return the rows that the tree cannot decide.
 
-        The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
-        row is farther by more than both can be rounded, and never between ties.
+        The tree rounds distances differently from `_compute_distances`. It decides only where the next training row is
+        farther by more than both can be rounded, and never between ties. For undecided rows `neighbors` is meaningless.
         """
-        X = self._scale_rows(X)
-        largest = _find_largest_absolute_values(X)
+        X = self._scale_rows_against_overflow(X)
+        largest = _find_largest_absolute_value_by_row(X)
         is_open = ~((largest > 0) & (largest < 1e140))
         rows = np.flatnonzero(~is_open)
         points = X[rows]
         if self._cosine:
-            points = points / np.sqrt(_compute_square_lengths(points))[:, None]
-        distances, found = self._tree.query(points, self._k + 1)
+            points = points / np.sqrt(_compute_squared_row_lengths(points))[:, None]
+        distances, found = self._kd_tree.query(points, self._k + 1)
         last, following = (distances[:, -2:] ** 2).T
         is_open[rows] = ~(following > last * (1 + 1e-9) + (1e-12 if self._cosine else 1e-290))
         neighbors[rows] = np.sort(found[:, :-1], axis=1)
         return np.flatnonzero(is_open)
 
     def _find_neighbors_by_all_distances(self, X: Any) -> Ints:
-        """Return the numbers of the nearest training rows, by the distances from all: int64 (rows, k), ascending."""
+        """Return the indices of the k nearest training rows of each row: int64 (rows, k), ascending.
+
+        Raise a StageError if a distance overflows.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             distances = self._compute_distances(X)
         if not np.isfinite(distances).all():
             raise StageError(
                 Neighbors.name,
-                "values are too large beside those of the training rows for distances; "
-                "put standardize or range before it",
+                "values are so large that distances overflow; put standardize or range before it",
             )
         farthest = np.partition(distances, self._k - 1, axis=1)[:, self._k - 1 : self._k]
         nearer, as_far = distances < farthest, distances == farthest
@@ -188,11 +192,11 @@ class NeighborModel:
         return neighbor.reshape(-1, self._k)
 
     def _compute_distances(self, X: Any) -> Floats:
-        """Compute 1 − cosine, or the squared Euclidean distance, which ranks alike: float64 (rows, training rows).
+        """Return 1 − cosine, or the squared Euclidean distance, from all training rows: float64 (rows, training rows).
 
-        Neither uses BLAS, because the last digits of its products depend on the number of rows.
+        BLAS is not used, because the last digits of its products depend on the number of rows.
         """
-        X = self._scale_rows(X)
+        X = self._scale_rows_against_overflow(X)
         if self._columns is None:
             from scipy.spatial.distance import cdist
 
@@ -200,18 +204,18 @@ class NeighborModel:
             return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
         products = (X @ self._columns).toarray()
         if not self._cosine:
-            return np.asarray(_compute_square_lengths(X)[:, None] + self._squares - 2 * products)
-        lengths = np.sqrt(np.outer(_compute_square_lengths(X), self._squares))
+            return np.asarray(_compute_squared_row_lengths(X)[:, None] + self._squares - 2 * products)
+        lengths = np.sqrt(np.outer(_compute_squared_row_lengths(X), self._squares))
         return 1 - divide_or_zero(products, lengths)
 
 
-def _find_largest_absolute_values(X: Any) -> Floats:
-    """Return the largest absolute value of each row, 0 where there is none."""
+def _find_largest_absolute_value_by_row(X: Any) -> Floats:
+    """Return the largest absolute value of each row, float64 (rows,); 0 for an empty row."""
     largest = abs(X).max(axis=1)
     return np.asarray(largest.toarray().ravel() if hasattr(largest, "toarray") else largest)
 
 
-def _compute_square_lengths(X: Any) -> Floats:
+def _compute_squared_row_lengths(X: Any) -> Floats:
     return np.asarray((X * X).sum(axis=1))
 
 

@@ -36,15 +36,15 @@ class Noise(ChoosingStage, TrainingStage):
                 raise StageError(self.name, f"there is no nominal class to change; {NAME_A_CLASS}, or use --only")
         edit = Edit(schema)
         for position in positions:
-            edit.change(position, schema.attributes[position], partial(self._change_codes, position))
+            edit.change(position, schema.attributes[position], partial(self._change_codes_randomly, position))
         change = edit.build().transform
         start = 0
         for batch in rows.map(itself, last=True):
             yield change(batch.replace(start=start))
             start += len(batch)
 
-    def _change_codes(self, position: int, batch: Batch) -> Floats:
-        """Return the codes of the attribute at `position`, some of them changed at random: float64 (rows,)."""
+    def _change_codes_randomly(self, position: int, batch: Batch) -> Floats:
+        """Return the codes of an attribute, each changed with the probability `share`: float64 (rows,)."""
         codes, labels = get_attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:
             return np.asarray(codes)

@@ -10,12 +10,12 @@ from filterkit.plugin import Bools, ContingencyTable, Floats, Ragged, find_run_b
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 
 
-def one_rule(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """The share of rows in the more frequent class of those that have the feature, and of those that lack it."""
+def compute_one_rule_accuracy(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+    """Return the share of rows of the more frequent class, among rows with the feature and among rows without it."""
     return (np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg)
 
 
-def one_rule_of_columns(table: ContingencyTable) -> Floats:
+def compute_one_rule_accuracy_by_column(table: ContingencyTable) -> Floats:
     """OneR, the share of training rows that a rule on this column alone predicts right.
 
     The rule predicts the most frequent class of each label, of the missing values, and of each bucket of numbers (R. C.
@@ -29,7 +29,7 @@ def one_rule_of_columns(table: ContingencyTable) -> Floats:
     begins = np.ones(len(cells.values), bool)
     numeric = ~cells.nominal[cells.column_of_cell]
     if numeric.any():
-        begins[numeric] = _find_bucket_begins(cells)[numeric]
+        begins[numeric] = _flag_bucket_starts(cells)[numeric]
         first = np.flatnonzero(begins)
         largest = np.zeros(len(first))
         if len(first):
@@ -38,8 +38,8 @@ def one_rule_of_columns(table: ContingencyTable) -> Floats:
     return np.asarray(np.minimum(right / max(cells.totals.sum(), 1e-300), 1.0))
 
 
-def _find_bucket_begins(cells: ContingencyTable) -> Bools:
-    """Find the cells of columns of numbers in which a bucket of `one_rule_of_columns` begins: bool (cells,).
+def _flag_bucket_starts(cells: ContingencyTable) -> Bools:
+    """Flag the cells of numeric columns with which a bucket begins: bool (cells,); flags of nominal cells mean nothing.
 
     First compute, for each cell, the end of a bucket that begins there. Then follow these ends from the first cell of
     each column.
@@ -67,4 +67,4 @@ def _find_bucket_begins(cells: ContingencyTable) -> Bools:
     return begins
 
 
-filterkit_metrics = offer(Metric("oner", one_rule, by_table=one_rule_of_columns))
+filterkit_metrics = offer(Metric("oner", compute_one_rule_accuracy, by_table=compute_one_rule_accuracy_by_column))

@@ -115,7 +115,7 @@ class Outliers(SelectiveStage):
 
     def build(self, schema: Schema, state: State) -> Built:
         if any(state[name].shape != (schema.width,) or state[name].dtype != np.float64 for name in _LIMITS):
-            raise FilterkitError("the saved limits of outliers are not one for each column")
+            raise FilterkitError("the saved limits of outliers are not one float64 for each column")
         limits = np.stack([state[name] for name in _LIMITS])
         edit = Edit(schema)
         for name, is_extreme in (("Outlier", False), ("ExtremeValue", True)):
@@ -126,10 +126,10 @@ class Outliers(SelectiveStage):
 
 
 def _flag_rows_beyond_limits(limits: Floats, is_extreme: bool, batch: Batch) -> Floats:
-    """Return 1 for rows with an extreme value (or else an outlier), and 0 for the others: float64 (rows,).
+    """Return 1 for each row with an extreme value, or with an outlier if not `is_extreme`, and else 0: float64 (rows,).
 
-    `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that
-    is not extreme; NaN for a column that does not count.
+    `limits`, float64 (4, columns), are the least and the largest value that is not an outlier, then the least and the
+    largest that is not extreme; NaN for a nominal column, which does not count.
     """
     if batch.sparse and ((limits[0] > 0) | (limits[1] < 0)).any():  # a zero, which is not stored, is far off
         batch = batch.in_form(False)

@@ -68,14 +68,14 @@ class Svd(SelectiveStage):
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
         check_numeric(self.name, schema)
         if schema.width > _MOST_COLUMNS:
-            values, axes = _find_axes_stepwise(self, rows, schema)
+            values, axes = _compute_svd_by_lobpcg(self, rows, schema)
         else:
             gram = Gram.of_all(rows, schema, self.name)
             if not gram.rows:
-                raise StageError(self.name, "there are no training rows")
+                raise StageError(self.name, "there are no training rows; add some")
             values, axes = call_interruptibly(gram.find_axes, self.components)
         if not len(values):
-            raise StageError(self.name, "all training values are 0, which leaves nothing to find")
+            raise StageError(self.name, "all training values are 0, so there are no components; leave the stage out")
         return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
 
     def build(self, schema: Schema, state: State) -> Built:
@@ -85,12 +85,16 @@ class Svd(SelectiveStage):
         )
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
-            raise FilterkitError("the saved axes of svd do not fit its columns")
+            raise FilterkitError("the saved axes of svd do not have one finite weight for each column and component")
         return built
 
 
-def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
-    """Compute the leading singular values and axes, as `Gram.find_axes` does, of rows with too many columns for it."""
+def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
+    """Return the leading singular values, descending, and the axes, float64 (columns, components), by LOBPCG.
+
+    It is for more columns than `Gram.find_axes` is for. Raise a StageError if there are too many components for the
+    method, or no training rows, or if a value is missing or infinite.
+    """
     import warnings
 
     from scipy.sparse.linalg import LinearOperator, lobpcg
@@ -101,45 +105,46 @@ def _find_axes_stepwise(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floa
         fewer = f"use --components {most}, or " if most > 0 else ""
         raise StageError(
             stage.name,
-            f"{stage.components:,} components of {width:,} columns are too many; {fewer}put select --top "
+            f"--components {stage.components} is too many for {width:,} columns; {fewer}put select --top "
             f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
         )
 
-    def take_counted_rows(batch: Batch) -> Batch:
+    def drop_zero_weight_rows(batch: Batch) -> Batch:  # and all but features and weights
         check_weights(stage.name, batch)
         counts = batch.row_weights > 0
         check_finite(stage.name, batch, counts)
         batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
         return batch.replace(y=None, passthrough=None)
 
-    def read_equal_blocks() -> Iterator[Batch]:
-        """Read the rows of a weight above 0 in blocks of always the same size, without class and texts."""
-        return equal_blocks(map(take_counted_rows, rows()), schema, _BLOCK)
+    def read_rows_in_equal_blocks() -> Iterator[Batch]:
+        return equal_blocks(map(drop_zero_weight_rows, rows()), schema, _BLOCK)
 
     largest, total, count = 0.0, 0.0, 0
-    for block in read_equal_blocks():
+    for block in read_rows_in_equal_blocks():
         largest = max(largest, np.abs(block.stored_values).max(initial=0.0))
         total += block.row_weights.sum()
         count += len(block)
     if not count:
-        raise StageError(stage.name, "there are no training rows")
+        raise StageError(stage.name, "there are no training rows; add some")
     check_sum(stage.name, total, count)
     if not largest:
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
     length = 0.0  # the sum of all squares
-    for block in read_equal_blocks():
+    for block in read_rows_in_equal_blocks():
         weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
         length += (np.square(block.stored_values * unit) * weights).sum()
 
-    def multiply_by_gram(vectors: Floats) -> Floats:
-        """Return X'X times some vectors, float64 (columns, k), where rows count by weight and are scaled by `unit`."""
+    def multiply_by_gram_matrix(vectors: Floats) -> Floats:
+        """Return X'X times `vectors`, float64 (columns, k); X are the rows times `unit`, and they count by weight."""
         total = np.zeros(vectors.shape)
-        for block in read_equal_blocks():
+        for block in read_rows_in_equal_blocks():
             total += block.X.T @ (multiply_rows(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
-    operator = LinearOperator((width, width), matvec=multiply_by_gram, matmat=multiply_by_gram, dtype=np.float64)
+    operator = LinearOperator(
+        (width, width), matvec=multiply_by_gram_matrix, matmat=multiply_by_gram_matrix, dtype=np.float64
+    )
     start = draw_random_signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that not all of the spare components are found
@@ -175,7 +180,7 @@ class Project(SelectiveStage):
         return self.components
 
     def build(self, schema: Schema, state: State) -> Built:
-        def add_up_columns(batch: Batch) -> Floats:
+        def compute_random_sums(batch: Batch) -> Floats:
             used = np.unique(batch.csr.indices) if batch.sparse else np.arange(schema.width)
             X: Csr | Floats = batch.csr.select_columns(used) if batch.sparse else batch.X
             image = np.empty((len(batch), self.components))
@@ -186,17 +191,16 @@ class Project(SelectiveStage):
             image /= np.sqrt(self.components)
             return image
 
-        return _build_column_replacement(self, schema, self.components, add_up_columns)
+        return _build_column_replacement(self, schema, self.components, compute_random_sums)
 
 
 _WORD = 64  # signs come from the bits of a number
 
 
 def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
-    """Draw the random signs of columns in some components: float64 (columns, stop - first), 1 or −1.
+    """Return random signs of columns in the components from `first` up to `stop`: float64 (columns, components), ±1.
 
-    They do not depend on which other columns or components are asked for. Components count from 0, and `first` is a
-    multiple of 64.
+    A sign depends only on `seed`, the column and the component. `first` is a multiple of 64.
     """
     words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
     counter = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
@@ -207,9 +211,9 @@ def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> 
 
 
 def _build_column_replacement(
-    stage: Svd | Project, schema: Schema, count: int, compute: Callable[[Batch], Floats]
+    stage: Svd | Project, schema: Schema, count: int, compute_columns: Callable[[Batch], Floats]
 ) -> Built:
-    """Build the transformation of a stage that replaces all columns by `count` ones, which `compute` makes of a batch.
+    """Build a transformation that replaces all columns by `count` columns, which `compute_columns` returns for a batch.
 
     Raise a StageError if a column is nominal with more than two values.
     """
@@ -218,17 +222,17 @@ def _build_column_replacement(
     first = np.zeros(count, np.int64)  # they stand where the first column stood
     outgoing = schema.with_features(attributes, first, sparse=False, zero=False)
 
-    def transform(batch: Batch) -> Batch:
+    def replace_columns(batch: Batch) -> Batch:
         check_finite(stage.name, batch)
         with np.errstate(over="ignore", invalid="ignore"):
-            image = compute(batch)
+            image = compute_columns(batch)
         for row in np.flatnonzero(~np.isfinite(image).all(axis=1))[:1].tolist():
             raise StageError(stage.name, "values are too large for their sums; put range before it", batch.start + row)
         return batch.replace(schema=outgoing, X=image)
 
     # A sparse row counts as 16 values, as many as a short text has words.
     growth = max(1.0, count / (min(schema.width, 16) if schema.sparse else schema.width))
-    return Built(outgoing, transform, growth=growth)
+    return Built(outgoing, replace_columns, growth=growth)
 
 
 filterkit_stages = offer(Project, Svd)

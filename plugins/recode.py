@@ -54,15 +54,15 @@ class Recode(ChoosingStage):
                 raise UsageError(f"{self.name}: --rename must be like OLD=NEW, not {quoted(pair)}")
             self._renames[old] = new
 
-    def _find_recoded_positions(self, schema: Schema) -> list[int]:
+    def _find_positions_to_recode(self, schema: Schema) -> list[int]:
         positions = self.chosen(schema, ("nominal",), targets=bool(self.only))
         return [position for position in positions if position not in schema.labels]
 
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
-        positions = self._find_recoded_positions(schema)
+        positions = self._find_positions_to_recode(schema)
         known = {label for position in positions for label in schema.attributes[position].values}
-        self._check_labels_exist("--missing", self.missing, known)
-        self._check_labels_exist("--rename", self._renames, known)
+        self._refuse_unknown_labels("--missing", self.missing, known)
+        self._refuse_unknown_labels("--rename", self._renames, known)
         filled = None if self.fill is None else self._renames.get(self.fill, self.fill)
         names = []  # of each attribute, the new name of each label, and last that of a missing value; None for missing
         for position in positions:
@@ -70,7 +70,7 @@ class Recode(ChoosingStage):
             new = [None if label in self.missing else self._renames.get(label, label) for label in labels]
             names.append([filled if name is None else name for name in (*new, None)])
         renamed = {name for each in names for name in each if name is not None}
-        self._check_labels_exist("--first", self.first, {self.rare_label, *renamed})
+        self._refuse_unknown_labels("--first", self.first, {self.rare_label, *renamed})
         counts = [np.zeros(len(each), np.int64) for each in names]
         for batch in rows() if self.rare is not None else ():
             for position, each in zip(positions, counts):
@@ -79,32 +79,32 @@ class Recode(ChoosingStage):
         return {"labels": [labels for labels, _ in made], "codes": [codes for _, codes in made]}
 
     def build(self, schema: Schema, state: State) -> Built:
-        positions, labels, codes = self._find_recoded_positions(schema), state["labels"], state["codes"]
+        positions, labels, codes = self._find_positions_to_recode(schema), state["labels"], state["codes"]
         if len(labels) != len(positions) or len(codes) != len(positions):
-            raise FilterkitError("recode has saved the labels of another number of attributes than it chooses")
+            raise FilterkitError("the saved labels and codes of recode are not one list for each chosen attribute")
         edit = Edit(schema)
         for position, names, several in zip(positions, labels, codes):
             attribute, array = schema.attributes[position], np.array(several, np.int64)
             fits = len(array) == len(attribute.values) + 1 and all(isinstance(name, str) for name in names)
             if not fits or array.min() < -1 or array.max() >= len(names):
                 name = quoted(attribute.name)
-                raise FilterkitError(f"the saved labels and codes of attribute {name} contradict each other")
+                raise FilterkitError(f"the saved labels and codes of attribute {name} do not fit each other")
             image = np.where(array < 0, np.nan, array)
             edit.change(position, attribute._replace(values=tuple(names)), partial(_recode_values, image, position))
         return edit.build()
 
-    def _check_labels_exist(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
-        """Raise a `StageError` if one of the labels that the option `flag` names is not among the `known` ones."""
+    def _refuse_unknown_labels(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
+        """Raise a StageError if one of `labels`, which the option `flag` names, is not among the `known` ones."""
         for label in labels:
             if label not in known:
                 hint = suggestion(label, sorted(known))
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
     def _merge_and_order_labels(self, names: list[str | None], counts: Ints) -> tuple[list[str], list[int]]:
-        """Merge the rare labels of an attribute, and bring all into the order that the options ask for.
+        """Return the labels of an attribute, rare ones merged and all in order, and the code of each of `names`.
 
-        `names` are the new name of each old label, and last that of a missing value; None for missing. `counts`, int64
-        (names,), are the rows of each. Return the labels, and the code among them of each of `names`; -1 for missing.
+        `names` are the new name of each old label, and last that of a missing value; None is a missing value, with the
+        code -1. `counts`, int64 (names,), are the rows with each old label.
         """
         rows = Counter[str | None]()
         for name, count in zip(names, counts.tolist()):
@@ -121,9 +121,12 @@ class Recode(ChoosingStage):
         return ordered, [-1 if name is None else code_of[name] for name in names]
 
 
-def _recode_values(codes: Ints, position: int, batch: Batch) -> Ints:
-    """Return the new code of each value at `position`; `codes` has that of each old label, and last of missing."""
-    return np.asarray(codes[encode_attribute(batch, position)[1]])
+def _recode_values(new_codes: Ints, position: int, batch: Batch) -> Ints:
+    """Return the new code of each value of the attribute at `position`: (rows,).
+
+    `new_codes` has the code for each old label and, at the end, for a missing value.
+    """
+    return np.asarray(new_codes[encode_attribute(batch, position)[1]])
 
 
 filterkit_stages = offer(Recode)

@@ -91,8 +91,8 @@ _SALTS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
     """Compute two hashes of each row, uint64 (rows, 2), from the attributes at `positions`; None for all attributes.
 
-    The hash of a row is the sum of the hashes of its values that are not zero, each together with its column. So sparse
-    and dense rows have the same.
+    The hash of a row is the sum of the hashes of its non-zero values, each mixed with its column, so it is the same for
+    sparse and dense rows.
     """
     found = np.zeros((len(batch), 2), np.uint64)
     others = positions
@@ -113,15 +113,18 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
     return found
 
 
-def _add_value_hashes(found: Ints, rows: Ints, columns: Ints, values: np.ndarray) -> None:
-    """Add the hash of each value to those of its row in `found`, (rows, 2), in place; of a text it is a uint64."""
+def _add_value_hashes(row_hashes: Ints, rows: Ints, columns: Ints, values: np.ndarray) -> None:
+    """Add two hashes of each value to those of its row in `row_hashes`, uint64 (rows, 2), in place.
+
+    The values are float64, or uint64 if they are hashes of texts or dates.
+    """
     bits = values
     if values.dtype != np.uint64:  # 0.0 and -0.0 have the same bits, and so have all NaNs
         bits = np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
     with np.errstate(over="ignore"):
         for number, salt in enumerate(map(np.uint64, _SALTS)):
             value = mix_bits(mix_bits(columns * salt + salt) ^ bits) * salt
-            np.add.at(found[:, number], rows, mix_bits(value))
+            np.add.at(row_hashes[:, number], rows, mix_bits(value))
 
 
 filterkit_stages = offer(Distinct, RowNumbers)

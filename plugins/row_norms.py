@@ -35,7 +35,7 @@ class Normalizer(SelectiveStage, RowStage):
             values, indptr = batch.X.ravel(), np.arange(len(batch) + 1) * batch.schema.width
             stays = np.tile(nominal, len(batch))
         counted = np.where(stays, 0.0, values) if nominal.any() else values
-        lengths, exponents = self._compute_row_lengths_safely(counted, indptr, batch.start)
+        lengths, exponents = self._compute_row_lengths_and_exponents(counted, indptr, batch.start)
         sizes = np.diff(indptr)
         with np.errstate(over="ignore"):  # of nominal values, which stay
             scaled = np.ldexp(values, -np.repeat(exponents, sizes)) if exponents.any() else values
@@ -45,11 +45,12 @@ class Normalizer(SelectiveStage, RowStage):
             image = np.where(stays, values, image)
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
-    def _compute_row_lengths_safely(self, values: Floats, indptr: Ints, start: int) -> tuple[Floats, Ints]:
-        """Compute the length of each row without overflow and underflow, and the power of two to divide it by first.
+    def _compute_row_lengths_and_exponents(self, values: Floats, indptr: Ints, start: int) -> tuple[Floats, Ints]:
+        """Return the length of each row, float64 (rows,), once the row is divided by 2 to an exponent, int64 (rows,).
 
-        float64 and int64 (rows,). That power is 0 unless the length is no float64, or one of few digits. For a row of
-        zeros the length is the norm, so that dividing leaves the row as it is. `start` is the number of the first row.
+        The exponent is 0 unless the length would overflow or have few digits. For a row of zeros the length is the
+        norm, so that dividing leaves the row as it is. `start` is the number of the first row. Raise a StageError if a
+        value is infinite.
         """
         with np.errstate(over="ignore", under="ignore"):
             lengths = self._compute_row_lengths(values, indptr)
@@ -75,7 +76,7 @@ class Normalizer(SelectiveStage, RowStage):
         return lengths, exponents
 
     def _compute_row_lengths(self, values: Floats, indptr: Ints) -> Floats:
-        """Compute the length of each row as it is, float64 (rows,): 0 without entries, NaN where a value is missing."""
+        """Compute the length of each row, float64 (rows,): 0 without values, NaN if one is missing; it may overflow."""
         powers = values * values if self.exponent == 2 else np.abs(values)
         lengths = np.zeros(len(indptr) - 1)
         filled = np.flatnonzero(np.diff(indptr))

@@ -76,10 +76,10 @@ class Sample(TrainingStage):
         size = int((self._share * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
         if size > len(strata) and not (self.replace and len(strata)):
             hint = "" if self.replace else "; draw fewer, or use --replace"
-            raise StageError(self.name, f"--rows {size}: there are only {len(strata)} rows{hint}")
+            raise StageError(self.name, f"--rows {size}, but there are only {len(strata)} rows{hint}")
         counts = np.bincount(strata)
         if self.bias:
-            wanted = self._apportion_with_bias(rows, counts, size)
+            wanted = self._compute_biased_class_sizes(rows, counts, size)
         else:
             wanted = _round_shares_to_sum(*np.divmod(counts * size, max(len(strata), 1)), size)
         if self.replace:
@@ -94,10 +94,11 @@ class Sample(TrainingStage):
         order = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
         yield from take_rows(rows, choose_rows(strata, wanted, order))
 
-    def _apportion_with_bias(self, rows: Rows, counts: Ints, size: int) -> Ints:
-        """Compute how many of `size` rows to draw of each stratum with ``--bias``: int64 (strata,).
+    def _compute_biased_class_sizes(self, rows: Rows, counts: Ints, size: int) -> Ints:
+        """Return how many of `size` rows to draw of each class with ``--bias``: int64 (classes + 1,).
 
-        `counts` are the rows of each stratum; the first has the rows without a class, and the others have a class each.
+        `counts` are the rows without a class, and then those of each class. Raise a StageError if the class is not
+        nominal, or if a class has too few rows and they are not put back.
         """
         target = rows.schema.class_attribute
         if target is None or target.kind != "nominal":
@@ -148,14 +149,14 @@ class Split(TrainingStage):
         classes = read_classes(rows)
         if self._folds > len(classes):
             raise StageError(
-                self.name, f"--fold {self.fold}: there are only {len(classes)} rows; use at most as many folds"
+                self.name, f"--fold {self.fold}, but there are only {len(classes)} rows; use at most as many folds"
             )
         numbers = np.arange(len(classes))
         if self.seed:
             np.random.default_rng(self.seed).shuffle(numbers)
         own = np.zeros(len(numbers), bool)
         if target is not None and target.kind == "nominal":
-            numbers = numbers[_order_for_stratifying(classes[numbers])]
+            numbers = numbers[_order_rows_by_class_as_weka(classes[numbers])]
             own[self._number :: self._folds] = True
         else:
             own[np.array_split(np.arange(len(numbers)), self._folds)[self._number]] = True
@@ -181,9 +182,9 @@ class Shuffle(TrainingStage):
 
 
 def _round_shares_to_sum(whole: Ints, remainder: np.ndarray, size: int) -> Ints:
-    """Round shares to whole numbers, those with the largest remainders up, so that their sum is `size`: int64 (n,).
+    """Round up the shares with the largest remainders, so that the sum of all is `size`; return `whole`, int64 (n,).
 
-    `whole`, which changes, are the shares rounded down, and `remainder` is what is left of each.
+    `whole` are the shares rounded down, and changes in place; `remainder` is the rest of each.
     """
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - whole.sum()]] += 1
@@ -203,11 +204,11 @@ def _count_draws_with_replacement(strata: Ints, counts: Ints, wanted: Ints, seed
     return times
 
 
-def _order_for_stratifying(classes: Ints) -> Ints:
-    """Order the numbers of rows by class, as Weka does to stratify them (Instances.stratify): int64 (rows,).
+def _order_rows_by_class_as_weka(classes: Ints) -> Ints:
+    """Return the numbers of rows in the order of classes of Weka's Instances.stratify: int64 (rows,).
 
     Weka takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by
-    one. `classes`, int (rows,), has the class of each row.
+    one. `classes`, int (rows,), are the classes of the rows.
     """
     order = np.arange(len(classes))
     rows = order.data  # swaps single numbers in a tenth of the time that the array takes

@@ -130,7 +130,7 @@ class Select(ColumnStage):
             order = ranking[: self._count_allowed_columns(schema.width)]
             if self.sparsity is not None and total > 0:
                 order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * _NEARLY]
-            self._warn_of_ties(ranking, len(order), metric, scores, state)
+            self._warn_of_tied_zero_scores(ranking, len(order), metric, scores, state)
             candidate = np.zeros(schema.width, bool)
             candidate[order] = True
         column_of = {a.name: i for i, a in enumerate(schema.features)}
@@ -141,7 +141,7 @@ class Select(ColumnStage):
                 candidate[column_of[name]] = True
         columns = np.flatnonzero(candidate)
         if schema.width and not len(columns):
-            raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
+            raise StageError(self.name, "no column meets all limits; loosen them, or name columns with --keep")
         return columns
 
     def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> list[Attribute]:
@@ -150,36 +150,41 @@ class Select(ColumnStage):
             return chosen
         return [a.scored(self._by.name, score) for a, score in zip(chosen, state["score"][columns].tolist())]
 
-    def _count_allowed_columns(self, columns: int) -> int:
-        """Return how many of `columns` columns `--top` and `--fraction` allow."""
-        limit = columns if self.top is None else min(self.top, columns)
-        return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
+    def _count_allowed_columns(self, n_columns: int) -> int:
+        """Return how many of `n_columns` columns ``--top`` and ``--fraction`` allow; all without these options."""
+        limit = n_columns if self.top is None else min(self.top, n_columns)
+        return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * n_columns / _NEARLY)))
 
-    def _warn_of_ties(self, ranking: Ints, count: int, metric: str, scores: Floats, state: State) -> None:
-        """Warn if the order in the input decides which columns of the score 0 are among the first `count` ones."""
-        if not 0 < count < len(ranking) or scores[ranking[count - 1]] or scores[ranking[count]]:
+    def _warn_of_tied_zero_scores(
+        self, ranking: Ints, n_chosen: int, metric: str, scores: Floats, state: State
+    ) -> None:
+        """Warn if only the order in the input decides which columns with the score 0 are among the `n_chosen` best."""
+        if not 0 < n_chosen < len(ranking) or scores[ranking[n_chosen - 1]] or scores[ranking[n_chosen]]:
             return
-        alike = (scores[ranking] == 0) & (state["varied"][ranking] == state["varied"][ranking[count - 1]])
-        if alike[count]:
-            chosen, tied = np.count_nonzero(alike[:count]), np.count_nonzero(alike)
+        alike = (scores[ranking] == 0) & (state["varied"][ranking] == state["varied"][ranking[n_chosen - 1]])
+        if alike[n_chosen]:
+            kept, tied = np.count_nonzero(alike[:n_chosen]), np.count_nonzero(alike)
             what = (
-                f"{tied:,} columns have the score 0 by {metric}, and the first {chosen:,} of them in the input are kept"
+                f"{tied:,} columns have the score 0 by {metric}, and the first {kept:,} of them in the input are kept"
             )
-            warn_nothing_learned(self.name, what)
+            warn_nothing_learned(self.name, f"{what}; choose fewer")
 
     def _get_latest_metric_and_scores(self, schema: Schema) -> tuple[str, Floats]:
-        """Return the name of the latest score of the columns, and its values, float64 (columns,); −∞ for none."""
+        """Return the metric that scored the columns last, and its scores, float64 (columns,); −∞ for a column without.
+
+        The metric is "" if there are no columns. Raise a StageError if no column has a score.
+        """
         if not schema.features:
             return "", np.empty(0)
         most = max((a.scores for a in schema.features), key=len)  # some columns may lack scores
         if not most:
-            raise StageError(self.name, "the columns have no scores; put a scorer before it, or say --by METRIC")
+            raise StageError(self.name, "no column has a score; say --by METRIC, or put a metric such as bns before it")
         latest = most[-1][0]
         return latest, np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
 
 def _merge_rankings_in_turns(rankings: list[Ints]) -> Ints:
-    """Merge rankings of all columns into one: in turn, each ranking adds its best column that is not yet there."""
+    """Merge rankings of all columns into one ranking, to which each in turn adds its best column not yet there."""
     order: dict[int, None] = {}
     left = [iter(ranking.tolist()) for ranking in rankings]
     while len(order) < len(rankings[0]):

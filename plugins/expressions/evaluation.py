@@ -37,17 +37,17 @@ _LONGEST_TEXT = 1_000_000  # characters that `concat` gives
 
 
 class Value(NamedTuple):
-    """Holds the value of an expression in some rows.
+    """Holds the values of an expression in the rows of a batch.
 
     Attributes
     ----------
-    kind : NUMBER, TRUTH, TEXT or DATE; "" for the word ``missing``, which is any of them.
+    kind : NUMBER, TRUTH, TEXT or DATE; "" for the word ``missing``, which can stand for any of them.
     data : (rows,), or () for the same value in all rows. Float64, and NaN for missing; of texts int64, the index of
         each among `labels`, and -1 for missing.
-    labels : distinct texts.
-    is_closed : whether `labels` are all texts that there can be, whatever the rows are.
-    format : of a date.
-    tree : the part of the expression whose value it is; None while it is computed.
+    labels : distinct texts; empty for other kinds.
+    is_closed : whether no other rows can have a text that is not among `labels`.
+    format : the format of a date in Java's letters; "" for other kinds.
+    tree : the part of the expression that has this value; None while it is computed.
     """
 
     kind: str
@@ -59,22 +59,22 @@ class Value(NamedTuple):
 
 
 class Function(NamedTuple):
-    """Holds a function or an operator of expressions, which takes from `least` to `most` operands.
+    """Holds a function or an operator of expressions, which takes from `min_operands` to `max_operands` operands.
 
-    `compute` returns the value of a call, from the name of the function and the values of its operands. `kinds` are
-    those that the operands may have; if it is empty, `compute` checks them.
+    `compute` returns the value of a call; it takes the name of the function and the values of the operands. Operands
+    must have one of the `kinds`; if `kinds` is empty, `compute` checks them itself.
     """
 
     compute: Callable[..., Value]
-    least: int
-    most: int
+    min_operands: int
+    max_operands: int
     kinds: tuple[str, ...] = ()
 
 
-def evaluate_tree(tree: Tree, read: Callable[[Tree], Value]) -> Value:
-    """Compute the value of an expression; `read` returns the values of the names in it.
+def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
+    """Compute the value of an expression; `evaluate_name` returns the value of an attribute or variable in it.
 
-    Raise an ExpressionError if there is no such attribute or function, or an operand has the wrong type, and a
+    Raise an ExpressionError for an unknown function, a wrong number of operands or an operand of the wrong kind, and a
     FilterkitError if a text becomes too long.
     """
     if tree.what == "number":
@@ -82,12 +82,12 @@ def evaluate_tree(tree: Tree, read: Callable[[Tree], Value]) -> Value:
     if tree.what == "text":
         return Value(TEXT, np.array(0), (tree.value,))
     if tree.what != "call":
-        return read(tree)
+        return evaluate_name(tree)
     if tree.value not in _FUNCTIONS:
         shown = sorted(name for name in _FUNCTIONS if name.isidentifier())
         raise ExpressionError(f"there is no function {quoted(tree.value)}{suggestion(tree.value, shown)}", tree.at)
     compute, least, most, kinds = _FUNCTIONS[tree.value]
-    parts = [evaluate_tree(part, read)._replace(tree=part) for part in tree.parts]
+    parts = [evaluate_tree(part, evaluate_name)._replace(tree=part) for part in tree.parts]
     if not least <= len(parts) <= most:
         wanted = f"{least} to {most}"
         if least == most:
@@ -96,23 +96,18 @@ def evaluate_tree(tree: Tree, read: Callable[[Tree], Value]) -> Value:
             wanted = f"at least {least}"
         raise ExpressionError(f"{tree.value} takes {wanted} values, not {len(parts)}", tree.at)
     if kinds:
-        _check_kinds(tree.value, parts, *kinds)
+        _require_kinds(tree.value, parts, *kinds)
     with np.errstate(all="ignore"):
         return compute(tree.value, *parts)
-
-
-def infinite_to_nan(values: Floats) -> Floats:
-    """Return `values`, float64 (n,), with NaN, which means missing, in place of infinite numbers."""
-    return np.where(np.isfinite(values), values, np.nan)
 
 
 # Names
 
 
-def read_attribute(batch: Batch, tree: Tree) -> Value:
-    """Return the values of an attribute, or of the words ``missing``, ``true`` and ``false``, in some rows.
+def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
+    """Return the values in a batch of the attribute that `tree` names, or of ``missing``, ``true`` or ``false``.
 
-    Raise an ExpressionError if there is no such attribute, or it is relational.
+    Raise an ExpressionError if there is no such attribute, or if it is relational.
     """
     name, schema = tree.value, batch.schema
     position = find_attribute(schema.attributes, name)
@@ -122,8 +117,8 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
             position = int(numbered[1]) - 1
         elif name == "CLASS":
             position = schema.class_index
-        elif name.lower() in _WORDS:
-            return _make_constant_value(name)
+        elif name.lower() in _CONSTANTS:
+            return _CONSTANTS[name.lower()]
     if position is None:
         hint = suggestion(name, list(schema.names))
         if name.lower() in ("na", "nan", "none", "null"):
@@ -144,73 +139,85 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
     return Value(NUMBER, values)
 
 
-def read_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
-    """Return the numbers of a variable; raise an `ExpressionError` if there is none of this name."""
+def evaluate_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
+    """Return the values of the variable that `tree` names, or of ``missing``, ``true`` or ``false``.
+
+    Raise an ExpressionError if the name is none of these.
+    """
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
-    if tree.what == "name" and tree.value.lower() in _WORDS:
-        return _make_constant_value(tree.value)
-    raise ExpressionError(f"{quoted(tree.value)} is unknown here; use {', '.join(values)}", tree.at)
+    if tree.what == "name" and tree.value.lower() in _CONSTANTS:
+        return _CONSTANTS[tree.value.lower()]
+    raise ExpressionError(f"there is no variable {quoted(tree.value)}; use {', '.join(values)}", tree.at)
 
 
-def _make_constant_value(word: str) -> Value:
-    """Return the value of the word ``missing``, ``true`` or ``false``, in any case of letters."""
-    kind, number = _WORDS[word.lower()]
-    return Value(kind, np.array(number))
-
-
-_WORDS = {"missing": ("", math.nan), "true": (TRUTH, 1.0), "false": (TRUTH, 0.0)}
+_CONSTANTS = {
+    "missing": Value("", np.array(math.nan)),
+    "true": Value(TRUTH, np.array(1.0)),
+    "false": Value(TRUTH, np.array(0.0)),
+}
 
 
 # Types
 
 
-def _check_kinds(function: str, operands: Iterable[Value], *kinds: str) -> None:
-    """Raise an `ExpressionError` if an operand of a function has none of the `kinds`."""
+def _require_kinds(function: str, operands: Iterable[Value], *kinds: str) -> None:
+    """Raise an ExpressionError if an operand of `function` has none of the `kinds`; ``missing`` has all of them."""
     for each in operands:
         if each.kind and each.kind not in kinds:
             name = function.removeprefix("sign")
             raise ExpressionError(f"{name} needs {_NAMES[kinds[0]]}, but this is {_NAMES[each.kind]}", each.tree.at)
 
 
-def _read_as_dates(*operands: Value) -> list[Value]:
-    """Return two operands; if one is a date and the other a text in quotes, read that as a date of the same format."""
+def _parse_texts_beside_dates(one: Value, other: Value) -> list[Value]:
+    """Return both operands; if one is a date and the other a quoted text, parse the text in the date's format.
+
+    Raise an ExpressionError if the text is not such a date.
+    """
     dates = []
-    for each, other in zip(operands, operands[::-1]):
-        if other.kind == DATE and each.tree.what == "text":
-            moment = DateFormat(other.format).parse(each.tree.value)
+    for each, beside in ((one, other), (other, one)):
+        if beside.kind == DATE and each.tree.what == "text":
+            moment = DateFormat(beside.format).parse(each.tree.value)
             if moment is None:
-                raise ExpressionError(f"this is not a date of the form {other.format}; write it so", each.tree.at)
+                raise ExpressionError(f"this text is not a date; write it as {beside.format}", each.tree.at)
             each = Value(DATE, np.array(float(moment)), tree=each.tree)
         dates.append(each)
     return dates
 
 
-def _convert_to_texts(value: Value) -> Value:
-    """Return the value if it is of texts; convert the constant ``missing`` to texts that are all missing."""
+def _convert_missing_to_text(value: Value) -> Value:
+    """Return a value of texts as it is, and the constant ``missing`` as a missing text."""
     return value if value.kind == TEXT else Value(TEXT, np.full(np.shape(value.data), -1))
 
 
-def _find_missing(value: Value) -> np.ndarray:
+def _make_missing_mask(value: Value) -> np.ndarray:
     return value.data < 0 if value.kind == TEXT else np.isnan(value.data)
 
 
 # Numbers and truth
 
 
-def _make_array_function(
-    function: Callable[..., Any], least: int, most: int, kinds: tuple[str, ...] = _NUMBERS, kind: str = NUMBER
+def _wrap_array_function(
+    function: Callable[..., Any],
+    min_operands: int,
+    max_operands: int,
+    kinds: tuple[str, ...] = _NUMBERS,
+    result_kind: str = NUMBER,
 ) -> Function:
-    """Make a function with a value of `kind` that calls `function` with the numbers of all operands, float64 arrays."""
-
-    def compute(name: str, *operands: Value) -> Value:
-        return Value(kind, np.asarray(function(*(each.data for each in operands)), np.float64))
-
-    return Function(compute, least, most, kinds)
+    """Make an operation of expressions from `function`, which gets the float64 array of each operand."""
+    return Function(
+        lambda name, *values: Value(result_kind, np.asarray(function(*(each.data for each in values)), np.float64)),
+        min_operands,
+        max_operands,
+        kinds,
+    )
 
 
 def _round_numbers(name: str, number: Value, *places: Value) -> Value:
-    """Round numbers to as many digits after the point as `places` says, by default 0; missing if that is not whole."""
+    """Round numbers to `places` digits after the point, by default 0; the result is missing if that is not whole.
+
+    Raise an ExpressionError if `places` is one number for all rows and not whole.
+    """
     values, digits = number.data, places[0].data if places else np.array(0.0)
     if not digits.ndim and digits % 1 > 0:  # the same digits in all rows
         raise ExpressionError("the number of digits must be a whole number", places[0].tree.at)
@@ -222,7 +229,7 @@ def _round_numbers(name: str, number: Value, *places: Value) -> Value:
     return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
 
 
-def _compute_or(one: Floats, other: Floats) -> Floats:
+def _compute_logical_or(one: Floats, other: Floats) -> Floats:
     return np.where((one == 1) | (other == 1), 1.0, one + other)
 
 
@@ -236,8 +243,8 @@ _COMPARISONS = {  # functions of numpy
 }
 
 
-def _compare_values(operator: str, *operands: Value) -> Value:
-    one, other = _read_as_dates(*operands)
+def _compare_values(operator: str, one: Value, other: Value) -> Value:
+    one, other = _parse_texts_beside_dates(one, other)
     kinds = {one.kind, other.kind}
     if "" in kinds:
         raise ExpressionError("what is compared with missing is missing; write is_missing(x)", other.tree.at)
@@ -247,13 +254,9 @@ def _compare_values(operator: str, *operands: Value) -> Value:
     left, right = one.data, other.data
     if TEXT in kinds:
         ordered = sorted({*one.labels, *other.labels})
-        left, right = (_find_text_codes(each.labels, ordered)[each.data] for each in (one, other))
+        left, right = (_convert_codes(each.data, each.labels, ordered) for each in (one, other))
     truth = getattr(np, _COMPARISONS[operator])(left, right)
-    return Value(TRUTH, np.where(_find_missing(one) | _find_missing(other), np.nan, truth))
-
-
-def _compute_in(name: str, sought: Value, *others: Value) -> Value:
-    return Value(TRUTH, reduce(_compute_or, [_compare_values("=", sought, other).data for other in others]))
+    return Value(TRUTH, np.where(_make_missing_mask(one) | _make_missing_mask(other), np.nan, truth))
 
 
 # Dates
@@ -263,21 +266,23 @@ _FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
 _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
 
 
-def _make_date_function(take_part: Callable[[Ints], Any]) -> Function:
-    """Make a function of a date; `take_part` computes its value from milliseconds since 1970-01-01, int64 (n,)."""
+def _wrap_date_function(function: Callable[[Ints], Any]) -> Function:
+    """Make an operation on dates from `function`, which gets milliseconds since 1970-01-01, int64 (n,)."""
 
-    def compute_part(milliseconds: Floats) -> Floats:
-        is_known = ~np.isnan(milliseconds)
-        return np.where(is_known, take_part(np.where(is_known, milliseconds, 0).astype(np.int64)), np.nan)
+    def compute_date_part(name: str, date: Value) -> Value:
+        is_known = ~np.isnan(date.data)
+        milliseconds = np.where(is_known, date.data, 0).astype(np.int64)
+        part = np.where(is_known, function(milliseconds), np.nan)
+        return Value(NUMBER, part)
 
-    return _make_array_function(compute_part, 1, 1, (DATE,))
+    return Function(compute_date_part, 1, 1, (DATE,))
 
 
 def _compute_years_months_days(milliseconds: Ints) -> tuple[Ints, Ints, Ints]:
-    """Compute the year, the month and the day of each moment, int64 (n,); as in Java, Julian before 15 October 1582.
+    """Compute the year, month and day of each moment, int64 (n,) each; as in Java, Julian before 15 October 1582.
 
-    numpy has only the Gregorian calendar. So Julian dates are dates in four years of it that have the same months and
-    leap day, as the Julian calendar repeats itself every 1,461 days.
+    numpy has only the Gregorian calendar. The Julian calendar repeats every 1,461 days, so a Julian date is looked up
+    in four Gregorian years with the same months and leap day.
     """
     days = milliseconds // _DAY
     cycle, day = np.divmod(days + 719_470, 1461)  # counted from 1 March of year 0
@@ -289,80 +294,80 @@ def _compute_years_months_days(milliseconds: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _count_days_between(name: str, *operands: Value) -> Value:
-    first, last = dates = _read_as_dates(*operands)
-    _check_kinds(name, dates, DATE)
-    return Value(NUMBER, (last.data - first.data) / _DAY)
+    dates = _parse_texts_beside_dates(*operands)
+    _require_kinds(name, dates, DATE)
+    return Value(NUMBER, (dates[1].data - dates[0].data) / _DAY)
 
 
 # Choices
 
 
-def _compute_if(name: str, condition: Value, *choices: Value) -> Value:
-    _check_kinds(name, [condition], TRUTH)
-    truth, (one, other) = condition.data, _unify_kinds(name, choices)
+def _choose_by_condition(name: str, condition: Value, *choices: Value) -> Value:
+    _require_kinds(name, [condition], TRUTH)
+    truth, (one, other) = condition.data, _convert_to_common_kind(name, choices)
     missing = -1 if one.kind == TEXT else np.nan
     return one._replace(data=np.where(np.isnan(truth), missing, np.where(truth == 1, one.data, other.data)))
 
 
-def _compute_coalesce(name: str, *choices: Value) -> Value:
-    *earlier, value = _unify_kinds(name, choices)
+def _choose_first_not_missing(name: str, *choices: Value) -> Value:
+    *earlier, value = _convert_to_common_kind(name, choices)
     for each in earlier[::-1]:
-        value = value._replace(data=np.where(_find_missing(each), value.data, each.data))
+        value = value._replace(data=np.where(_make_missing_mask(each), value.data, each.data))
     return value
 
 
-def _unify_kinds(function: str, operands: Sequence[Value]) -> list[Value]:
-    """Bring operands of a function to one kind and format and, of texts, the same labels.
+def _convert_to_common_kind(function: str, operands: Sequence[Value]) -> list[Value]:
+    """Return the operands with one kind, one date format and, if they are texts, the same labels.
 
     Raise an ExpressionError if they are of different kinds.
     """
     kind = next((each.kind for each in operands if each.kind), "")
-    _check_kinds(function, operands, kind)
+    _require_kinds(function, operands, kind)
     if kind != TEXT:
         form = next((each.format for each in operands if each.kind == DATE), "")
         return [Value(kind, each.data, format=form) for each in operands]
-    texts = [_convert_to_texts(each) for each in operands]
+    texts = [_convert_missing_to_text(each) for each in operands]
     labels = tuple(dict.fromkeys(label for each in texts for label in each.labels))
     is_closed = all(each.is_closed for each in texts)
-    return [Value(TEXT, _find_text_codes(each.labels, labels)[each.data], labels, is_closed) for each in texts]
+    return [Value(TEXT, _convert_codes(each.data, each.labels, labels), labels, is_closed) for each in texts]
 
 
 # Texts
 
 
-def _find_text_codes(texts: Sequence[str], labels: Sequence[str]) -> Ints:
-    """Return the index of each text among `labels`, and a last entry of -1 for missing: int64 (texts + 1,)."""
-    code = {label: number for number, label in enumerate(labels)}
-    return np.array([*(code[text] for text in texts), -1], np.int64)
+def _convert_codes(codes: Ints, old_labels: Sequence[str], new_labels: Sequence[str]) -> Ints:
+    """Return the index among `new_labels` of each text, whose index among `old_labels` is in `codes`; -1 stays."""
+    code = {label: number for number, label in enumerate(new_labels)}
+    return np.array([*(code[label] for label in old_labels), -1], np.int64)[codes]
 
 
-def _make_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Function:
-    """Make a function with a value of `kind` that calls `function` for each distinct text; None from it is missing."""
+def _wrap_text_function(function: Callable[[str], Any], result_kind: str = TEXT) -> Function:
+    """Make an operation on texts from `function`, which is called once for each distinct text; None is missing."""
 
-    def compute(name: str, operand: Value) -> Value:
-        text = _convert_to_texts(operand)
+    def compute_from_texts(name: str, operand: Value) -> Value:
+        text = _convert_missing_to_text(operand)
         images = list(map(function, text.labels))
-        if kind != TEXT:
-            return Value(kind, np.array([*images, None], np.float64)[text.data])
+        if result_kind != TEXT:
+            return Value(result_kind, np.array([*images, None], np.float64)[text.data])
         is_closed = text.is_closed and operand.kind == TEXT  # of the word ``missing``, the texts are not known
         labels = tuple(dict.fromkeys(images))
-        return Value(TEXT, _find_text_codes(images, labels)[text.data], labels, is_closed)
+        return Value(TEXT, _convert_codes(text.data, images, labels), labels, is_closed)
 
-    return Function(compute, 1, 1, (TEXT,))
+    return Function(compute_from_texts, 1, 1, (TEXT,))
 
 
-def _make_text_search(test: Callable[[str, str], bool]) -> Function:
-    def search_text(name: str, text: Value, searched: Value) -> Value:
-        _check_kinds(name, [text], TEXT)
-        if searched.tree.what != "text":
-            raise ExpressionError(f"the second value of {name} must be a text in quotes", searched.tree.at)
-        return _make_text_function(lambda label: test(label, searched.labels[0]), TRUTH).compute(name, text)
+def _wrap_text_test(test: Callable[[str, str], bool]) -> Function:
+    def test_texts(name: str, text: Value, sought: Value) -> Value:
+        _require_kinds(name, [text], TEXT)
+        if sought.tree.what != "text":
+            raise ExpressionError(f"the second value of {name} must be a text in quotes", sought.tree.at)
+        return _wrap_text_function(lambda label: test(label, sought.labels[0]), TRUTH).compute(name, text)
 
-    return Function(search_text, 2, 2)
+    return Function(test_texts, 2, 2)
 
 
 def _concatenate_texts(name: str, *operands: Value) -> Value:
-    found, *others = map(_convert_to_texts, operands)
+    found, *others = map(_convert_missing_to_text, operands)
     for other in others:
         one, two = np.broadcast_arrays(found.data, other.data)
         pair_codes = np.where((one < 0) | (two < 0), -1, one * len(other.labels) + two)
@@ -376,7 +381,7 @@ def _concatenate_texts(name: str, *operands: Value) -> Value:
             )
         labels = tuple(dict.fromkeys(texts))
         index = codes.reshape(one.shape) - len(pairs) + len(known)  # -1 for missing
-        found = Value(TEXT, _find_text_codes(texts, labels)[index], labels)
+        found = Value(TEXT, _convert_codes(index, texts, labels), labels)
     return found._replace(is_closed=False)
 
 
@@ -388,51 +393,57 @@ def _format_as_text(name: str, value: Value) -> Value:
     return Value(TEXT, np.where(np.isnan(value.data), -1, codes.reshape(value.data.shape)), texts, is_closed=False)
 
 
-def _make_numpy_function(name: str, operands: int) -> Function:
-    """Make a function of expressions from the one of numpy with this name, which is looked up when it is called."""
-    return _make_array_function(lambda *values: getattr(np, name)(*values), operands, operands)
+def _wrap_numpy_function(numpy_name: str, n_operands: int) -> Function:
+    """Make an operation from the function of numpy with this name, which is looked up when it is called."""
+    return _wrap_array_function(lambda *values: getattr(np, numpy_name)(*values), n_operands, n_operands)
 
 
 _MANY = 1000
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod", "^": "power"}
 _FUNCTIONS: dict[str, Function] = {
     **dict.fromkeys(_COMPARISONS, Function(_compare_values, 2, 2)),
-    **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
-    "sign-": _make_numpy_function("negative", 1),
-    "sign+": _make_numpy_function("positive", 1),
-    "and": _make_array_function(
+    **{name: _wrap_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
+    "sign-": _wrap_numpy_function("negative", 1),
+    "sign+": _wrap_numpy_function("positive", 1),
+    "and": _wrap_array_function(
         lambda one, other: np.where((one == 0) | (other == 0), 0.0, one * other), 2, 2, (TRUTH,), TRUTH
     ),
-    "or": _make_array_function(_compute_or, 2, 2, (TRUTH,), TRUTH),
-    "not": _make_array_function(lambda one: 1.0 - one, 1, 1, (TRUTH,), TRUTH),
-    "in": Function(_compute_in, 2, _MANY),
-    "min": _make_array_function(lambda *values: reduce(np.minimum, values), 1, _MANY),
-    "max": _make_array_function(lambda *values: reduce(np.maximum, values), 1, _MANY),
+    "or": _wrap_array_function(_compute_logical_or, 2, 2, (TRUTH,), TRUTH),
+    "not": _wrap_array_function(lambda one: 1.0 - one, 1, 1, (TRUTH,), TRUTH),
+    "in": Function(
+        lambda name, sought, *others: Value(
+            TRUTH, reduce(_compute_logical_or, [_compare_values("=", sought, other).data for other in others])
+        ),
+        2,
+        _MANY,
+    ),
+    "min": _wrap_array_function(lambda *values: reduce(np.minimum, values), 1, _MANY),
+    "max": _wrap_array_function(lambda *values: reduce(np.maximum, values), 1, _MANY),
     "round": Function(_round_numbers, 1, 2, _NUMBERS),
     **{
-        name: _make_numpy_function(name, 1)
+        name: _wrap_numpy_function(name, 1)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
-    "year": _make_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[0]),
-    "month": _make_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[1]),
-    "day": _make_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[2]),
-    "weekday": _make_date_function(lambda milliseconds: (milliseconds // _DAY + 3) % 7 + 1),
-    "hour": _make_date_function(lambda milliseconds: milliseconds // 3_600_000 % 24),
-    "minute": _make_date_function(lambda milliseconds: milliseconds // 60_000 % 60),
+    "year": _wrap_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[0]),
+    "month": _wrap_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[1]),
+    "day": _wrap_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[2]),
+    "weekday": _wrap_date_function(lambda milliseconds: (milliseconds // _DAY + 3) % 7 + 1),
+    "hour": _wrap_date_function(lambda milliseconds: milliseconds // 3_600_000 % 24),
+    "minute": _wrap_date_function(lambda milliseconds: milliseconds // 60_000 % 60),
     "days_between": Function(_count_days_between, 2, 2),
-    "if": Function(_compute_if, 3, 3),
+    "if": Function(_choose_by_condition, 3, 3),
     **dict.fromkeys(  # the second as in Weka
-        ("is_missing", "ismissing"), Function(lambda name, value: Value(TRUTH, _find_missing(value) * 1.0), 1, 1)
+        ("is_missing", "ismissing"), Function(lambda name, value: Value(TRUTH, _make_missing_mask(value) * 1.0), 1, 1)
     ),
-    "coalesce": Function(_compute_coalesce, 1, _MANY),
-    "length": _make_text_function(len, NUMBER),
-    "number": _make_text_function(lambda text: parse_number(text.strip()), NUMBER),
-    "lower": _make_text_function(str.lower),
-    "upper": _make_text_function(str.upper),
-    "trim": _make_text_function(str.strip),
-    "contains": _make_text_search(str.__contains__),
-    "starts_with": _make_text_search(str.startswith),
-    "ends_with": _make_text_search(str.endswith),
+    "coalesce": Function(_choose_first_not_missing, 1, _MANY),
+    "length": _wrap_text_function(len, NUMBER),
+    "number": _wrap_text_function(lambda text: parse_number(text.strip()), NUMBER),
+    "lower": _wrap_text_function(str.lower),
+    "upper": _wrap_text_function(str.upper),
+    "trim": _wrap_text_function(str.strip),
+    "contains": _wrap_text_test(str.__contains__),
+    "starts_with": _wrap_text_test(str.startswith),
+    "ends_with": _wrap_text_test(str.endswith),
     "concat": Function(_concatenate_texts, 1, _MANY, (TEXT,)),
     "text": Function(_format_as_text, 1, 1, _NUMBERS),
 }

@@ -10,8 +10,8 @@
     power      a ^ b, a ** b (from the right)
     value      1.5e3  'text'  name  "a name"  `a name`  function(a, b)  (a)
 
-The parser is one of operator precedence. A tree is at most `DEEPEST` levels deep and a text at most `LONGEST`
-characters long, so that neither parsing nor evaluation can exhaust anything.
+The parser works by operator precedence. A tree has at most `DEEPEST` levels and a text at most `LONGEST` characters, so
+that neither parsing nor evaluation can exhaust memory or the stack.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ What is computed from a missing value is missing, and so is a result that is no 
 
 
 class Tree(NamedTuple):
-    """Holds a part of an expression, or a token of its text.
+    """Holds a part of an expression as a tree, or a token of an expression's text.
 
     Attributes
     ----------
     what : ``number``, ``text``, ``name``, ``attribute`` (a name in quotes) or ``call``; of a token also ``sign`` and
         ``end``.
     value : the number, the text, the name, or the name of the function or operator; of a token its text.
-    at : the index of its first character in the text.
-    parts : the operands.
-    depth : the number of levels.
+    at : the index of its first character in the text of the expression.
+    parts : the operands of a call; else empty.
+    depth : the number of levels of the tree.
     """
 
     what: str
@@ -75,17 +75,17 @@ class Tree(NamedTuple):
 
 
 def _make_call_tree(name: str, at: int, *parts: Tree) -> Tree:
-    """Make the tree of a call; raise an `ExpressionError` if it is too deep."""
+    """Make the tree of a call of `name`, at index `at` of the text; raise an ExpressionError if it is too deep."""
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > DEEPEST:
         raise ExpressionError(
-            f"the expression is more than {DEEPEST} levels deep; give a part of it an attribute of its own", at
+            f"the expression is more than {DEEPEST} levels deep; compute a part of it by a set before this stage", at
         )
     return Tree("call", name, at, parts, depth)
 
 
 class ExpressionError(FilterkitError):
-    """Raised for an expression that has no meaning; `at` is the index of the character where that shows."""
+    """Raised for an invalid expression; `at` is the index in its text of the character where the fault is found."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -93,7 +93,10 @@ class ExpressionError(FilterkitError):
 
 
 def describe_expression_error(error: ExpressionError, text: str) -> str:
-    """Return the message of an error in an expression, which ends `text`, with the character and what stands there."""
+    """Return a message with the fault, its character in `text`, counted from 1, and what is written there.
+
+    `text` is the whole value of the option, which ends with the expression.
+    """
     found = repr(text[error.at : error.at + 20]) if error.at < len(text) else "the end"
     return f"expression, character {error.at + 1} ({found}): {error}"
 
@@ -105,16 +108,19 @@ _TOKEN = re.compile(
 )
 
 
-def _tokenize(text: str, at: int) -> list[Tree]:
-    """Split the expression ``text[at:]`` into tokens; the last is the end."""
-    tokens: list[Tree] = []
+def _tokenize(text: str, start: int) -> list[Tree]:
+    """Split the expression ``text[start:]`` into tokens, of which the last is ``end``.
+
+    Raise an ExpressionError for a character that begins no token.
+    """
+    tokens, at = list[Tree](), start
     while not tokens or tokens[-1].what != "end":
         match = _TOKEN.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
             if text[at] in "'\"`":
-                raise ExpressionError(f"the quote {text[at]} is not closed", at)
-            raise ExpressionError(f"unexpected {text[at]!r}", at)
+                raise ExpressionError(f"the quote {text[at]} is not closed; add another at the end of the text", at)
+            raise ExpressionError(f"{text[at]} means nothing here; put a name that has it in double quotes", at)
         kind = str(match.lastgroup)
         value = match[kind]
         if kind in ("text", "attribute"):
@@ -132,24 +138,30 @@ _WORDS = {"or", "and", "not", "in", "is"}
 
 
 def parse_expression(text: str, start: int = 0) -> Tree:
-    """Parse the expression ``text[start:]`` into its tree; raise an ExpressionError if it is not one."""
+    """Parse the expression ``text[start:]`` into its tree; raise an ExpressionError if it is invalid."""
     if len(text) > start + LONGEST:
-        raise ExpressionError(f"the expression has more than {LONGEST:,} characters", start + LONGEST)
+        raise ExpressionError(
+            f"the expression has more than {LONGEST:,} characters; compute a part of it by a set before this stage",
+            start + LONGEST,
+        )
     parser = _Parser(_tokenize(text, start))
-    tree = parser.parse_operators(0)
-    parser.take_expected("end", "the end of the expression or an operator")
+    tree = parser.parse_operation(0)
+    parser.consume_expected_token("end", "the end of the expression or an operator")
     return tree
 
 
 class _Parser:
-    """Parses tokens into trees; each method takes the tokens of what it returns, and leaves the rest for the next."""
+    """Parses tokens into trees; each method consumes the tokens of the tree that it returns."""
 
     def __init__(self, tokens: list[Tree]) -> None:
         self._tokens = tokens[::-1]  # the next one is the last
         self._depth = 0
 
-    def take_expected(self, value: str, what: str) -> None:
-        """Take the next token if it is this sign or the ``end``; raise ExpressionError that asks for `what` if not."""
+    def consume_expected_token(self, value: str, what: str) -> None:
+        """Consume the next token if it is the sign `value` or the ``end``; else raise an ExpressionError.
+
+        Its message says that `what` is expected.
+        """
         token = self._tokens[-1]
         if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
             found = "the end" if token.what == "end" else repr(token.value)
@@ -164,29 +176,33 @@ class _Parser:
             return _SAME.get(word, word)
         return ""
 
-    def parse_operators(self, binding: int) -> Tree:
-        """Parse an expression of operators that bind more tightly than `binding`."""
+    def parse_operation(self, binding: int) -> Tree:
+        """Parse operands and the operators between them that bind more tightly than `binding`."""
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", self._tokens[-1].at)
+            raise ExpressionError(
+                f"the expression is more than {DEEPEST} levels deep; remove brackets, or compute a part of it by a set "
+                "before this stage",
+                self._tokens[-1].at,
+            )
         tree = self._parse_operand()
         while _BINDING.get(self._peek_operator(), 0) > binding:
-            tree = self._parse_operator(tree)
+            tree = self._parse_rest_of_operation(tree)
         self._depth -= 1
         return tree
 
-    def _parse_operator(self, left: Tree) -> Tree:
-        """Parse the operator that comes next and its right side; return the tree of both sides."""
+    def _parse_rest_of_operation(self, left: Tree) -> Tree:
+        """Parse the next operator and its right operand; return the tree of `left`, operator and operand."""
         operator, at = self._peek_operator(), self._tokens.pop().at
         if operator == "not":
             if self._peek_operator() != "in":
-                raise ExpressionError("expected 'in' after 'not'", self._tokens[-1].at)
+                raise ExpressionError("expected 'in' after 'not', as in x not in (1, 2)", self._tokens[-1].at)
             self._tokens.pop()
             return _make_call_tree("not", at, _make_call_tree("in", at, left, *self._parse_arguments()))
         if operator == "in":
             return _make_call_tree("in", at, left, *self._parse_arguments())
         binding = _BINDING[operator]
-        right = self.parse_operators(binding - 1 if operator == "^" else binding)
+        right = self.parse_operation(binding - 1 if operator == "^" else binding)
         following = self._peek_operator()
         if _BINDING["="] == binding == _BINDING.get(following) and following != "not":
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self._tokens[-1].at)
@@ -195,32 +211,32 @@ class _Parser:
     def _parse_operand(self) -> Tree:
         operator, token = self._peek_operator(), self._tokens[-1]
         if operator not in ("not", "-", "+", "(") and (operator or token.what == "end"):
-            self.take_expected("value", "a value")
+            self.consume_expected_token("value", "a value")
         self._tokens.pop()
         if operator in ("not", "-", "+"):
             name, binding = ("not", _NOT) if operator == "not" else (f"sign{operator}", _SIGN)
-            return _make_call_tree(name, token.at, self.parse_operators(binding - 1))
+            return _make_call_tree(name, token.at, self.parse_operation(binding - 1))
         if operator == "(":
-            tree = self.parse_operators(0)
-            self.take_expected(")", "')'")
+            tree = self.parse_operation(0)
+            self.consume_expected_token(")", "')'")
             return tree
         if token.what == "name" and self._peek_operator() == "(":
-            return _make_call_tree(token.value.lower(), token.at, *self._parse_arguments(empty=True))
+            return _make_call_tree(token.value.lower(), token.at, *self._parse_arguments(may_be_empty=True))
         if token.what == "number":
             number = float(token.value)
             if math.isinf(number):
-                raise ExpressionError("the number is too large", token.at)
+                raise ExpressionError("the number is above 1.8e308, the largest one; write a smaller one", token.at)
             return token._replace(value=number)
         return token
 
-    def _parse_arguments(self, empty: bool = False) -> tuple[Tree, ...]:
-        """Parse expressions in parentheses, separated by commas; at least one unless `empty`."""
-        self.take_expected("(", "'('")
+    def _parse_arguments(self, may_be_empty: bool = False) -> tuple[Tree, ...]:
+        """Parse expressions in parentheses, separated by commas; raise an ExpressionError if they are invalid."""
+        self.consume_expected_token("(", "'('")
         parts: list[Tree] = []
-        while not (empty and not parts and self._peek_operator() == ")"):
-            parts.append(self.parse_operators(0))
+        while not (may_be_empty and not parts and self._peek_operator() == ")"):
+            parts.append(self.parse_operation(0))
             if self._peek_operator() != ",":
                 break
             self._tokens.pop()
-        self.take_expected(")", "',' or ')'")
+        self.consume_expected_token(")", "',' or ')'")
         return tuple(parts)

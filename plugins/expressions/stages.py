@@ -13,12 +13,12 @@ import numpy as np
 from filterkit import Attribute, Batch, Built, ColumnStage, Schema, Stage, StageError, TrainingStage, UsageError, option
 from filterkit.plugin import Edit, Floats, Ints, Moments, Rows, State, empty, find_attribute, warn_nothing_learned
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate_tree, infinite_to_nan, read_attribute, read_variable
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, evaluate_attribute, evaluate_tree, evaluate_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_expression_error, parse_expression
 
 
-def _parse_option(stage: str, text: str, start: int = 0) -> Tree:
-    """Parse the expression ``text[start:]`` of an option; raise a `UsageError` of the stage if it is not one."""
+def _parse_option_expression(stage: str, text: str, start: int = 0) -> Tree:
+    """Parse the expression ``text[start:]`` of an option; raise a UsageError that names the stage if it is invalid."""
     try:
         return parse_expression(text, start)
     except ExpressionError as error:
@@ -26,9 +26,12 @@ def _parse_option(stage: str, text: str, start: int = 0) -> Tree:
 
 
 def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
-    """Find the kind of an expression, parsed from `text`, by its value for no rows; raise StageError if it has none."""
+    """Return the value of an expression for an empty batch, which shows its kind and labels.
+
+    `text` is what `tree` was parsed from. Raise a StageError if the expression does not fit the attributes.
+    """
     try:
-        return evaluate_tree(tree, partial(read_attribute, empty(schema)))
+        return evaluate_tree(tree, partial(evaluate_attribute, empty(schema)))
     except ExpressionError as error:
         raise StageError(stage, describe_expression_error(error, text)) from None
 
@@ -40,11 +43,11 @@ class Where(TrainingStage):
     expression: str | None = option(None, "The condition.", bare=True)
 
     def __post_init__(self) -> None:
-        self._condition = _parse_option(self.name, self.expression or "")
+        self._condition = _parse_option_expression(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         if _evaluate_on_no_rows(self.name, self._condition, rows.schema, self.expression or "").kind != TRUTH:
-            raise StageError(self.name, "the result of the expression is not true or false; compare it, as in x > 0")
+            raise StageError(self.name, "the expression is not a condition; compare its value, as in x > 0")
         n_rows = 0
         for batch in rows.map(partial(_keep_true_rows, self._condition), last=True):
             n_rows += len(batch)
@@ -54,7 +57,7 @@ class Where(TrainingStage):
 
 
 def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:
-    truth = np.broadcast_to(evaluate_tree(condition, partial(read_attribute, batch)).data, len(batch))
+    truth = np.broadcast_to(evaluate_tree(condition, partial(evaluate_attribute, batch)).data, len(batch))
     return batch if (truth == 1).all() else batch.take(np.flatnonzero(truth == 1))
 
 
@@ -99,8 +102,8 @@ class Set(Stage):
         quote, quoted, plain = (None, "", "") if match is None else match.groups()
         self._target = plain.strip() if quote is None else quoted.replace(quote * 2, quote)
         if match is None or not self._target:
-            raise UsageError(f"{self.name}: write NAME=EXPRESSION")
-        self._tree = _parse_option(self.name, text, match.end())
+            raise UsageError(f"{self.name}: {text!r} has no name before =; write NAME=EXPRESSION")
+        self._tree = _parse_option_expression(self.name, text, match.end())
 
     def build(self, schema: Schema, state: State) -> Built:
         name, tree = self._target, self._tree
@@ -113,11 +116,11 @@ class Set(Stage):
             kind = {TEXT: "string", DATE: "date"}.get(value.kind, "numeric")
             attribute = Attribute(name, kind, format=value.format, weight=weight)
 
-        def compute(batch: Batch) -> Any:
-            value = evaluate_tree(tree, partial(read_attribute, batch))
+        def compute_values(batch: Batch) -> Any:
+            value = evaluate_tree(tree, partial(evaluate_attribute, batch))
             data = np.broadcast_to(value.data, len(batch))
             if attribute.kind == "numeric":
-                return infinite_to_nan(data)
+                return np.where(np.isfinite(data), data, np.nan)
             if attribute.kind == "nominal":
                 return np.where(data < 0, np.nan, data)
             from filterkit.plugin import make_dates, pick_texts
@@ -126,9 +129,9 @@ class Set(Stage):
 
         edit = Edit(schema)
         if position is None:
-            edit.append(attribute, compute)
+            edit.append(attribute, compute_values)
         else:
-            edit.change(position, attribute, compute)
+            edit.change(position, attribute, compute_values)
         return edit.build()
 
 
@@ -156,15 +159,15 @@ class Map(ColumnStage):
 
     def __post_init__(self) -> None:
         text = self.expression or ""
-        self._tree = _parse_option(self.name, text)
+        self._tree = _parse_option_expression(self.name, text)
         try:
             if self._evaluate_expression(dict.fromkeys(VARIABLES, np.empty(0))).kind not in (NUMBER, TRUTH, ""):
-                raise ExpressionError("the result of the expression is not a number", 0)
+                raise ExpressionError("the value is not a number; number(text) converts a text", 0)
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {describe_expression_error(error, text)}") from None
 
     def _evaluate_expression(self, variables: dict[str, Floats]) -> Value:
-        return evaluate_tree(self._tree, partial(read_variable, variables))
+        return evaluate_tree(self._tree, partial(evaluate_variable, variables))
 
     def output(self, schema: Schema) -> Schema:
         probes = {name: np.array([1.25 + number]) for number, name in enumerate(VARIABLES)} | {"VALUE": np.zeros(1)}
@@ -186,6 +189,6 @@ class Map(ColumnStage):
 
     def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(infinite_to_nan(self._evaluate_expression(variables).data), values.shape)
+        image = self._evaluate_expression(variables).data
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
-        return np.where(stays, values, image)
+        return np.where(stays, values, np.where(np.isfinite(image), image, np.nan))

@@ -10,11 +10,11 @@ from .estimates import compute_log_odds
 
 
 def shape_values(values: Floats, column: Ints, task: Ints | int, state: State, log_odds: bool) -> Floats:
-    """Shape some values by the curves of their columns: float64 (n,), not yet multiplied by ``--weight``.
+    """Return what values become by the curves of their columns, before ``--weight``: float64 (n,).
 
-    `column`, int64 (n,), is the incoming column of each, and `task`, int64 (n,) or one for all, the task for which it
-    is shaped. `state` is what `Shape.fit_columns` returned, and `log_odds` says whether estimates are interpolated
-    first, and become log odds then.
+    `column`, int64 (n,), is the incoming column of each value, and `task`, int64 (n,) or one for all, the index of the
+    positive class that its curve is for. `state` is what `Shape.fit_columns` returned. With `log_odds`, `state` has
+    probabilities, which are interpolated and then become log odds.
     """
     image = _interpolate_curves(values, column, task, state, log_odds)
     absent, is_zero = np.isnan(values), values == 0
@@ -26,7 +26,7 @@ def shape_values(values: Floats, column: Ints, task: Ints | int, state: State, l
 
 
 def _interpolate_curves(values: Floats, column: Ints, task: Ints | int, state: State, log_odds: bool) -> Floats:
-    """Shape values that are neither missing nor a special zero, as `shape_values` does; others get any number."""
+    """Shape values as `shape_values` does, but missing values and special zeros get meaningless numbers."""
     knots, images, unseen = state["knots"], state["images"].values, state["unseen"]
     tasks = unseen.shape[1]
     if not len(knots.values):

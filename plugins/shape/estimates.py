@@ -1,7 +1,7 @@
 """Estimate the probability of the positive class at each training value.
 
-In all of them, `cells` is a table of k columns, with zero among its values unless zero is special. `tasks` are the
-codes of the classes that count as positive, one after the other.
+In all functions, `cells` is a table of k columns, with zero among its values unless zero is special. `tasks` are the
+codes of the classes for each of which there are estimates with this class as the positive one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ _LONGEST = 1000  # characters of a number of rows
 _LEAST, _LARGEST = math.nextafter(0, 1), math.nextafter(1, 0)  # estimates that have log odds
 
 
-def parse_neighbors(neighbors: int | str, rows: float) -> Fraction:
-    """Parse ``--neighbors``, and return how many rows a window has on each side of a value, exactly.
+def parse_neighbor_count(neighbors: int | str, rows: float) -> Fraction:
+    """Return how many rows a window has on each side of a value, as ``--neighbors`` says: 15, or ``5%`` of all `rows`.
 
-    It is a number of rows such as 15, or a share of all `rows`, by weight, such as ``5%``, which is at least one row.
-    Raise a UsageError if it is neither.
+    A share is at least one row. Raise a UsageError if the option is neither a number nor a share.
     """
     from fractions import Fraction  # imported where it is used, because it takes as long as a small stage
 
@@ -47,17 +46,17 @@ def parse_neighbors(neighbors: int | str, rows: float) -> Fraction:
 
 
 class Smoothing(NamedTuple):
-    """Holds what an estimate needs beside the counts: the window, and the prior, to which estimates of few rows shrink.
+    """Holds the width of the window, and the prior, to which estimates from few rows shrink.
 
-    All are counted in units, of which a row has so many that they are whole numbers, where that is possible. Numerators
-    and denominators of estimates are then whole numbers, too, and equal fractions are equal float64.
+    All numbers are in units, fractions of a row chosen so that they are whole numbers where that is possible. Then
+    numerators and denominators of estimates are whole, too, and equal fractions are equal float64.
 
     Attributes
     ----------
     unit : the units of a row.
     reach : the units of the window on each side of a value.
-    positives : float64 (tasks,), the units of positive rows with which each estimate starts.
-    rows : the units of rows with which it starts.
+    positives : float64 (tasks,), the units of positive rows that the prior adds to each estimate.
+    rows : the units of rows that the prior adds.
     """
 
     unit: float
@@ -69,7 +68,7 @@ class Smoothing(NamedTuple):
 def make_smoothing(
     table: ContingencyTable, tasks: list[int], neighbors: int | str, prior: str, strength: float
 ) -> Smoothing:
-    """Make the window and the prior for the rows of a table; the other parameters are options of the stage `shape`.
+    """Make the window and the prior for a table, from the options `neighbors`, `prior` and `strength` of `shape`.
 
     The prior ``laplace`` shrinks estimates to 1/2; ``class`` to the share of the class among all rows, or 1/2 if that
     is 0 or 1.
@@ -77,7 +76,9 @@ def make_smoothing(
     from fractions import Fraction
 
     total = Fraction(table.totals.sum())
-    reach = min(parse_neighbors(neighbors, float(total)), Fraction(ceil(total)))  # a wider window holds no more rows
+    reach = min(
+        parse_neighbor_count(neighbors, float(total)), Fraction(ceil(total))
+    )  # a wider window holds no more rows
     rows = Fraction(strength)
     half = Fraction(1, 2)
     shares = [half] * len(tasks)
@@ -93,28 +94,27 @@ def make_smoothing(
     )
 
 
-def estimate_shares(counts: Floats, tasks: list[int], smoothing: Smoothing) -> Floats:
-    """Estimate the shares of positive rows among groups of rows, shrunk by the prior: float64 (n, tasks).
+def estimate_positive_shares(counts: Floats, tasks: list[int], smoothing: Smoothing) -> Floats:
+    """Estimate the share of positive rows in each group of rows, shrunk by the prior: float64 (n, tasks).
 
-    `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
+    `counts`, float64 (n, classes), is the weight of the rows of each class in each group.
     """
     numerator = counts[:, tasks] * smoothing.unit + smoothing.positives
     return numerator / (sum_over_classes(counts)[:, None] * smoothing.unit + smoothing.rows)
 
 
 def compute_log_odds(p: Floats) -> Floats:
-    """Compute log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
+    """Compute log p − log(1 − p) of each probability; 0 and 1 count as the nearest float64 between them."""
     p = np.clip(p, _LEAST, _LARGEST)
     return np.log(p) - np.log1p(-p)
 
 
 def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> Floats:
-    """Estimate p of each training value from the rows around it (section 3.2): float64 (cells, tasks).
+    """Estimate the probability at each training value from the rows around it (section 3.2): float64 (cells, tasks).
 
-    A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.reach` below
-    and above those of the value itself, and holds some values whole and, at either end, a part of one. Numerator and
-    denominator are made whole numbers, so that with whole weights p is the float64 nearest to the fraction, and equal
-    fractions are equal.
+    A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.reach` beyond
+    the ranks of the value on both sides, and may cut through the rows of another value at either end. Numerator and
+    denominator are whole if weights are, so that the result is the float64 nearest to the fraction.
     """
     rows, counts = cells.rows, cells.cumulative()
     units_upto = sum_over_classes(counts) * smoothing.unit
@@ -160,12 +160,12 @@ def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoo
 def estimate_zero_probabilities(
     cells: ContingencyTable, tasks: list[int], smoothing: Smoothing, estimates: Floats, share: Floats
 ) -> Floats:
-    """Estimate p(0) of each column where zero is special (section 3.5): float64 (k, tasks).
+    """Estimate the probability at zero of each column where zero is special (section 3.5): float64 (k, tasks).
 
-    `estimates`, float64 (cells, tasks), are those of the other training values. Nominal columns without zeros get
-    `share`, float64 (tasks,), the estimate from all rows.
+    `estimates`, float64 (cells, tasks), are those at the other training values; the one nearest zero is for numeric
+    columns without zeros. Nominal columns without zeros get `share`, float64 (tasks,), the estimate from all rows.
     """
-    zero = estimate_shares(cells.zeros, tasks, smoothing)
+    zero = estimate_positive_shares(cells.zeros, tasks, smoothing)
     absent = sum_over_classes(cells.zeros) == 0
     zero[absent] = share  # of empty columns too, which the caller takes care of
     columns = np.flatnonzero(absent & ~cells.nominal & (np.diff(cells.indptr) > 0))
@@ -180,9 +180,9 @@ def estimate_zero_probabilities(
 
 
 def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
-    """Fit the share of positives on the values of each column by a monotone function: float64 (cells, tasks).
+    """Fit the share of positives at each value by a monotone function of the value: float64 (cells, tasks).
 
-    It rises or falls, whichever has the smaller squared error.
+    The function of a column rises or falls, whichever has the smaller squared error.
     """
     from scipy.optimize import isotonic_regression
 
@@ -207,11 +207,11 @@ def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
     return fits
 
 
-def find_knots(images: Floats, indptr: Ints) -> Bools:
-    """Find the values that a curve needs as knots, so that interpolation gives all images exactly: bool (cells,).
+def flag_knots(images: Floats, indptr: Ints) -> Bools:
+    """Flag the values that linear interpolation between them needs to return all `images` exactly: bool (cells,).
 
-    It does not need a value whose neighbors on both sides have the same images. `images`, float64 (cells, tasks), are
-    those of the values of each column, one column after the other; column i has the cells ``indptr[i]:indptr[i + 1]``.
+    A value is not needed if both of its neighbors have the same images as itself. `images`, float64 (cells, tasks), are
+    what the values become; column i has the cells ``indptr[i]:indptr[i + 1]``.
     """
     changes = np.ones(len(images) + 1, bool)  # whether the curve changes before each cell, and after the last
     changes[1:-1] = (images[1:] != images[:-1]).any(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,10 @@ _STEPS = 50  # Newton's method needs about ten
 
 
 class WeightedRows(NamedTuple):
-    """Holds the rows of some columns, those of one column and value together, in any order.
+    """Holds groups of rows that have the same value in the same column, in any order.
 
-    `counts`, float64 (n, classes), are the weights of the rows of each class, and `total`, float64 (n,), of all rows.
+    `column`, int64 (n,), and `value`, float64 (n,), are those of each group, `counts`, float64 (n, classes), the weight
+    of its rows of each class, and `total`, float64 (n,), of all its rows.
     """
 
     column: Ints
@@ -23,16 +25,15 @@ class WeightedRows(NamedTuple):
     total: Floats
 
 
-def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> Floats:
-    """Predict by each column alone the log odds that held-out rows are positive: float64 (n,), for each value of them.
+def predict_log_odds_by_column(n_columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> Floats:
+    """Predict the log odds of the class `task` for each group of held-out rows, from its column alone: float64 (n,).
 
-    For each column it fits a logistic regression on the standardised values, with the penalty w²/2 and a free
-    intercept: scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``. `columns` is how many there are, and
-    `task` the code of the positive class. All values are finite.
+    Each column has its own logistic regression on the standardised values, with the penalty w²/2 and a free intercept:
+    scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``. All values are finite.
     """
     # Where squares overflow or underflow, multiply values by a power of two. Nothing else changes, because values are
     # standardised.
-    largest = np.zeros(columns)
+    largest = np.zeros(n_columns)
     for rows in (training, held_out):
         np.maximum.at(largest, rows.column, np.abs(rows.value))
     exponent = choose_scale_exponents(largest)
@@ -40,30 +41,25 @@ def predict_log_odds(columns: int, task: int, training: WeightedRows, held_out: 
         training, held_out = (
             rows._replace(value=np.ldexp(rows.value, -exponent[rows.column])) for rows in (training, held_out)
         )
-    weight = np.maximum(np.bincount(training.column, training.total, columns), 1e-300)
-    mean = np.bincount(training.column, training.total * training.value, columns) / weight
+    weight = np.maximum(np.bincount(training.column, training.total, n_columns), 1e-300)
+    mean = np.bincount(training.column, training.total * training.value, n_columns) / weight
     squares = training.total * (training.value - mean[training.column]) ** 2
-    spread = np.sqrt(np.bincount(training.column, squares, columns) / weight)
+    spread = np.sqrt(np.bincount(training.column, squares, n_columns) / weight)
     spread[spread == 0] = 1.0
     z = (training.value - mean[training.column]) / spread[training.column]
-    intercept, slope = _fit_regressions(columns, training, z, weight, task)
+    intercept, slope = _fit_logistic_regressions(training, z, weight, task)
     column = held_out.column
     return np.asarray(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
 
 
-def _fit_regressions(
-    columns: int, training: WeightedRows, z: Floats, weight: Floats, task: int
-) -> tuple[Floats, Floats]:
-    """Fit the regression of each column by Newton's method; return intercepts and slopes, float64 (columns,) each.
+def _fit_logistic_regressions(training: WeightedRows, z: Floats, weight: Floats, task: int) -> tuple[Floats, Floats]:
+    """Fit a logistic regression of each column by Newton's method; return intercepts and slopes, float64 (columns,).
 
-    `z`, float64 (n,), are the standardised values of the training rows, and `weight`, float64 (columns,), is the weight
-    of each column's rows.
+    `z`, float64 (n,), are the standardised values of the training rows, `weight`, float64 (columns,), is the weight of
+    each column's rows, and `task` the code of the positive class.
     """
-    column, positive = training.column, training.counts[:, task]
-
-    def sum_by_column(values: Floats) -> np.ndarray:
-        return np.bincount(column, values, columns)
-
+    column, positive, columns = training.column, training.counts[:, task], len(weight)
+    sum_by_column = partial(np.bincount, column, minlength=columns)
     share = np.clip(sum_by_column(positive) / weight, 1e-12, 1 - 1e-12)
     intercept, slope = np.log(share / (1 - share)), np.zeros(columns)
     for _ in range(_STEPS):

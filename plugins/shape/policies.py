@@ -7,18 +7,18 @@ import numpy as np
 from filterkit.plugin import Bools, ContingencyTable, Floats, Fold, divide_or_zero, sum_over_classes
 
 from .curves import shape_values
-from .logistic import WeightedRows, predict_log_odds
+from .logistic import WeightedRows, predict_log_odds_by_column
 
 _MARGIN = 2.0  # standard errors; docs/formulas.md says how many columns of noise exceed it
 _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values, may differ by this part of them
 _LEAST = 1e-12  # share of a class that no training row has
 
 
-def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
-    """Find the columns whose shaped values predict the class of held-out rows better: bool (columns,).
+def flag_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
+    """Flag the columns that predict the class of held-out rows better if they are shaped: bool (columns,).
 
-    They must do better than the column's own values and, by more than chance and a margin, than the shares of the
-    classes. `folds` are all folds of the training rows, and `log_odds` is as of `shape_values`.
+    Shaped values must do better than the column's own and, by more than chance and a margin, than the shares of the
+    classes. `folds` are all folds of the training rows; for `log_odds` see `shape_values`.
     """
     table = folds[0].training
     width, tasks = len(table), table.tasks()
@@ -30,8 +30,10 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
         own, shaped = list[Floats](), list[Floats]()
         for number, task in enumerate(tasks):
             images = (shape_values(each.value, each.column, number, fold.state, log_odds) for each in parts)
-            own.append(predict_log_odds(width, task, *known))
-            shaped.append(predict_log_odds(width, task, *(e._replace(value=v) for e, v in zip(parts, images))))
+            own.append(predict_log_odds_by_column(width, task, *known))
+            shaped.append(
+                predict_log_odds_by_column(width, task, *(e._replace(value=v) for e, v in zip(parts, images)))
+            )
 
         losses = _sum_task_losses(shaped, table)
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said
@@ -50,9 +52,10 @@ def find_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
 
 
 def _sum_task_losses(log_odds: list[Floats], table: ContingencyTable) -> Floats:
-    """Add up the log losses of all tasks in nats: float64 (values, classes), for a row of each class with each value.
+    """Add up the log losses, in nats, of predictions for all tasks: float64 (values, classes).
 
-    `log_odds` are what is predicted for a row with each value, float64 (values,), in each of `table.tasks`.
+    There is one sum for a row of each class with each value. `log_odds` has one array for each of `table.tasks`: what
+    is predicted for a row with each value, float64 (values,).
     """
     losses = np.tile(sum((np.logaddexp(0, each) for each in log_odds), np.zeros(1))[:, None], len(table.totals))
     for each, task in zip(log_odds, table.tasks()):
@@ -61,7 +64,7 @@ def _sum_task_losses(log_odds: list[Floats], table: ContingencyTable) -> Floats:
 
 
 def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
-    """Group the rows of a table by column and value, zero and missing (NaN) among the values."""
+    """Return the groups of rows with the same value in the same column; values include zero and NaN for missing."""
     full = table.with_zeros()
     missing = np.flatnonzero(full.missing.any(axis=1))
     counts = np.concatenate([full.counts, full.missing[missing]])
@@ -73,11 +76,11 @@ def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
     )
 
 
-def _compute_column_means(rows: WeightedRows, columns: int) -> Floats:
-    """Return the mean of the values of each column that are not missing, float64 (columns,); 0 if all are."""
+def _compute_column_means(rows: WeightedRows, n_columns: int) -> Floats:
+    """Compute the mean of the known values of each column, float64 (columns,); 0 if all are missing."""
     weights = np.where(np.isnan(rows.value), 0.0, rows.total)
     values = np.nan_to_num(rows.value)
-    unit = np.ones(columns)
+    unit = np.ones(n_columns)
     unit[rows.column[np.abs(values) > 1e280]] = 2.0**-64  # the sum may overflow
-    sums = np.bincount(rows.column, weights * (values * unit[rows.column]), columns)
-    return divide_or_zero(sums, np.bincount(rows.column, weights, columns)) / unit
+    sums = np.bincount(rows.column, weights * (values * unit[rows.column]), n_columns)
+    return divide_or_zero(sums, np.bincount(rows.column, weights, n_columns)) / unit

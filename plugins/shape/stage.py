@@ -27,14 +27,14 @@ from .curves import shape_values
 from .estimates import (
     compute_log_odds,
     estimate_local_probabilities,
-    estimate_shares,
+    estimate_positive_shares,
     estimate_zero_probabilities,
-    find_knots,
     fit_monotone_curves,
+    flag_knots,
     make_smoothing,
-    parse_neighbors,
+    parse_neighbor_count,
 )
-from .policies import find_columns_to_shape
+from .policies import flag_columns_to_shape
 
 
 class Shape(ColumnStage):
@@ -119,7 +119,7 @@ class Shape(ColumnStage):
 
     def __post_init__(self) -> None:
         if isinstance(self.neighbors, str):
-            parse_neighbors(self.neighbors, 0)  # refuses what is no share
+            parse_neighbor_count(self.neighbors, 0)  # refuses what is no share
         self._log_odds = self.method == "logodds" or (self.method is None and self.center)
 
     @property
@@ -127,12 +127,12 @@ class Shape(ColumnStage):
         return "T(p(v))" if self._log_odds else "p(v)"
 
     def curve(self, values: Floats, columns: Ints, state: State) -> Floats:
-        column, task = (each[columns] for each in self._list_outgoing_columns(state))
+        column, task = (each[columns] for each in self._find_source_columns_and_tasks(state))
         images = shape_values(values, column, task, state, self._log_odds) + state["base"][column, task]
         return np.where(task < 0, np.nan, images)
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        """Describe the points of each curve: values or labels, and what they become, for each class apart."""
+        """Return the values or labels at the points of each column's curve, and what they become, for each class."""
         knots, target, n_tasks = state["knots"], schema.class_attribute, state["unseen"].shape[1]
         column = np.repeat(np.arange(len(knots)), knots.lengths)
         points: list[list[Any]] = [each.tolist() for each in np.split(knots.values, knots.indptr[1:-1])]
@@ -167,12 +167,12 @@ class Shape(ColumnStage):
         cells = table if special else table.with_zeros()
         tasks = table.tasks()
         smoothing = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)
-        share = estimate_shares(table.totals[None], tasks, smoothing)[0]
+        share = estimate_positive_shares(table.totals[None], tasks, smoothing)[0]
         estimates = estimate_local_probabilities(cells, tasks, smoothing)
         nominal = cells.nominal[cells.column_of_cell]
         if self.method == "isotonic":
             estimates = np.where(nominal[:, None], estimates, fit_monotone_curves(cells, tasks))
-        missing = estimate_shares(table.missing, tasks, smoothing)
+        missing = estimate_positive_shares(table.missing, tasks, smoothing)
         missing[sum_over_classes(table.missing) == 0] = share
         base = np.tile(self.center * smoothing.positives / smoothing.rows, (len(table), 1))
         if special:
@@ -184,7 +184,7 @@ class Shape(ColumnStage):
         empty = (np.diff(cells.indptr) == 0) & ~(special & (sum_over_classes(table.zeros) > 0))
         missing[empty] = base[empty] = 0.0
         images = estimates if self._log_odds else estimates - base[cells.column_of_cell]
-        kept = np.flatnonzero(find_knots(images, cells.indptr) | nominal)
+        kept = np.flatnonzero(flag_knots(images, cells.indptr) | nominal)
         indptr = np.searchsorted(kept, cells.indptr)
         return {
             "unchanged": np.zeros(len(table), bool),
@@ -198,7 +198,7 @@ class Shape(ColumnStage):
         }
 
     def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
-        """Make the fitted stage, see `ColumnStage.finish`; warn if no training row has a known class."""
+        """Return the fitted stage, see `ColumnStage.finish`; warn if no training row has a known class."""
         if not totals.any() and not state["unchanged"].all():
             warn_nothing_learned(self.name, "no training row has a known class, so all values become 0")
         return super().finish(schema, state, totals)
@@ -207,13 +207,13 @@ class Shape(ColumnStage):
         return self.auto
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        better = find_columns_to_shape(folds, self._log_odds)
+        better = flag_columns_to_shape(folds, self._log_odds)
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: Floats) -> Ints | None:
         if state["unseen"].shape[1] and not self._makes_column_per_class(schema) and not self.beside:
             return None
-        return self._list_outgoing_columns(state)[0]
+        return self._find_source_columns_and_tasks(state)[0]
 
     def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
@@ -221,7 +221,7 @@ class Shape(ColumnStage):
             return attributes.as_numeric(~state["unchanged"][columns])
         assert target is not None
         suffixes = Texts.of(["", *(f"@{target.values[code]}" for code in schema.positive_classes(totals))])
-        task = self._list_outgoing_columns(state)[1]
+        task = self._find_source_columns_and_tasks(state)[1]
         names = Texts.join_elements((attributes.names, columns), (suffixes, (task + 1).astype(np.int32)))
         return attributes.take(columns, names).as_numeric(task >= 0)
 
@@ -237,14 +237,14 @@ class Shape(ColumnStage):
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
             return shape_values(values, column, task, state, self._log_odds) * self.weight
-        column, task = (each[columns] for each in self._list_outgoing_columns(state))
+        column, task = (each[columns] for each in self._find_source_columns_and_tasks(state))
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         images = shape_values(values[shaped], column[shaped], task[shaped], state, self._log_odds)
         image[shaped] = images * self.weight
         return image
 
-    def _list_outgoing_columns(self, state: State) -> tuple[Ints, Ints]:
-        """List the incoming column and the task of each outgoing column, -1 for an unchanged one: int64 each."""
+    def _find_source_columns_and_tasks(self, state: State) -> tuple[Ints, Ints]:
+        """Return the incoming column and the task of each outgoing column, int64 each; task -1 is an unchanged one."""
         unchanged = state["unchanged"]
         counts = np.where(unchanged, 1, state["unseen"].shape[1] + self.beside)
         column = np.repeat(np.arange(len(unchanged)), counts)

@@ -1,7 +1,7 @@
 """Find words and sequences of words in texts, as numbers.
 
-A word has a number. A word with spaces in it, as some `--pattern` may find, counts as several *pieces*, and each has a
-number: then two sequences are the same text if, and only if, they have the same numbers.
+A word is one *piece* of text with a number. A word with spaces in it, as some `--pattern` may find, is several pieces.
+So two sequences are the same text if, and only if, their pieces have the same numbers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a si
 
 
 class Sequences(NamedTuple):
-    """Holds the words and sequences of words of some texts that have the same number of pieces.
+    """Holds the words and sequences of words found in some texts, all with the same number of pieces.
 
-    `row`, int64 (n,), is the text that each is in, and `pieces`, int64 (n, length), are their numbers.
+    `row`, int64 (n,), is the index of the text that has each sequence, and `pieces`, int64 (n, length), are the numbers
+    of its pieces.
     """
 
     row: Ints
@@ -32,10 +33,7 @@ class Sequences(NamedTuple):
 
 
 class Analyzer:
-    """Splits texts into words, alike for training rows and later rows.
-
-    `options` is the stage, whose options say what a word is, and `stop` has the words to leave out.
-    """
+    """Finds the words and sequences of words in texts; `options` say what a word is, and `stop` words are left out."""
 
     def __init__(self, options: Words, stop: Iterable[str]) -> None:
         self._options = options
@@ -46,30 +44,33 @@ class Analyzer:
 
             self._stemmer = Stemmer.Stemmer(options.stem)
 
-    def find_sequences(self, texts: Any, number: Callable[[str], int]) -> Iterator[Sequences]:
-        """Find the words of an Arrow array of strings, and the sequences of up to `ngrams` words; nulls have no words.
+    def find_word_sequences(self, texts: Any, get_piece_number: Callable[[str], int]) -> Iterator[Sequences]:
+        """Yield the words of an Arrow array of strings, and the sequences of up to `ngrams` words; a null has none.
 
-        All sequences of a text that have the same number of pieces are in one `Sequences`. `number` returns the number
-        of a piece, a word or a part of one between blanks.
+        One item has all sequences of a text with the same number of pieces.
         """
-        row, code, raw = self._split_texts(texts)
+        row, code, raw = self._split_texts_to_tokens(texts)
         least = 2 if self._options.pattern == WORD_PATTERN else 0  # letters
         is_word = np.array([len(word) >= least and word not in self.stop for word in raw], bool)
         stem = self._stemmer.stemWord if self._stemmer is not None else str
-        pieces = [[number(piece) for piece in stem(word).split(" ")] if use else [] for word, use in zip(raw, is_word)]
+        pieces = [
+            [get_piece_number(piece) for piece in stem(word).split(" ")] if use else []
+            for word, use in zip(raw, is_word)
+        ]
         row, code = row[is_word[code]], code[is_word[code]]
         step = max(_PIECES // self._options.ngrams, 1)
         low = 0
         while low < len(row):
             high = int(np.searchsorted(row, row[min(low + step, len(row)) - 1], side="right"))  # rows stay whole
-            yield from self._join_words_to_sequences(row[low:high], code[low:high], pieces)
+            for parts in self._join_words_to_sequences(row[low:high], code[low:high], pieces):
+                yield Sequences(*map(np.concatenate, zip(*parts)))
             low = high
 
-    def _join_words_to_sequences(self, row: Ints, code: Ints, pieces: list[list[int]]) -> Iterator[Sequences]:
-        """Join words that follow each other in a text to sequences.
+    def _join_words_to_sequences(self, row: Ints, code: Ints, pieces: list[list[int]]) -> Iterator[list[Sequences]]:
+        """Join words that follow each other in a text; yield all sequences of the same number of pieces together.
 
-        `row`, int64 (words,), ascending, is the text that each word is in, and `code`, int64 (words,), the index of the
-        numbers of its pieces in `pieces`.
+        `row`, int64 (words,), ascending, is the text that has each word, and `code`, int64 (words,), the index in
+        `pieces` of the numbers of its pieces.
         """
         lengths = np.array([len(each) for each in pieces], np.int64)
         numbers = np.array([number for each in pieces for number in each], np.int64)
@@ -91,13 +92,13 @@ class Analyzer:
                 waiting.setdefault(length, []).append(Sequences(row[chosen], joined))
             # Later sequences have more words, and so at least as many pieces more.
             for length in [length for length in waiting if length <= more + 1]:
-                yield _concatenate_sequences(waiting.pop(length))
-        yield from map(_concatenate_sequences, waiting.values())
+                yield waiting.pop(length)
+        yield from waiting.values()
 
-    def _split_texts(self, texts: Any) -> tuple[Ints, Ints, list[str]]:
-        """Split an Arrow array of strings into tokens, which by the default pattern may be shorter than words.
+    def _split_texts_to_tokens(self, texts: Any) -> tuple[Ints, Ints, list[str]]:
+        """Return the row and the code of each token of an Arrow array of strings, int64 (n,) each, and distinct tokens.
 
-        Return the row of each token and its index among the distinct ones, int64 (n,) each, and the distinct tokens.
+        A code is an index among the distinct tokens. With the default pattern, tokens may be shorter than words.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -121,12 +122,11 @@ class Analyzer:
         return row, code, distinct
 
 
-def _concatenate_sequences(parts: list[Sequences]) -> Sequences:
-    return Sequences(*map(np.concatenate, zip(*parts)))
-
-
 def read_stop_words(options: Words) -> frozenset[str]:
-    """Return the words to leave out, of scikit-learn's list or a file; raise a `StageError` if it cannot be read."""
+    """Return the words to leave out, from scikit-learn's list or a file; none with ``--stop none``.
+
+    Raise a StageError if the file cannot be read.
+    """
     if options.stop == "none":
         return frozenset()
     if options.stop == "english":
@@ -138,4 +138,4 @@ def read_stop_words(options: Words) -> frozenset[str]:
             return frozenset(file.read().split())
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise StageError(options.name, f"--stop {options.stop}: {reason}") from None
+        raise StageError(options.name, f"--stop {options.stop}: {reason}; write none, english or a text file") from None

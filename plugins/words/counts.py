@@ -1,7 +1,7 @@
 """Count words and sequences of words within a bounded amount of memory.
 
-Counts are sorted arrays. When they take too much memory, they are written to a temporary file as a sorted *run*, and in
-the end all runs are merged block by block.
+Counts are sorted arrays. When they take too much memory, they are written to a temporary file as a sorted *run*. At the
+end, all runs are merged block by block.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _ITEM = 32  # bytes that the counts of a pair of words take
 
 
 def make_sequence_keys(pieces: Ints) -> Ints:
-    """Make a key for each row of `pieces`, int64 (n, length), by which sequences are compared and sorted.
+    """Make one key for each sequence, by which sequences are compared and sorted: int64 (n,), or else bytes (n,).
 
-    The keys are int64 (n,), or bytes (n,) if there are more than two pieces.
+    Keys are bytes if the sequences, `pieces`, int64 (n, length), have more than two pieces.
     """
     length = pieces.shape[1]
     if length == 1:
@@ -32,7 +32,7 @@ def make_sequence_keys(pieces: Ints) -> Ints:
 
 
 def split_sequence_keys(key: np.ndarray, length: int) -> Ints:
-    """Return the pieces that `make_sequence_keys` made these keys from: int64 (n, length)."""
+    """Return the numbers of pieces that `make_sequence_keys` made into the keys `key`: int64 (n, length)."""
     if length == 1:
         return key[:, None]
     if length == 2:
@@ -41,10 +41,10 @@ def split_sequence_keys(key: np.ndarray, length: int) -> Ints:
 
 
 class Counts(NamedTuple):
-    """Holds how often words or sequences of one length occur; ordered by key and class, each pair once.
+    """Holds how often sequences of one length occur in each class; ordered by key and class, each pair once.
 
-    `label`, int64 (n,), is the class, `rows`, int64 (n,), in how many of its rows the sequence occurs, and
-    `occurrences`, int64 (n,), how often in these rows; for `key` see `make_sequence_keys`.
+    `key` is that of the sequence, see `make_sequence_keys`, and `label`, int64 (n,), the class. `rows`, int64 (n,), is
+    the number of its rows that have the sequence, and `occurrences`, int64 (n,), how often it occurs in them.
     """
 
     key: np.ndarray
@@ -52,18 +52,12 @@ class Counts(NamedTuple):
     rows: Ints
     occurrences: Ints
 
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the arrays."""
-        return sum(array.nbytes for array in self)
-
     def slice_counts(self, start: int, stop: int) -> Counts:
-        """Return the counts from position `start` up to `stop`."""
         return Counts(*(array[start:stop] for array in self))
 
 
 def count_sequences(sequences: Sequences, label: Ints) -> Counts:
-    """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row."""
+    """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row, from 0."""
     classes, rows = label.max(initial=0) + 1, len(label)
     found = code = make_sequence_keys(sequences.pieces)
     if sequences.pieces.shape[1] > 1:
@@ -93,9 +87,9 @@ def _merge_counts(parts: list[Counts]) -> Counts:
 
 
 class SequenceCounter:
-    """Adds up counts within a bounded amount of memory; what is beyond it is in a temporary file.
+    """Adds up the counts of sequences in memory, and in a temporary file if they take more than `budget` bytes.
 
-    `budget` is about how many bytes of counts to hold in memory; some copies come on top of them.
+    Copies made on the way take about four times as much memory. `numbers` are those of all pieces, ascending.
     """
 
     def __init__(self, budget: int) -> None:
@@ -104,30 +98,29 @@ class SequenceCounter:
         self._bytes = 0
         self._runs: dict[int, list[list[Stored]]] = {}
         self._scratch = Scratch()
-        self.numbers: dict[str, int] = {}  # of all pieces, ascending
+        self.numbers: dict[str, int] = {}
 
     def add(self, sequences: Sequences, label: Ints) -> None:
-        """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row."""
+        """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row, from 0."""
         counts = count_sequences(sequences, label)
         self._held.setdefault(sequences.pieces.shape[1], []).append(counts)
-        self._bytes += counts.nbytes
+        self._bytes += sum(array.nbytes for array in counts)
         if self._bytes > self._budget:
             for length, parts in self._held.items():
                 self._held[length] = [_merge_counts(parts)]
-            self._bytes = sum(part.nbytes for parts in self._held.values() for part in parts)
+            self._bytes = sum(array.nbytes for parts in self._held.values() for part in parts for array in part)
             if 2 * self._bytes > self._budget:
                 for length, (merged,) in self._held.items():
                     self._runs.setdefault(length, []).append(self._scratch.store(merged))
                 self._held, self._bytes = {}, 0
 
-    def get_piece_number(self, piece: str) -> int:
-        """Return the number of a piece, which is a new one if the piece is new."""
+    def get_or_add_piece_number(self, piece: str) -> int:
         return self.numbers.setdefault(piece, len(self.numbers))
 
     def merge_counts(self) -> Iterator[tuple[int, Counts]]:
-        """Yield the counts of all sequences in parts, each after the number of pieces that its sequences have.
+        """Yield pairs of the number of pieces in a sequence and the counts of some sequences with so many pieces.
 
-        The parts come in the order of this number, then of the keys. All classes of a key are in one part.
+        Pairs ascend by this number, then by key. All classes of a key are in one pair.
         """
         for length in sorted(self._held.keys() | self._runs.keys()):
             held = [_merge_counts(self._held[length])] if length in self._held else []

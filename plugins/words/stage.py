@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from filterkit import Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, option
@@ -72,7 +70,7 @@ class Words(Stage):
 
     def __post_init__(self) -> None:
         if self.pattern != WORD_PATTERN and Pattern(self.name, "--pattern", self.pattern).groups > 1:
-            raise UsageError(f"words: --pattern {quoted(self.pattern)}: it has several groups; write (?:…) for a group")
+            raise UsageError(f"words: --pattern {quoted(self.pattern)} has several groups; write (?:…) for a group")
         if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 
@@ -89,7 +87,7 @@ class Words(Stage):
             label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
             for position, counter in zip(chosen, counters):
                 texts = get_attribute_values(batch, position)
-                for sequences in analyzer.find_sequences(texts, counter.get_piece_number):
+                for sequences in analyzer.find_word_sequences(texts, counter.get_or_add_piece_number):
                     counter.add(sequences, label)
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
         for position, chosen_words in zip(chosen, words):
@@ -103,7 +101,7 @@ class Words(Stage):
         chosen, vocabularies, stop = self._find_string_attributes(schema), state["vocabularies"], state["stop"]
         plain = [words for words in (*vocabularies, stop) if not isinstance(words, Texts)]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
-            raise FilterkitError("its saved vocabularies are not one list of texts for each string attribute")
+            raise FilterkitError("the saved words are not one list of texts for each string attribute")
         analyzer = Analyzer(self, stop)
         finders: list[Vocabulary | HashedColumns] = [Vocabulary(Texts.of(each)) for each in vocabularies]
         if self.hash is not None:
@@ -115,15 +113,15 @@ class Words(Stage):
         begins = np.cumsum(columns) - columns
         columns_of_X, starts = begins[schema.feature_indices], begins[chosen].tolist()
         rest = [column for column, position in enumerate(schema.passthrough_indices) if position not in chosen]
-        attributes = _replace_attributes(schema, chosen, [finder.names for finder in finders], self.prefix)
+        attributes = _replace_string_attributes(schema, chosen, [finder.names for finder in finders], self.prefix)
         targets = schema.map_target_positions(np.cumsum(sizes) - sizes)
         outgoing = schema.replace(attributes=attributes, sparse=True, zero=True, **targets)
 
-        def transform(batch: Batch) -> Batch:
+        def replace_texts_by_counts(batch: Batch) -> Batch:
             X = batch.in_form(True).csr
             parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
             for position, finder, start in zip(chosen, finders, starts):
-                sequences = analyzer.find_sequences(get_attribute_values(batch, position), finder.get_piece_number)
+                sequences = analyzer.find_word_sequences(get_attribute_values(batch, position), finder.get_piece_number)
                 found, width = list(map(finder.find_rows_and_columns, sequences)), max(len(finder.names), 1)
                 if found:
                     row, word = (np.concatenate(arrays) for arrays in zip(*found))
@@ -135,12 +133,12 @@ class Words(Stage):
             passthrough = batch.passthrough.select(rest) if rest and batch.passthrough is not None else None
             return batch.replace(schema=outgoing, X=matrix, passthrough=passthrough)
 
-        return Built(outgoing, transform)
+        return Built(outgoing, replace_texts_by_counts)
 
     def _find_string_attributes(self, schema: Schema) -> list[int]:
-        """Return the positions of the string attributes to use, ascending.
+        """Return the positions of the string attributes that ``--attribute`` names, or of all, ascending.
 
-        Raise a StageError if there is none, or none of a name that ``--attribute`` gives.
+        Raise a StageError if there is none, or if a name is not that of a string attribute.
         """
         names = {a.name: i for i, a in enumerate(schema.attributes) if a.kind == "string"}
         for name in self.attribute:
@@ -151,15 +149,16 @@ class Words(Stage):
                 )
         if not names:
             nominal = next((f": {quoted(a.name)} is nominal" for a in schema.features if a.kind == "nominal"), "")
-            hint = f"{nominal}; string --only NAME before it makes texts of labels" if nominal else ""
-            raise StageError(self.name, f"there is no string attribute{hint}")
+            hint = "string --only NAME before it makes texts of another attribute"
+            raise StageError(self.name, f"there is no string attribute{nominal}; {hint}")
         return sorted({names[name] for name in self.attribute or names})
 
 
-def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Texts], prefix: str) -> Attributes:
-    """Replace the string attributes at `positions` by one attribute for each word, and return all attributes.
+def _replace_string_attributes(schema: Schema, positions: list[int], words: list[Texts], prefix: str) -> Attributes:
+    """Return all attributes, with one attribute for each word in place of the string attributes at `positions`.
 
-    The name of the string attribute stands before a word that is the name of another attribute.
+    `prefix` comes before every word. The name of the string attribute comes before a word that is the name of another
+    attribute.
     """
     attributes = Attributes.of(schema.attributes)
     taken, parts, begin = [attributes.names], [], 0
@@ -168,7 +167,7 @@ def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Te
         if prefix:
             names = Texts.join_elements((Texts.of([prefix]), np.zeros_like(every)), (names, every))
         before = f"{schema.attributes[position].name}:"
-        clashes = _find_name_clashes(names, Texts.concatenate(taken), before)
+        clashes = _flag_name_clashes(names, Texts.concatenate(taken), before)
         if clashes.any():
             names = Texts.join_elements((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
         taken.append(names)
@@ -177,11 +176,11 @@ def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Te
     return Attributes.concatenate([*parts, attributes[begin:]])
 
 
-def _find_name_clashes(names: Texts, used: Texts, before: str) -> np.ndarray:
-    """Find the names that need the prefix `before`, because another attribute has or gets the name: bool (n,)."""
+def _flag_name_clashes(names: Texts, used: Texts, prefix: str) -> np.ndarray:
+    """Flag the names that need `prefix`, because another attribute has or gets the name: bool (n,)."""
     clashes = names.isin(used)
     while clashes.any():
-        renamed = {before + names[number]: number for number in np.flatnonzero(clashes).tolist()}
+        renamed = {prefix + names[number]: number for number in np.flatnonzero(clashes).tolist()}
         again = np.flatnonzero(names.isin(Texts.of(renamed)) & ~clashes).tolist()
         again = [number for number in again if renamed[names[number]] < number]
         if not again:

@@ -15,24 +15,24 @@ from .counts import SequenceCounter, make_sequence_keys, split_sequence_keys
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 
 
-def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: int | None) -> Texts:
-    """Choose the words and sequences within the limits of the stage, and return them in alphabetical order.
+def choose_words(counter: SequenceCounter, min_rows: int, max_rows: int | None, keep: int | None) -> Texts:
+    """Return the words and sequences within limits, in alphabetical order.
 
     Parameters
     ----------
     counter : the counts of the training rows.
-    least, most : the fewest and the most rows that a word may be in; None for no limit.
-    keep : how many words of each class to keep, besides all that are as frequent as the last of them; None for all.
+    min_rows, max_rows : the least and the largest number of rows that may have the word; None for no limit.
+    keep : how many words of each class to keep, and besides all that are as frequent as the last; None for all.
     """
-    frequent = None if keep is None else _find_least_counts(counter, keep)
+    frequent = None if keep is None else _find_least_count_by_class(counter, keep)
     names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])
     words = [names[:0]]
     for length, part in counter.merge_counts():
         first = np.flatnonzero(find_run_begins(part.key))  # of each key
         rows = np.add.reduceat(part.rows, first)
-        is_chosen = rows >= least
-        if most is not None:
-            is_chosen &= rows <= most
+        is_chosen = rows >= min_rows
+        if max_rows is not None:
+            is_chosen &= rows <= max_rows
         if frequent is not None:
             is_chosen &= np.logical_or.reduceat(part.occurrences >= frequent[part.label], first)
         numbers = split_sequence_keys(part.key[first[is_chosen]], length)
@@ -43,8 +43,8 @@ def choose_words(counter: SequenceCounter, least: int, most: int | None, keep: i
     return found.take(found.argsort())
 
 
-def _find_least_counts(counter: SequenceCounter, keep: int) -> Ints:
-    """Find how often a word must occur in each class to be among its `keep` most frequent words: int64 (classes,)."""
+def _find_least_count_by_class(counter: SequenceCounter, keep: int) -> Ints:
+    """Return how often a word must occur in each class to be among its `keep` most frequent words: int64 (classes,)."""
     words = collections.Counter[int]()  # how many words have a number of occurrences in a class
     for _, part in counter.merge_counts():
         pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
@@ -60,7 +60,7 @@ def _find_least_counts(counter: SequenceCounter, keep: int) -> Ints:
 
 
 class Vocabulary:
-    """Finds the columns of the words and sequences of a vocabulary; `names` are these, in the order of the columns."""
+    """Finds the columns of words and sequences; column i is for the word or sequence ``names[i]``."""
 
     def __init__(self, names: Texts) -> None:
         import pyarrow.compute as pc
@@ -81,11 +81,11 @@ class Vocabulary:
             self._tables[length] = key[order], columns[order]
 
     def get_piece_number(self, piece: str) -> int:
-        """Return the number of a piece, or -1 if no word of the vocabulary has it."""
+        """Return the number of a piece, or -1 if no word or sequence of the vocabulary has it."""
         return self._numbers.get(piece, -1)
 
     def find_rows_and_columns(self, sequences: Sequences) -> tuple[Ints, Ints]:
-        """Return the rows and the columns, int64 (n,) each, of the sequences that are in the vocabulary."""
+        """Return the row and the column of each sequence that is in the vocabulary, int64 (n,) each."""
         length = sequences.pieces.shape[1]
         if length not in self._tables:
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -98,17 +98,17 @@ class Vocabulary:
 
 
 class HashedColumns:
-    """Finds one of `width` columns, ``hash1``, ``hash2`` and so on, for any word or sequence by a hash of it."""
+    """Finds the column of any word or sequence by its hash: one of ``hash1``, ``hash2`` and so on to `width`."""
 
     def __init__(self, width: int) -> None:
         self.names = Texts.of([f"hash{number}" for number in range(1, width + 1)])
 
     def get_piece_number(self, piece: str) -> int:
-        """Return a number for a piece: the same one in every run."""
+        """Return a hash of a piece, which is the same in every run."""
         return zlib.crc32(piece.encode())
 
     def find_rows_and_columns(self, sequences: Sequences) -> tuple[Ints, Ints]:
-        """Return the rows and the columns of all sequences, int64 (n,) each."""
+        """Return the row and the column of each sequence, int64 (n,) each."""
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
             for pieces in sequences.pieces.T:

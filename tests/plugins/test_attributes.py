@@ -63,14 +63,14 @@ def test_rename_changes_the_names_of_attributes(sparse):
         ("keep --range 1 --type string", "keep: --type: there is no string attribute"),
         (
             "remove --type nominal",
-            "remove: --type: 'nominal' selects only the class or labels, which cannot be removed",
+            "remove: --type: 'nominal' selects only the class or labels, which stay",
         ),
         ("remove --range 5", "remove: --range: '5' selects only the class or labels"),
-        ("rename --find zzz", "rename: --find: no attribute has a match for 'zzz' in its name"),
+        ("rename --find zzz", "rename: --find: no attribute name has a match for 'zzz'"),
         ("rename --find '.*petal.*' --replace x", "rename: two attributes are named 'x'"),
         (r"rename --find a --replace '\3'", "rename: --replace"),
         ("reorder --first 2 --last 2", r"reorder: attribute 'sepal width \(cm\)' cannot be first and last"),
-        ("id --attribute class", "id: two attributes are named 'class'; see --attribute"),
+        ("id --attribute class", "id: two attributes are named 'class'; use another name"),
     ],
 )
 def test_attributes_that_are_not_there_are_reported(text, message):

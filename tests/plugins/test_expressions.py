@@ -133,12 +133,12 @@ def test_a_condition_that_no_row_meets_is_noticed(data):
         ("(x > 1", r"character 7 \(the end\): expected '\)', found the end"),
         ("x > 1)", r"character 6 \('\)'\): expected the end of the expression or an operator"),
         ("x = 'red", r"character 5 \(\"'red\"\): the quote ' is not closed"),
-        ("x $ 1", r"character 3 \('\$ 1'\): unexpected '\$'"),
+        ("x $ 1", r"character 3 \('\$ 1'\): \$ means nothing here"),
         ("1 < x < 3", r"character 7 \('< 3'\): comparisons do not chain"),
         ("x not 3", r"character 7 \('3'\): expected 'in' after 'not'"),
         ("abs(x", r"expected ',' or '\)'"),
         ("(" * 200 + "x" + ")" * 200, "more than 100 levels deep"),
-        ("1e400 > 1", r"character 1 \('1e400 > 1'\): the number is too large"),
+        ("1e400 > 1", r"character 1 \('1e400 > 1'\): the number is above 1.8e308"),
         ("0" + "-" * 5000 + "x > 1", "more than 100 levels deep"),
         (" or ".join(["x > 1"] * 200), "more than 100 levels deep"),
         ("x > 1 " * 5000, "more than 10,000 characters"),
@@ -172,10 +172,10 @@ def test_what_is_no_expression_is_refused_before_rows_are_read(expression, messa
         ("if(x > 1, 2) > 1", "if takes 3 values, not 2"),
         ("if(x > 1, 2, 'a') > 1", "if needs a number, but this is a text"),
         ("contains(c, s)", "the second value of contains must be a text in quotes"),
-        ("d > 'today'", "this is not a date of the form yyyy-MM-dd"),
+        ("d > 'today'", "this text is not a date; write it as yyyy-MM-dd"),
         ("year(x) > 2000", r"character 6 .*: year needs a date, but this is a number"),
         ("days_between(d, s) > 1", "days_between needs a date, but this is a text"),
-        ("x", "the expression is not true or false"),
+        ("x", "the expression is not a condition"),
         ("ATT7 > 1", "there is no attribute 'ATT7'"),
         ("c is null", r"character 6 .*: there is no attribute 'null'; the word is missing, and is_missing\(x\) tests"),
         ("x = missing", r"character 5 .*: what is compared with missing is missing; write is_missing\(x\)"),
@@ -202,7 +202,7 @@ def test_an_error_in_set_points_into_the_assignment(data):
     with pytest.raises(StageError, match=r"^set: expression, character 5 \('y \+ 1'\): there is no attribute 'y'"):
         run(data, "set", "n = y + 1")
     for text in ("x", "= 3", "'a'", "'a = 3"):
-        with pytest.raises(UsageError, match="set: write NAME=EXPRESSION"):
+        with pytest.raises(UsageError, match=r"set: .* has no name before =; write NAME=EXPRESSION"):
             filterkit.Chain.parse(["set", text])
 
 
@@ -232,7 +232,7 @@ def test_map_computes_with_each_value_and_its_column():
     np.testing.assert_allclose(out.X, run(batch, "range", "--only", "petal*").X)
     out = run(batch, "map", "(VALUE - MEAN) / SD")
     np.testing.assert_allclose(out.X, run(batch, "standardize").X, atol=1e-12)
-    with pytest.raises(UsageError, match=r"map: expression, character 1 .*: 'X' is unknown here; use VALUE"):
+    with pytest.raises(UsageError, match=r"map: expression, character 1 .*: there is no variable 'X'; use VALUE"):
         filterkit.Chain.parse(["map", "X + 1"])
 
 

@@ -85,7 +85,7 @@ def test_a_tree_finds_the_neighbors_that_all_distances_give(distance, decimals, 
     plain = predictions(f"neighbors --k 4 --distance {distance}", training, later)
     monkeypatch.setattr(neighbors, "_TREE_ROWS", 0)
     left = []
-    model, name = neighbors.NeighborModel, "_find_neighbors_by_tree"
+    model, name = neighbors.NeighborModel, "_search_tree_and_list_undecided_rows"
     search = getattr(model, name)
     monkeypatch.setattr(model, name, lambda *a: left.append(search(*a)) or left[-1])
     assert predictions(f"neighbors --k 4 --distance {distance}", training, later) == plain

@@ -143,9 +143,9 @@ def test_it_needs_as_much_memory_as_the_metric_that_it_selects_by():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("select --top 2", "^select: the columns have no scores; put a scorer before it, or say --by METRIC"),
-        ("select --min-count 100", "^select: no column is left; loosen the limits"),
-        ("select --by bns --min-score 99", "^select: no column is left"),
+        ("select --top 2", "^select: no column has a score; say --by METRIC, or put a metric"),
+        ("select --min-count 100", "^select: no column meets all limits; loosen them"),
+        ("select --by bns --min-score 99", "^select: no column meets all limits"),
         ("select --by bns --top 1 --keep nobody", "^select: --keep: no attribute 'nobody'$"),
         ("select --by bns --top 1 --keep aa3", "^select: --keep: no attribute 'aa3'; did you mean 'a3'"),
     ],
@@ -160,7 +160,7 @@ def test_data_that_cannot_be_selected_from_is_refused(text, message):
     [
         (
             "select --by ig --top 2",
-            "select: 3 columns have the score 0 by ig, and the first 1 of them in the input are kept",
+            "select: 3 columns have the score 0 by ig, and the first 1 of them in the input are kept; choose fewer",
         ),
         ("ig --score-only select --fraction 1/2", "select: 3 columns have the score 0 by ig, and the first 1 of them"),
         ("select --by ig --top 1", None),
