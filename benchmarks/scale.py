@@ -175,11 +175,11 @@ def simulate(parts: int, file: str) -> None:
     import filterkit
     from filterkit.chains.rows import BatchSource, Rows
     from filterkit.plugin.engines import make_engine
-    from filterkit.plugin.registry import registry
+    from filterkit.plugin.registry import get_registry
 
     features = [filterkit.Attribute(f"a{column}") for column in range(_COLUMNS)]
     schema = filterkit.Schema("parts", [*features, filterkit.Attribute("class", "nominal", ("p", "q"))], _COLUMNS)
-    with make_engine(f"dask:{file}", 1, registry()) as engine:
+    with make_engine(f"dask:{file}", 1, get_registry()) as engine:
 
         def once(function: Any) -> Any:
             return engine.map(partial(_made, function, schema), range(parts))

@@ -10,9 +10,9 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document filterkit's own subcommands
 
 import click
 
-from filterkit.cli.main import command
+from filterkit.cli.main import run_chain_or_subcommand as command
 from filterkit.evaluation.measure_names import MEANINGS
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 INTRODUCTION = """\
 # Command line
@@ -27,7 +27,7 @@ failed, and 2 for wrong usage."""
 
 def reference() -> str:
     """The whole page."""
-    subcommands = registry().subcommands.values()
+    subcommands = get_registry().subcommands.values()
     lines = [INTRODUCTION, "", "| subcommand | |", "| --- | --- |"]
     for each in subcommands:
         lines.append(f"| [{each.name}](#filterkit-{each.name}) | {each.get_short_help_str(limit=200)} |")

@@ -10,7 +10,7 @@ from typing import Any
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled formats alone
 
 from filterkit.formats.base import FileFormat
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 INTRODUCTION = """\
 # Options of formats
@@ -25,7 +25,7 @@ _SHOWN = {"\t": "tab", ",": "comma", "|": "pipe"}
 def reference() -> str:
     """The whole page."""
     lines = [INTRODUCTION]
-    for name, kind in sorted(registry().formats.items()):
+    for name, kind in sorted(get_registry().formats.items()):
         if name[0] not in "./":  # these are endings
             lines += ["", f"## {name}", "", f"{kind.title}, {_ways(kind)}.", *_about(kind)]
     return "\n".join(lines) + "\n"

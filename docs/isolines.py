@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from filterkit.counts.metric import Metric
 from filterkit.evaluation.figures import COLOURS, PAGE, use_paper_style
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 POSITIVE, NEGATIVE = 50, 1750  # rows of each class, as in Forman 2003, Figure 2
 _STEPS = 141  # of each axis
@@ -27,7 +27,7 @@ _COLUMNS = 4
 
 def drawn_metrics() -> list[Metric]:
     """The metrics that score a feature by its place in the ROC plane."""
-    return [metric for _, metric in sorted(registry().metrics.items()) if metric.by_column is None]
+    return [metric for _, metric in sorted(get_registry().metrics.items()) if metric.by_column is None]
 
 
 def scores(metric: Metric) -> np.ndarray:

@@ -17,9 +17,10 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document filterkit's own stages and 
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.main import SECTIONS, TITLES, command
+from filterkit.cli.main import SECTIONS, TITLES
+from filterkit.cli.main import run_chain_or_subcommand as command
 from filterkit.evaluation.measure_names import MEANINGS
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 EXIT = [("0", "done"), ("1", "the data or a stage failed"), ("2", "wrong usage")]
 VARIABLES = [
@@ -52,7 +53,7 @@ def _lines() -> Iterator[str]:
         yield f".SH {title.upper() if title.endswith('options') else f'{title.upper()} OPTIONS'}"
         yield from _options([each for name, each in options.items() if SECTIONS.get(name, TITLES[-1]) == title])
     yield ".SH SUBCOMMANDS"
-    for each in registry().subcommands.values():
+    for each in get_registry().subcommands.values():
         yield f".SS filterkit {_text(str(each.name))}"
         yield from _usage(each, f"filterkit {each.name}")
         yield ".PP"
@@ -63,7 +64,7 @@ def _lines() -> Iterator[str]:
     yield from _items(MEANINGS.items())
     yield ".SH STAGES"
     yield _text("filterkit stages NAME explains a stage and its options.")
-    ordered = sorted(registry().stages.values(), key=attrgetter("group", "name"))
+    ordered = sorted(get_registry().stages.values(), key=attrgetter("group", "name"))
     for group, stages in groupby(ordered, attrgetter("group")):
         yield f".SS {_text(group)}"
         yield from _items((stage.name, stage.summary()) for stage in stages)

@@ -10,7 +10,7 @@ from operator import attrgetter
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 
 from filterkit.data.attribute_choice import CHOICE_HELP
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.stages.base import Stage
 from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassScaling, MetricScaling
 from filterkit.stages.options import list_option_fields, make_flag
@@ -24,7 +24,7 @@ columns did not exist, and these pass unchanged; what comes out takes the place 
 
 def reference() -> str:
     """The whole page."""
-    ordered = sorted(registry().stages.values(), key=attrgetter("group", "name"))
+    ordered = sorted(get_registry().stages.values(), key=attrgetter("group", "name"))
     groups = {group: list(stages) for group, stages in groupby(ordered, attrgetter("group"))}
     parts = [
         "# Stages",

@@ -20,7 +20,7 @@ from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
 from filterkit.plugin.engines import make_engine
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 TEXT = ("oh0", "oh5", "oh10", "oh15", "tr11", "tr12", "tr23")
 CATEGORIES = 90  # of Reuters
@@ -105,7 +105,7 @@ def compare(
     design : further arguments of `filterkit.evaluation.folds.Design`.
     """
     for path in plugins:
-        registry().add_file(path)
+        get_registry().load_plugin_file(path)
     plan = Design(tuple(parse_named_chain(text) for text in chains), **design)
     journal = None
     if given.journals:
@@ -116,7 +116,7 @@ def compare(
     began = said = time.monotonic()
     done = {row[:3] for row in rows}
     evaluator = Evaluator(data, plan, test)
-    with make_engine("processes", given.jobs, registry()) as engine:
+    with make_engine("processes", given.jobs, get_registry()) as engine:
         for left, results in evaluate_parts(evaluator, engine, done):
             rows += results
             if journal is not None:

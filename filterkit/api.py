@@ -208,9 +208,9 @@ def load_plugin(path: AnyPath) -> None:
     PluginError : the file cannot be loaded, or claims a name that is taken. If there is no such file, the error is a
         `FileNotFoundError`, too.
     """
-    from filterkit.plugin.registry import registry
+    from filterkit.plugin.registry import get_registry
 
-    registry().add_file(path_as_text(path), "load_plugin")
+    get_registry().load_plugin_file(path_as_text(path), "load_plugin")
 
 
 def _is_count(value: Any) -> bool:
@@ -223,9 +223,9 @@ def _find_format(path: str, name: str | None, is_read: bool = True) -> FileForma
     if name is None and path.lower().endswith(".arff"):
         return Arff()
     from filterkit.plugin.formats import Formats, find_format
-    from filterkit.plugin.registry import registry
+    from filterkit.plugin.registry import get_registry
 
-    known = registry().formats
+    known = get_registry().formats
     if name is not None:
         return find_format(name, known, "format")
     return Formats(known).find_input_format(path) if is_read else Formats(known).find_output_format(path)
@@ -248,8 +248,8 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
 def _find_output_format(path: str, name: str | None, by: str = "") -> FileFormat:
     """Return the format for an output; refuse one that does not fit the ending."""
     from filterkit.plugin.formats import check_output_ending
-    from filterkit.plugin.registry import registry
+    from filterkit.plugin.registry import get_registry
 
     kind = _find_format(path, name, is_read=False)
-    check_output_ending(path, kind, registry().formats, by, name is not None)
+    check_output_ending(path, kind, get_registry().formats, by, name is not None)
     return kind

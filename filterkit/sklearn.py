@@ -43,7 +43,7 @@ from filterkit.data.user_rows import (
     rename_columns,
 )
 from filterkit.errors import FilterkitError, quoted
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry, get_registry
 from filterkit.stages.base import Stage, TrainingStage
 from filterkit.stages.learner import FittedLearner, Learner
 from filterkit.stages.options import get_option_values
@@ -245,7 +245,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _parse_stages(self) -> list[Stage]:
         """Return the stages of the chain; none if it is invalid, which only `fit` reports."""
         try:
-            return _parse_chain(str(self.chain), registry())
+            return _parse_chain(str(self.chain), get_registry())
         except FilterkitError:
             return []
 
@@ -253,14 +253,14 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         state: dict[str, Any] = dict(super().__getstate__())
         if isinstance(state.get("fitted_"), FittedChain):
             state["fitted_"] = saved.encode_chain(state["fitted_"])
-        if registry().files:  # joblib's processes have not loaded them
-            state[_PLUGIN_FILES] = [os.path.abspath(path) for path in registry().files]
+        if get_registry().files:  # joblib's processes have not loaded them
+            state[_PLUGIN_FILES] = [os.path.abspath(path) for path in get_registry().files]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         for path in filter(os.path.isfile, state.pop(_PLUGIN_FILES, ())):
-            registry().add_file(path, "load_plugin")
+            get_registry().load_plugin_file(path, "load_plugin")
         if isinstance(state.get("fitted_"), bytes):
             state["fitted_"] = saved.load(io.BytesIO(state["fitted_"]))
         super().__setstate__(state)

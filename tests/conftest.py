@@ -67,9 +67,9 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def names_are_looked_up_from_python(monkeypatch):
     """Undo what a command that a test runs in this process says of later messages: that there is a command line."""
-    from filterkit.plugin.registry import registry
+    from filterkit.plugin.registry import get_registry
 
-    monkeypatch.setattr(registry(), "flags", frozenset())
+    monkeypatch.setattr(get_registry(), "flags", frozenset())
 
 
 @pytest.hookimpl(optionalhook=True)

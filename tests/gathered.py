@@ -5,12 +5,12 @@ import orjson
 from filterkit.chains.chain import Chain, open_training_rows
 from filterkit.engines.local import LocalEngine
 from filterkit.exploration.explore import explore
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 
 def explored(rows, chain="", by=(), best=50, memory=1 << 30):
     """What `explore` gathers of rows; all metrics by default."""
-    return explore(rows, Chain.parse(chain).stages, by, best, registry(), memory)
+    return explore(rows, Chain.parse(chain).stages, by, best, get_registry(), memory)
 
 
 def gathered(batches, chain="", by=(), best=50, memory=1 << 30, engine=None):

@@ -12,8 +12,8 @@ import filterkit
 from filterkit import FilterkitError, UsageError, testing
 from filterkit.chains.saved import summarize_saved_chain
 from filterkit.evaluation.results import read_results_file
-from filterkit.plugin.parsing import read_stages
-from filterkit.plugin.registry import registry
+from filterkit.plugin.parsing import read_stages_file
+from filterkit.plugin.registry import get_registry
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")
@@ -197,7 +197,7 @@ USES = {
     "write": lambda path: filterkit.write(filterkit.read(IRIS), path / "out.arff"),
     "save": lambda path: filterkit.save(filterkit.chain("l2").fit(filterkit.read(IRIS)), path / "my.chain"),
     "results": lambda path: read_results_file(str(path)),
-    "chain": lambda path: read_stages(str(path), registry()),
+    "chain": lambda path: read_stages_file(str(path), get_registry()),
     "describe": lambda path: summarize_saved_chain(str(path)),
 }
 

@@ -11,7 +11,7 @@ import pytest
 from command import python_output
 
 from filterkit.plugin.offers import HookCaller, Plugin
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 ROOT = Path(__file__).parent.parent
 
@@ -129,7 +129,7 @@ def test_every_name_that_a_plugin_offers_has_an_entry_point():
         hooks.register(module.__name__, module)
         plugin = Plugin(module.__name__, "")
         hooks.collect_offers(plugin, module)
-        offered += [(plugin.name, f"filterkit.{kind}s", name) for kind, name in plugin.list_offers()]
+        offered += [(plugin.name, f"filterkit.{kind}s", name) for kind, name in plugin.list_offered_names()]
     assert sorted(listed) == sorted(offered)
 
 
@@ -187,7 +187,7 @@ def written_names(path):
 
 
 def test_the_framework_names_no_bundled_stage():
-    bundled = {stage.name for plugin in registry().plugins for stage in plugin.stages}
+    bundled = {stage.name for plugin in get_registry().plugins for stage in plugin.stages}
     known = set(re.findall(r"^([\w-]+):", OTHER_MEANINGS, re.M))
     names = {(name, path.name) for path in MODULES.values() for name in written_names(path) if name in bundled}
     assert {(name, file) for name, file in names if name not in known} == set()

@@ -13,7 +13,7 @@ from filterkit_plugins.scikit_learn.weka_learners import LEARNERS
 from weka import weka
 
 import filterkit
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "coming-from-weka.md").read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ CHAINS = {
     shlex.join(words): words
     for _, cell in ROWS
     for words in map(shlex.split, re.findall(r"`([^`]+)`", cell))
-    if words[0] in registry().stages
+    if words[0] in get_registry().stages
 }
 # Base classes, and what is no filter.
 BASES = """

@@ -20,7 +20,7 @@ import filterkit
 from filterkit import Chain, FilterkitError, TrainingStage, errors, plugin, testing
 from filterkit.cli import main
 from filterkit.plugin.hookspecs import Hooks
-from filterkit.plugin.registry import OWN, Registry, registry
+from filterkit.plugin.registry import OWN, Registry, get_registry
 from filterkit.stages.metric_scaling import ClassScaling, MetricScaling
 from filterkit.stages.options import make_flag
 from filterkit.testing import check_declaration, check_stage, sample
@@ -46,7 +46,7 @@ def test_an_example_works_and_conforms(text, tmp_path):
     path = tmp_path / "my_example.py"
     path.write_text(text)
     known = Registry()
-    known.add_file(str(path))
+    known.load_plugin_file(str(path))
     (stage,) = known.plugins[-1].stages
     check_declaration(stage())
     for name in FORMS:
@@ -70,7 +70,7 @@ def test_the_text_format_reads_a_header_of_any_length(tmp_path):
 
 def test_the_axis_of_rows_in_several_blocks_is_that_of_numpy(tmp_path):
     known = Registry()
-    known.add_file(block("class Axis(", tmp_path))
+    known.load_plugin_file(block("class Axis(", tmp_path))
     rng = np.random.default_rng(0)
     X = np.outer(rng.normal(size=1100), rng.normal(size=100)) + 0.01 * rng.normal(size=(1100, 100))
     data = make(X, [0] * 1100)
@@ -130,7 +130,7 @@ def test_examples_of_other_kinds_conform(tmp_path):
     known = Registry()
     for number, mark in enumerate(("def filterkit_formats", "class Space(", "InOrder", "def classes")):
         (tmp_path / str(number)).mkdir()
-        known.add_file(block(mark, tmp_path / str(number)))
+        known.load_plugin_file(block(mark, tmp_path / str(number)))
     (simple, kind, engine, command) = (
         thing for plugin in known.plugins for thing in (*plugin.formats, *plugin.engines, *plugin.subcommands)
     )
@@ -174,10 +174,10 @@ def sections(page, level):
 
 def test_every_stage_and_its_options_are_documented():
     documented = sections("stages.md", "###")
-    assert set(documented) == {name for each in registry().plugins for name in offered(each)}
+    assert set(documented) == {name for each in get_registry().plugins for name in offered(each)}
     shared = text_of("docs/stages.md").partition("Unless another table")[2]
     for name, text in documented.items():
-        stage = registry().stages[name]
+        stage = get_registry().stages[name]
         assert len(text.strip().splitlines()[0]) > 10, f"{name} has no help"
         for field in dataclasses.fields(stage):
             flag = field.name.upper() if field.metadata["bare"] else make_flag(field)
@@ -186,8 +186,8 @@ def test_every_stage_and_its_options_are_documented():
 
 
 # Of the stages that metrics become, one example stands for all.
-STAGES = {name: stage for name, stage in registry().stages.items() if not issubclass(stage, MetricScaling)}
-STAGES["bns"] = registry().stages["bns"]
+STAGES = {name: stage for name, stage in get_registry().stages.items() if not issubclass(stage, MetricScaling)}
+STAGES["bns"] = get_registry().stages["bns"]
 
 
 @pytest.mark.posix
@@ -208,7 +208,7 @@ def test_every_hook_has_a_section_of_its_own():
 
 def test_every_format_and_its_options_are_documented():
     documented = sections("format_options.md", "##")
-    kinds = {name: kind for name, kind in registry().formats.items() if name[0] not in "./"}
+    kinds = {name: kind for name, kind in get_registry().formats.items() if name[0] not in "./"}
     assert set(documented) == set(kinds)
     for name, kind in kinds.items():
         for field in dataclasses.fields(kind) if isinstance(kind, type) else ():
@@ -232,7 +232,7 @@ def offered(plugin):
 
 
 def own_subcommands():
-    return [registry().subcommands[name] for name in OWN["subcommand"]]
+    return [get_registry().subcommands[name] for name in OWN["subcommand"]]
 
 
 def test_every_subcommand_and_its_options_are_documented():
@@ -278,7 +278,7 @@ def test_every_option_is_tested():
     """Its flag, what takes the flag back, or its name occurs in a test of another file."""
     others = [path for path in Path(__file__).parent.rglob("test_*.py") if path.name != "test_guide.py"]
     texts = "\n".join(path.read_text() for path in others)
-    for name, stage in registry().stages.items():
+    for name, stage in get_registry().stages.items():
         for field in dataclasses.fields(stage):
             words = (make_flag(field), make_flag(field).replace("--", "--no-", 1), f"{field.name}=")
             assert field.metadata["bare"] or any(word in texts for word in words), f"{name} {words[0]} is in no test"
@@ -288,5 +288,5 @@ def test_the_picture_of_isolines_has_every_metric():
     pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     kept = (ROOT / "docs" / "pictures" / "isolines.svg").read_text(encoding="utf-8")
     made = print_page("docs/isolines.py")
-    metrics = [name for name, metric in registry().metrics.items() if metric.by_column is None]
+    metrics = [name for name, metric in get_registry().metrics.items() if metric.by_column is None]
     assert [name for name in metrics if f">{name}<" not in kept or f">{name}<" not in made] == []

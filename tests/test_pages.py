@@ -13,7 +13,7 @@ from command import shell, stdout_of
 from pages import GENERATED, PAGES, ROOT, blocks, check_console, check_python, copy_samples, make_input, text_of
 
 import filterkit
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 pytestmark = pytest.mark.posix
 
@@ -95,7 +95,7 @@ def test_the_python_example_for_a_cluster_runs_on_one(shared):
 
 def test_chains_in_the_text_are_understood():
     """Code of several words that begins with a stage is a chain, and every option and value in it exists."""
-    known = registry().stages
+    known = get_registry().stages
     found = 0
     for page in ("papers", "big-files", "live-streams", "tutorial", "zero", "exactness", "coming-from-scikit-learn"):
         text = re.sub(r"^```.*?^```", "", PAGES[f"docs/{page}.md"], flags=re.M | re.S)

@@ -18,7 +18,7 @@ from filterkit.evaluation.folds import Design
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
 from filterkit.plugin import Csr, Ragged
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.stages.options import get_option_values
 
 # Chains of stages of each kind; tests of stages pickle what they fit by `fit` of cases.py.
@@ -111,7 +111,7 @@ def test_tables_and_metrics_are_pickled_and_copied(again):
     assert again(ragged).search(np.array([0]), np.array([1.5])) == 1
     csr = Csr(np.ones(1), np.zeros(1, np.int32), np.array([0, 1], np.int32), 2)
     assert again(csr).toarray().tolist() == [[1, 0]]
-    for metric in registry().metrics.values():
+    for metric in get_registry().metrics.values():
         assert again(metric) == metric
 
 
@@ -160,9 +160,9 @@ def filterkit_metrics():
 '''
 PICKLES = """
 import pickle, sys, filterkit
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.testing import sample
-registry().add_file("my.py")
+get_registry().load_plugin_file("my.py")
 data = sample("dense-two-classes")
 fitted = filterkit.chain(sys.argv[1]).fit(data)
 with open("chain.pickle", "wb") as file:
@@ -170,10 +170,10 @@ with open("chain.pickle", "wb") as file:
 """
 UNPICKLES = """
 import pickle, sys, filterkit
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.testing import same, sample
 if sys.argv[1:]:
-    registry().add_file(sys.argv[1])
+    get_registry().load_plugin_file(sys.argv[1])
 with open("chain.pickle", "rb") as file:
     expected, chain, fitted = pickle.load(file)
 assert same(fitted.transform(sample("dense-two-classes")), expected)

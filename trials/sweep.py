@@ -29,9 +29,10 @@ import click
 import numpy as np
 
 import filterkit
-from filterkit.cli.main import command, main
+from filterkit.cli.main import main
+from filterkit.cli.main import run_chain_or_subcommand as command
 from filterkit.plugin.parsing import make_stage_command
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.stages.base import Stage
 from filterkit.stages.metric_scaling import MetricScaling
 from filterkit.stages.options import get_option_types, list_option_fields
@@ -120,7 +121,7 @@ class Case(NamedTuple):
 
 def cases() -> Iterator[Case]:
     """All cases: of stages, of formats, and of the command and its subcommands."""
-    known = registry()
+    known = get_registry()
     # All scorers of a base have the same options.
     stages = {each.__base__ if issubclass(each, MetricScaling) else each: each for each in known.stages.values()}
     for stage in stages.values():
@@ -209,7 +210,7 @@ def write_inputs(folder: Path) -> None:
         target = "yes" if x + random_.normal() * 40 > 20 else "no"
         lines.append(f"{x:.3f},{k},{w},'{words}',200{number % 10}-01-02,{target}")
     (folder / "t.arff").write_text("\n".join([*lines, ""]))
-    for kind in registry().formats.values():
+    for kind in get_registry().formats.values():
         only = "keep --match '[xk]'" if kind.name == "libsvm" else ""
         if hasattr(kind, "write") or kind.name != "text":
             _silently([f"--to={kind.name}", "-o", f"t.{kind.name}", "t.arff", *shlex.split(only)], folder)

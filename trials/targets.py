@@ -23,7 +23,7 @@ from filterkit.data.batch import empty
 from filterkit.formats.base import Opening
 from filterkit.formats.reader import Reader
 from filterkit.plugin.parsing import parse_stages
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from trials import SAMPLES
 from trials.reading import kept, outcome, the_exact_path, the_fast_path
 
@@ -81,11 +81,11 @@ def words(data: bytes) -> None:
     except ValueError:
         return
     try:
-        stages = parse_stages([word for word in given if word != "--help"], registry())
+        stages = parse_stages([word for word in given if word != "--help"], get_registry())
     except FilterkitError:
         return
     said = [word for stage in stages for word in stage.words()]
-    again = [word for stage in parse_stages(said, registry()) for word in stage.words()]
+    again = [word for stage in parse_stages(said, get_registry()) for word in stage.words()]
     _same("the stages parsed again", said, again)
 
 

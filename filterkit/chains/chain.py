@@ -27,10 +27,10 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, FilterkitError, StageError, UsageError, quoted
-from filterkit.plugin.engines import make_engine_on
-from filterkit.plugin.lookup import append_remedy
+from filterkit.plugin.engines import make_engine_from_name_or_client
+from filterkit.plugin.lookup import add_mending_stages_to_error
 from filterkit.plugin.parsing import parse_stages
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry, get_registry
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 from filterkit.stages.learned import format_learned_value
@@ -82,7 +82,7 @@ class Chain:
             words = shlex.split(text) if isinstance(text, str) else text
         except ValueError as error:
             raise UsageError(f"chain {quoted(str(text))}: {error}") from None
-        return cls(parse_stages(words, plugins or registry()))
+        return cls(parse_stages(words, plugins or get_registry()))
 
     def __str__(self) -> str:
         return shlex.join(word for stage in self.stages for word in stage.words())
@@ -202,7 +202,11 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         raise UsageError(f"memory must be a number of bytes of at least 0, not {quoted(str(memory))}")
     from filterkit.data.user_rows import convert_to_batches
 
-    opened = nullcontext(engine) if isinstance(engine, Engine) else make_engine_on(engine, jobs, registry())
+    opened = (
+        nullcontext(engine)
+        if isinstance(engine, Engine)
+        else make_engine_from_name_or_client(engine, jobs, get_registry())
+    )
     with opened as engine:
         batches, share = convert_to_batches(rows), memory // SPOOL_DIVISOR
         stream = iter(batches)
@@ -227,7 +231,7 @@ def add_remedies() -> Iterator[None]:
     try:
         yield
     except StageError as error:
-        append_remedy(registry(), error)
+        add_mending_stages_to_error(get_registry(), error)
         raise
 
 

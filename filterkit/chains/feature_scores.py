@@ -24,7 +24,7 @@ from filterkit.engines.local import LocalEngine
 from filterkit.errors import StageError, UsageError, find_repeated, quoted
 from filterkit.plugin.lookup import find_metric, find_stage
 from filterkit.plugin.parsing import parse_stages
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.stages.base import State, check_class
 from filterkit.stages.columns import ColumnStage
 from filterkit.stages.metric_scaling import ScalingOptions
@@ -123,7 +123,7 @@ def scores(
         raise UsageError(f"scores: --alpha must be from 0 to 1, not {alpha}")
     if combine not in (None, *COMBINATIONS):
         raise UsageError(f"scores: --combine must be one of {', '.join(COMBINATIONS)}, not {quoted(str(combine))}")
-    known = registry()
+    known = get_registry()
     by_rows = {name for name, each in known.stages.items() if issubclass(each, ScalingOptions)} - known.metrics.keys()
     scorers = [name for name in names if name in by_rows]
     stage = _ColumnScorer([n for n in names if n not in scorers], {"alpha": alpha, "combine": combine}, seed)

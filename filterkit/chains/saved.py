@@ -33,7 +33,7 @@ from filterkit.files.endings import check_chain_ending
 from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, path_as_text
 from filterkit.plugin.parsing import parse_stages
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry, get_registry
 from filterkit.stages.base import Fitted, Stage, check_fitted
 from filterkit.stages.selective import rebuild_fitted
 from filterkit.stages.trust import trust_packages
@@ -69,7 +69,7 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
 
 def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     """Return the bytes that `save` writes. Raise FilterkitError if a stage cannot be saved."""
-    known = plugins or registry()
+    known = plugins or get_registry()
     arrays: dict[str, np.ndarray] = {}
     stages = []
     for number, (stage, fitted_stage) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
@@ -81,7 +81,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
             notes = {key: _encode_state_value(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
-        stages.append({"words": stage.words(), "plugin": known.find_origin(stage.name), "kept": notes})
+        stages.append({"words": stage.words(), "plugin": known.describe_stage_origin(stage.name), "kept": notes})
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -107,7 +107,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     whose objects you would load from this file by pickle. Raise FilterkitError if the file is no saved chain, has
     another version of the format, is damaged, or needs a stage that is not installed.
     """
-    known = plugins or registry()
+    known = plugins or get_registry()
     try:
         with trust_packages(trust), zipfile.ZipFile(_read_pipe_into_memory(path)) as archive:
             header = _read_header(archive)

@@ -19,7 +19,7 @@ BEFORE = "filterkit.before"  # the key under which a context has the names of th
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def option(
+def declare_option(
     help: str,
     flags: str = "",
     *,
@@ -99,7 +99,7 @@ def make_click_option(declared: Field[Any]) -> click.Option:
     return click.Option([*flags, name], **attributes | declared.metadata["click"])
 
 
-def make_command(
+def turn_into_command(
     name: str, kind: type[CommandOptions], made: type[click.Command] = click.Command, **settings: Any
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Decorate a function, to make it the command `name` with the options that the class `kind` declares.
@@ -112,32 +112,32 @@ def make_command(
         declared = list_declared_options(kind)
 
         @wraps(function)
-        def call(*arguments: Any, **values: Any) -> None:
+        def call_with_options(*arguments: Any, **values: Any) -> None:
             options = kind(**{each.name: values.pop(each.name) for each in declared})
             function(*arguments, options=options, **values)
 
-        command = click.command(name, cls=made, context_settings=SETTINGS | settings)(call)
+        command = click.command(name, cls=made, context_settings=SETTINGS | settings)(call_with_options)
         command.params[:0] = map(make_click_option, declared)
         return command
 
     return decorate
 
 
-def format_option(option: click.Parameter, value: Any) -> list[str]:
+def format_option_as_words(option: click.Parameter, value: Any) -> list[str]:
     """Return an option with a value, or with each of several values, as words of a command line."""
     if isinstance(value, bool):
         return [(option.opts if value else option.secondary_opts)[-1]]
     return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (option.opts[-1], str(each))]
 
 
-def format_deciding_options(options: CommandOptions) -> list[str]:
+def format_options_that_change_output(options: CommandOptions) -> list[str]:
     """Return the options that decide the bytes of an output, as words of a command line.
 
     Those that have their defaults are left out. Options with values come first, flags last.
     """
     given = [(getattr(options, each.name), each) for each in fields(options) if each.metadata.get("decides")]
     given.sort(key=lambda pair: isinstance(pair[0], bool))
-    words = (format_option(make_click_option(each), value) for value, each in given if value != each.default)
+    words = (format_option_as_words(make_click_option(each), value) for value, each in given if value != each.default)
     return [word for some in words for word in some]
 
 

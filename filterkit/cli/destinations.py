@@ -37,12 +37,12 @@ class Destination(NamedTuple):
     in_parts: bool = False
 
 
-def list_destinations(paths: dict[str, str | None]) -> list[Destination]:
+def make_destinations(paths: dict[str, str | None]) -> list[Destination]:
     """List the outputs that options ask for, by their flags; None stands for an option that is not given."""
     return [Destination(flag, path) for flag, path in paths.items() if path is not None]
 
 
-def check_page_name(command: str, path: str) -> None:
+def check_html_ending(command: str, path: str) -> None:
     """Refuse a name for the page that a command writes, if it has the ending of another kind of file.
 
     Raise UsageError if the name has an ending, and it is not that of a page.
@@ -83,18 +83,18 @@ def check_destinations(
     UsageError : two outputs go to one file, or one would overwrite what is read.
     FilterkitError : an output cannot be written to; names it.
     """
-    _refuse_shared_outputs(destinations)
+    _refuse_outputs_to_same_file(destinations)
     paths = [path for pattern in inputs if not is_url(pattern) for path in find_input_file_sizes(pattern)]
     files = [*settings, *(("--plugin", path) for path in plugins)]
     others = [(path, f"{quoted(path, PATH)}, which {option} reads") for option, path in files if path is not None]
-    data = {_identify_file(path, sys.stdin): f"the input {quoted(path, PATH)}" for path in paths}
-    kept = {_identify_file(path, sys.stdin): text for path, text in others}
+    data = {_find_device_and_inode(path, sys.stdin): f"the input {quoted(path, PATH)}" for path in paths}
+    kept = {_find_device_and_inode(path, sys.stdin): text for path, text in others}
     for destination in destinations:
         names = parse_part_names(destination.path) if destination.in_parts else None
         if names is not None:
-            _check_part_names(destination, names, destinations, [*paths, *(path for path, _ in others)])
+            _check_parts_overwrite_nothing(destination, names, destinations, [*paths, *(path for path, _ in others)])
             continue
-        file = _identify_file(destination.path, sys.stdout)
+        file = _find_device_and_inode(destination.path, sys.stdout)
         if file is not None and file in data and file not in kept and destination.path == "-":
             raise UsageError("standard output goes into the input, which would be lost; name it with -o instead")
         read = kept if destination.data else data | kept
@@ -103,7 +103,7 @@ def check_destinations(
         check_output(destination.path)
 
 
-def _check_part_names(
+def _check_parts_overwrite_nothing(
     destination: Destination, names: PartNames, destinations: Iterable[Destination], read: Iterable[str]
 ) -> None:
     """Refuse parts that may overwrite another output, or an input, which is still read when the first part appears."""
@@ -117,22 +117,22 @@ def _check_part_names(
         check_output(names.path_of(names.format_part_name(0)))
 
 
-def _refuse_shared_outputs(destinations: Iterable[Destination]) -> None:
+def _refuse_outputs_to_same_file(destinations: Iterable[Destination]) -> None:
     taken: dict[Any, Destination] = {}
     for destination in destinations:
-        other = taken.setdefault(_identify_output(destination.path), destination)
+        other = taken.setdefault(_make_output_key(destination.path), destination)
         if other is not destination:
             name = "standard output" if destination.path == "-" else quoted(destination.path, PATH)
             options = " or ".join(dict.fromkeys((other.option, destination.option)))
             raise UsageError(f"two outputs go to {name}; name another file for {options}")
 
 
-def _identify_output(path: str) -> Any:
+def _make_output_key(path: str) -> Any:
     """Return a key that all paths to one output share.
 
     A device such as ``/dev/null`` takes any number of outputs, so paths to it share none.
     """
-    status = _read_status(path, sys.stdout)
+    status = _stat_path_or_stream(path, sys.stdout)
     if status is None or stat.S_ISDIR(status.st_mode):
         return path if path == "-" else os.path.realpath(path)
     if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
@@ -141,13 +141,13 @@ def _identify_output(path: str) -> Any:
     return status.st_dev, status.st_ino
 
 
-def _identify_file(path: str, stream: Any) -> tuple[int, int] | None:
+def _find_device_and_inode(path: str, stream: Any) -> tuple[int, int] | None:
     """Return a key that all paths to one regular file share; None if there is no such file."""
-    status = _read_status(path, stream)
+    status = _stat_path_or_stream(path, stream)
     return None if status is None or not stat.S_ISREG(status.st_mode) else (status.st_dev, status.st_ino)
 
 
-def _read_status(path: str, stream: Any) -> os.stat_result | None:
+def _stat_path_or_stream(path: str, stream: Any) -> os.stat_result | None:
     try:
         return os.fstat(stream.fileno()) if path == "-" else os.stat(path)
     except (OSError, ValueError, AttributeError):  # it does not exist yet, or is closed

@@ -9,11 +9,11 @@ from filterkit.chains.budget import SPOOL_DIVISOR, STATISTIC_DIVISOR
 from filterkit.chains.explain import explain
 from filterkit.cli.inputs import name_input_in_errors, open_input
 from filterkit.cli.plan import Job, check_options_and_outputs
-from filterkit.cli.shell.printing import align_rows, print_document
+from filterkit.cli.shell.printing import format_table_lines, print_document
 from filterkit.errors import UsageError, quoted
 
 
-def print_explanation(job: Job) -> None:
+def print_how_chain_is_fitted(job: Job) -> None:
     """Check a job, open its input, and print how the chain would be fitted.
 
     Raise UsageError if the command line is wrong, and FilterkitError if the input cannot be read.
@@ -40,10 +40,10 @@ def print_explanation(job: Job) -> None:
         "columns_out": getattr(found.schema, "width", None),
         "most_columns_out": found.most,
     }
-    print_document(options.as_json, document, _format_fitting)
+    print_document(options.as_json, document, _format_fitting_explanation)
 
 
-def _format_fitting(document: dict[str, Any]) -> Iterator[str]:
+def _format_fitting_explanation(document: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of text that say how a chain would be fitted."""
     target = "no class" if document["class"] is None else f"class {quoted(document['class'])}"
     if document["labels"]:
@@ -52,15 +52,17 @@ def _format_fitting(document: dict[str, Any]) -> Iterator[str]:
     yield f"{document['input']}: {n_columns:,} column{'s' * (n_columns != 1)}, {target}"
     yield ""
     steps = [[str(step["passes"] or ""), " ".join(step["stages"]), step["how"]] for step in document["steps"]]
-    yield from align_rows([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})
+    yield from format_table_lines(
+        [["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2}
+    )
     yield ""
     if document["streams"]:
         yield "Rows stream: each is written as soon as it has been read."
     else:
-        bound = _format_bytes(document["bytes_of_rows"])
+        bound = _format_byte_count(document["bytes_of_rows"])
         yield f"Between passes, up to {bound} of rows wait in memory, and more in a temporary folder."
     if document["tables"]:
-        bound = _format_bytes(document["bytes_of_tables"])
+        bound = _format_byte_count(document["bytes_of_tables"])
         yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
     width, most = document["columns_out"], document["most_columns_out"]
     if width is None and most is None:
@@ -70,7 +72,7 @@ def _format_fitting(document: dict[str, Any]) -> Iterator[str]:
     yield f"{limit}{count:,} column{'s' * (count != 1)} come{'s' * (count == 1)} out."
 
 
-def _format_bytes(size: int) -> str:
+def _format_byte_count(size: int) -> str:
     """Format a number of bytes with three digits and a binary unit, such as ``128 MB``; below 1,024 as ``12 bytes``."""
     for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
         if size >= factor:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from filterkit.chains.budget import SPOOL_DIVISOR
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import BatchSource, Rows
-from filterkit.cli.declared import CommandOptions, format_option, list_declared_options, make_click_option
+from filterkit.cli.declared import CommandOptions, format_option_as_words, list_declared_options, make_click_option
 from filterkit.cli.options import FitOptions, InputOptions
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
@@ -68,7 +68,7 @@ def open_input(
 
 
 @contextmanager
-def open_rows_to_fit(
+def open_rows_for_fitting(
     reader: Reader, engine: Engine, options: FitOptions, part_size: int | None = None, numbered: bool = False
 ) -> Iterator[Rows]:
     """Open the rows of an input as a context, ready to be fitted on; at its end the input is closed.
@@ -107,7 +107,7 @@ def open_rows_to_fit(
             shown.close()
 
 
-def transform_later_rows(
+def transform_new_rows(
     reader: Reader,
     alignment: Alignment,
     fitted: FittedChain,
@@ -118,7 +118,7 @@ def transform_later_rows(
     """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once.
 
     The `alignment` gives them the columns that the chain takes. With `numbered`, batches say the numbers of their rows,
-    even if no stage needs them. `engine` and `options` are as for `open_rows_to_fit`.
+    even if no stage needs them. `engine` and `options` are as for `open_rows_for_fitting`.
     """
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
@@ -126,7 +126,7 @@ def transform_later_rows(
     source = BatchSource(
         fitted.incoming,
         lambda function, done=NOTHING_DONE: shown.watch(
-            mapping(partial(_call_on_aligned, alignment, function), engine, done), reader
+            mapping(partial(_align_and_call, alignment, function), engine, done), reader
         ),
         engine,
         options.memory // SPOOL_DIVISOR,
@@ -135,7 +135,7 @@ def transform_later_rows(
     return Rows(source, fitted.stages, training=False)
 
 
-def _call_on_aligned(alignment: Alignment, function: Callable[[Batch], T], batch: Batch) -> T:
+def _align_and_call(alignment: Alignment, function: Callable[[Batch], T], batch: Batch) -> T:
     return function(alignment.align(batch))
 
 
@@ -149,7 +149,7 @@ def name_input_in_errors(reader: Reader) -> Iterator[None]:
         raise
 
 
-def check_options_apply(
+def check_options_fit_formats(
     options: CommandOptions,
     paths: Sequence[str],
     kinds: Sequence[FileFormat],
@@ -161,7 +161,7 @@ def check_options_apply(
     ----------
     options : of a command.
     paths, kinds : the files, at least one, and the format of each.
-    needs : the options to check, by what they need; see `option`. By default, those about reading.
+    needs : the options to check, by what they need; see `declare_option`. By default, those about reading.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def check_options_apply(
         value, need = getattr(options, each.name), each.metadata["needs"]
         is_given = value != each.default and (each.name, value) != ("unseen", "missing")  # which every format allows
         if is_given and need in needs and not any(getattr(kind, need) for kind in kinds):
-            words = " ".join(format_option(make_click_option(each), value))
+            words = " ".join(format_option_as_words(make_click_option(each), value))
             raise UsageError(
                 f"{words} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}; leave it out"
             )

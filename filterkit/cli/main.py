@@ -17,14 +17,14 @@ from click.core import ParameterSource
 from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.declared import BEFORE, format_option, list_declared_options, make_command
+from filterkit.cli.declared import BEFORE, format_option_as_words, list_declared_options, turn_into_command
 from filterkit.cli.options import RunOptions
-from filterkit.cli.shell.signals import end_process_on_signal, find_signal_status, interrupt_on_signal
+from filterkit.cli.shell.signals import end_process_on_signal, find_signal_exit_status, raise_interrupt_on_signal
 from filterkit.errors import FilterkitError, StageError, UsageError, explain_unexpected, quoted, suggestion
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
-from filterkit.plugin.lookup import append_remedy, find_stage, hint_at_plugin_files
+from filterkit.plugin.lookup import add_mending_stages_to_error, add_plugin_file_hint, find_stage
 from filterkit.plugin.parsing import list_flags, make_stage_command, move_options_before_input, refuse_repeated_options
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry, get_registry
 
 if TYPE_CHECKING:
     from filterkit.cli.defaults import Defaults
@@ -58,7 +58,7 @@ class _Command(click.Command):
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = given.get("words")
         first = words[0] if isinstance(words, tuple) and words else "help"
-        ctx.obj = known = registry()
+        ctx.obj = known = get_registry()
         known.flags = frozenset(flag for each in self.get_params(ctx) for flag in list_flags(each))
         if first != "plugins":
             known.warn = lambda plugin: say(
@@ -67,12 +67,12 @@ class _Command(click.Command):
         if first in ("stages", "formats", "plugins"):  # they import plugins, and use no data
             postpone_import("numpy", "pyarrow")
         for path in given.get("plugins", ()):
-            known.add_file(path)
+            known.load_plugin_file(path)
         if first not in known.subcommands:
             args = move_options_before_input(args, self, known)
             given, _, _ = self.make_parser(ctx).parse_args(list(args))
             for path in given.get("plugins", ()):
-                known.add_file(path)
+                known.load_plugin_file(path)
         refuse_repeated_options(self, ctx, args)
         from filterkit.cli.defaults import read_defaults_file
 
@@ -107,11 +107,11 @@ def find_plugin_subcommands(known: Registry) -> dict[str, click.Command]:
     return {name: known.subcommands[name] for name in known.subcommands if name not in SUBCOMMANDS}
 
 
-@make_command("filterkit", RunOptions, _Command, allow_interspersed_args=False)
+@turn_into_command("filterkit", RunOptions, _Command, allow_interspersed_args=False)
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def command(context: click.Context, /, words: tuple[str, ...], options: RunOptions) -> None:
+def run_chain_or_subcommand(context: click.Context, /, words: tuple[str, ...], options: RunOptions) -> None:
     """Fit a chain of stages on INPUT, and write the transformed rows as ARFF or in another format.
 
     \b
@@ -130,9 +130,9 @@ def command(context: click.Context, /, words: tuple[str, ...], options: RunOptio
     """
     known: Registry = context.obj
     found: Defaults = context.meta[_DEFAULTS]
-    interrupt_on_signal()
+    raise_interrupt_on_signal()
     if not words:
-        if any(list_given_options(context)):
+        if any(list_options_on_command_line(context)):
             raise UsageError("INPUT is missing; see: filterkit --help")
         draw_progress(context.get_help() + "\n")
         context.exit(2)
@@ -150,7 +150,7 @@ def command(context: click.Context, /, words: tuple[str, ...], options: RunOptio
 
 
 def run_subcommand(
-    command: click.Command, name: str, words: list[str], whole: click.Context, defaults: dict[str, Any]
+    command: click.Command, name: str, words: list[str], root: click.Context, defaults: dict[str, Any]
 ) -> None:
     """Run a subcommand, filterkit's own or a plugin's.
 
@@ -161,7 +161,7 @@ def run_subcommand(
     ----------
     command, name : the subcommand.
     words : those after its name.
-    whole : the context of filterkit itself, with the options before the name. Its object, the registry, becomes the
+    root : the context of filterkit itself, with the options before the name. Its object, the registry, becomes the
         object of the subcommand's context.
     defaults : values of options that are not given, by the names of parameters.
 
@@ -174,8 +174,8 @@ def run_subcommand(
     own = {flag: param for param in command.params for flag in list_flags(param)}
     before: list[str] = []
     names = []
-    for option, value in list_given_options(whole):
-        flag, *values = format_option(option, value)
+    for option, value in list_options_on_command_line(root):
+        flag, *values = format_option_as_words(option, value)
         if flag in own:
             is_pair = isinstance(value, tuple) and any(isinstance(each, tuple) for each in value)  # --test IN OUT
             if is_pair or getattr(own[flag], "is_flag", False) != option.is_flag:
@@ -186,7 +186,7 @@ def run_subcommand(
             raise UsageError(f"{flag} is not an option of '{name}'; leave it out")
     words = before + words
     try:
-        with command.make_context(f"filterkit {name}", [*words], default_map=defaults, obj=whole.obj) as context:
+        with command.make_context(f"filterkit {name}", [*words], default_map=defaults, obj=root.obj) as context:
             refuse_repeated_options(command, context, words)
             context.meta[BEFORE] = names
             command.invoke(context)
@@ -196,7 +196,7 @@ def run_subcommand(
         raise FilterkitError(f"{name}: {format_click_message(error)}") from None
 
 
-def list_given_options(context: click.Context) -> Iterator[tuple[click.Option, Any]]:
+def list_options_on_command_line(context: click.Context) -> Iterator[tuple[click.Option, Any]]:
     """Yield each option that is given on the command line, and its value."""
     for option in context.command.params:
         name = str(option.name)
@@ -223,7 +223,7 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     if hint := suggestion(first, known.subcommands):
         raise UsageError(f"no file {quoted(first)}{hint}")
     if re.fullmatch("[a-z][a-z0-9-]*", first):
-        raise UsageError(f"no file and no subcommand {quoted(first)}{hint_at_plugin_files(known, '')}")
+        raise UsageError(f"no file and no subcommand {quoted(first)}{add_plugin_file_hint(known, '')}")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -242,7 +242,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:  # just before the end
         end_process_on_signal()
         status = 130
-    status_of_signal = find_signal_status()
+    status_of_signal = find_signal_exit_status()
     if status_of_signal is not None:
         from filterkit.temporary import remove_all
 
@@ -259,9 +259,9 @@ def run_command_line(arguments: list[str]) -> int:
     """Run the command line, and return the exit status."""
     try:
         status = 0
-        try:  # not command.main, which handles interrupts and closed pipes in its own way
-            with command.make_context("filterkit", list(arguments)) as context:
-                command.invoke(context)
+        try:  # not run_chain_or_subcommand.main, which handles interrupts and closed pipes in its own way
+            with run_chain_or_subcommand.make_context("filterkit", list(arguments)) as context:
+                run_chain_or_subcommand.invoke(context)
         except click.exceptions.Exit as error:
             status = error.exit_code
         if sys.stdout is not None:
@@ -274,7 +274,7 @@ def run_command_line(arguments: list[str]) -> int:
     except Exception as error:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
-        if find_signal_status() is None:  # otherwise the signal may have made an import fail with this error
+        if find_signal_exit_status() is None:  # otherwise the signal may have made an import fail with this error
             say(f"filterkit: {_explain_error(error)}", is_error=True)
         return 2 if isinstance(error, (UsageError, click.ClickException)) else 1
 
@@ -288,7 +288,7 @@ def _explain_error(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         return format_click_message(error, "filterkit --help")
     if isinstance(error, StageError) and error.lacks:
-        append_remedy(registry(), error)
+        add_mending_stages_to_error(get_registry(), error)
     if isinstance(error, FilterkitError):
         return str(error)
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):

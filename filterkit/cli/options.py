@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import CommandOptions, option
+from filterkit.cli.declared import CommandOptions, declare_option
 from filterkit.engines.engine import Engine, count_available_cores
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError, quoted
@@ -35,16 +35,16 @@ class MemorySize(click.ParamType):  # type: ignore[type-arg]  # older versions o
         return size
 
 
-_declare_input = partial(option, section="Input", decides=True)
-_declare_output = partial(option, section="Output", decides=True)
-_declare_chain = partial(option, section="Chain")
-_declare_work = partial(option, section="Work")
+_declare_input = partial(declare_option, section="Input", decides=True)
+_declare_output = partial(declare_option, section="Output", decides=True)
+_declare_chain = partial(declare_option, section="Chain")
+_declare_work = partial(declare_option, section="Work")
 
 
 class JsonOptions(CommandOptions):
     """The option of a command that prints a document."""
 
-    as_json: bool = option("Print one JSON document, with all digits.", "--json")
+    as_json: bool = declare_option("Print one JSON document, with all digits.", "--json")
 
 
 class InputOptions(CommandOptions):
@@ -90,20 +90,20 @@ class InputOptions(CommandOptions):
         needs="lenient",
         decides=False,
     )
-    block_size: int | None = option("", type=MemorySize(), hidden=True)
+    block_size: int | None = declare_option("", type=MemorySize(), hidden=True)
 
 
-def declare_jobs(workers: str) -> Any:
+def declare_jobs_option(workers: str) -> Any:
     """Declare ``--jobs``, the number of `workers` that share the work."""
     return _declare_work(f"Number of {workers}.  [default: one per core]", minimum=1, maximum=1024)
 
 
-def declare_seed(users: str) -> Any:
+def declare_seed_option(users: str) -> Any:
     """Declare ``--seed`` for the random numbers of the named `users`."""
     return _declare_chain(f"Seed for {users}.", minimum=0)
 
 
-def declare_trust() -> Any:
+def declare_trust_option() -> Any:
     """Declare ``--trust``, which lets a saved chain hold code of other packages."""
     return _declare_chain(
         "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
@@ -114,7 +114,7 @@ def declare_trust() -> Any:
 class WorkOptions(CommandOptions):
     """The options about where work runs, and whether it shows progress."""
 
-    jobs: int | None = declare_jobs("threads")
+    jobs: int | None = declare_jobs_option("threads")
     engine: str | None = _declare_work(
         "Run on this engine: local (threads), processes, or one that a plugin offers.", metavar="ENGINE[:OPTIONS]"
     )
@@ -132,7 +132,7 @@ class FitOptions(WorkOptions):
         default="1GB",
         type=MemorySize(),
     )
-    seed: int | None = declare_seed("all stages that draw random numbers")
+    seed: int | None = declare_seed_option("all stages that draw random numbers")
 
 
 def _check_test_outputs(
@@ -149,7 +149,7 @@ def _check_test_outputs(
 class RunOptions(InputOptions, FitOptions, JsonOptions):
     """The options of the command ``filterkit``."""
 
-    plugins: tuple[str, ...] = option(
+    plugins: tuple[str, ...] = declare_option(
         "Load a plugin from a Python file. Repeatable.", "--plugin", metavar="FILE", decides=True
     )
     output: str = _declare_output(
@@ -192,18 +192,20 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
     load: str | None = _declare_chain(
         "Transform INPUT by the chain saved in FILE; give no stages.", metavar="FILE", decides=True
     )
-    trust: tuple[str, ...] = declare_trust()
+    trust: tuple[str, ...] = declare_trust_option()
     rejects: str | None = _declare_input(
         "Write unreadable rows to FILE, with line and reason, and go on.", metavar="FILE", needs="textual"
     )
     max_rejects: int | None = _declare_input("Fail after more than N unreadable rows.", minimum=0)
-    defaults: str | None = option(
+    defaults: str | None = declare_option(
         "Read defaults of options from this TOML file, instead of the usual one.", metavar="FILE"
     )
-    no_defaults: bool = option("Ignore the defaults file.")
-    explain: bool = option("Show how the chain would be fitted, without reading or writing rows.")
-    verbose: bool = option("Report on standard error what each stage did, and how long it took.", "-v --verbose")
-    debug: bool = option("Show the traceback of an error.")
+    no_defaults: bool = declare_option("Ignore the defaults file.")
+    explain: bool = declare_option("Show how the chain would be fitted, without reading or writing rows.")
+    verbose: bool = declare_option(
+        "Report on standard error what each stage did, and how long it took.", "-v --verbose"
+    )
+    debug: bool = declare_option("Show the traceback of an error.")
 
     @property
     def writes_predictions(self) -> bool:

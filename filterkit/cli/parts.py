@@ -31,11 +31,11 @@ class OutputParts(NamedTuple):
     parts: Parts
     work: Work
 
-    def print_nothing_to_do(self) -> None:
+    def print_all_parts_exist(self) -> None:
         """Print that all parts exist."""
         say(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
-    def write_missing_parts(self, form: Form, rows: Any, fitted: FittedChain, again: bool) -> int:
+    def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, again: bool) -> int:
         """Write the parts that are missing, and return how many rows all parts have.
 
         Parameters
@@ -56,7 +56,7 @@ class OutputParts(NamedTuple):
         parts.check_same_work(work)
         done = {} if again else dict(parts.done)
         if parts.is_complete and not again:
-            self.print_nothing_to_do()
+            self.print_all_parts_exist()
             # Rejected rows are noted, and stages in the chain may write; a deque takes all pieces, and holds none.
             deque(rows.map_pieces(partial(deque, maxlen=0), done), maxlen=0)
             return parts.n_rows
@@ -94,11 +94,11 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     return found
 
 
-def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
+def print_if_nothing_to_do(job: Job, found: dict[str, OutputParts]) -> bool:
     """Return whether all parts of all outputs of a job exist; if so, print that there is nothing to do."""
     others = job.options.save is not None or job.options.rejects is not None or job.stage_outputs
     if others or len(found) < len(job.written) or not all(each.parts.is_complete for each in found.values()):
         return False
     for each in found.values():
-        each.print_nothing_to_do()
+        each.print_all_parts_exist()
     return True

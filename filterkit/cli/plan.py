@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
-from filterkit.cli.declared import format_deciding_options, join_for_shell
-from filterkit.cli.destinations import Destination, check_destinations, check_pipes_read_once, list_destinations
-from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
+from filterkit.cli.declared import format_options_that_change_output, join_for_shell
+from filterkit.cli.destinations import Destination, check_destinations, check_pipes_read_once, make_destinations
+from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
 from filterkit.cli.options import RunOptions, open_engine
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
@@ -22,7 +22,7 @@ from filterkit.formats.base import FileFormat
 from filterkit.formats.reader import Reader
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats, check_output_ending
-from filterkit.plugin.parsing import parse_stages, read_stages
+from filterkit.plugin.parsing import parse_stages, read_stages_file
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 
@@ -82,7 +82,7 @@ class Job(NamedTuple):
 
         Where there was a defaults file, it says what that gave, and that it needs no other.
         """
-        words = format_deciding_options(self.options)  # seeds are options of stages
+        words = format_options_that_change_output(self.options)  # seeds are options of stages
         if self.options.no_defaults or self.options.defaults is not None:
             words.insert(0, "--no-defaults")
         if self.options.load is not None:
@@ -133,7 +133,7 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
     if options.chain is not None:
         if stages:
             raise UsageError("stages cannot be combined with --chain; write them into its file")
-        stages = read_stages(options.chain, known, options.seed)
+        stages = read_stages_file(options.chain, known, options.seed)
     formats = Formats(known.formats, options.from_, options.to)
     main = Transfer(path, options.output, "-o", options.load is not None)
     transfers = [main, *(Transfer(source, output, "--test", True) for source, output in options.test)]
@@ -166,7 +166,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects, job.part_size)
         numbered = any(stage.numbers_rows for stage in job.stages)
-        rows = open_rows_to_fit(reader, job.engine, options, job.part_size, numbered)
+        rows = open_rows_for_fitting(reader, job.engine, options, job.part_size, numbered)
         training, incoming, stages = opened.enter_context(rows), reader.schema, job.stages
         transfers.append(OpenTransfer(job.transfers[0], reader, None))
     else:
@@ -185,11 +185,11 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         is_main = each.option == "-o"
         reader = open_input(each.source, options, job.formats, rejects, job.part_size, incoming, is_main)
         opened.enter_context(reader)
-        transfers.append(OpenTransfer(each, reader, align_columns(reader, incoming, options.unseen == "missing")))
+        transfers.append(OpenTransfer(each, reader, make_alignment(reader, incoming, options.unseen == "missing")))
     return Plan(transfers, training, loaded, rejects)
 
 
-def align_columns(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
+def make_alignment(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
     """Align the columns of an input with those that a chain takes.
 
     Parameters
@@ -228,21 +228,21 @@ def check_options_and_outputs(job: Job) -> None:
     if options.trust and options.load is None:
         raise UsageError("--trust applies to a saved chain only; name it with --load FILE")
     if options.load is not None:
-        _refuse_options_beside_load(job)
+        _refuse_options_combined_with_load(job)
     if options.unseen == "extend" and (options.load is not None or options.test):
         raise UsageError(
             f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
             "because the chain knows only the values that it was fitted on; --unseen missing can"
         )
     if options.writes_predictions:
-        _refuse_misused_predictions(job)
+        _check_predictions_option(job)
     kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
-    check_options_apply(options, sources, kinds)
+    check_options_fit_formats(options, sources, kinds)
     outputs = [each.output for each in written]
     kinds = list(map(job.find_output_format, written))
-    check_options_apply(options, outputs, kinds, ("has_both_forms", "rounds"))
+    check_options_fit_formats(options, outputs, kinds, ("has_both_forms", "rounds"))
     of_rows = [Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in written]
-    others = list_destinations({"--save": options.save, "--rejects": options.rejects})
+    others = make_destinations({"--save": options.save, "--rejects": options.rejects})
     check_destinations(
         [*of_rows, *job.stage_outputs, *others],
         sources,
@@ -255,7 +255,7 @@ def check_options_and_outputs(job: Job) -> None:
         check_chain_ending(options.save, "--save")
 
 
-def _refuse_misused_predictions(job: Job) -> None:
+def _check_predictions_option(job: Job) -> None:
     """Refuse ``--predictions`` without rows to predict, beside transformed rows, or in parts."""
     options = job.options
     if options.load is None and not options.test:
@@ -266,7 +266,7 @@ def _refuse_misused_predictions(job: Job) -> None:
         raise UsageError("--predictions writes one file, not parts; leave the * out of its name")
 
 
-def _refuse_options_beside_load(job: Job) -> None:
+def _refuse_options_combined_with_load(job: Job) -> None:
     """Refuse options that a chain of ``--load`` has decided."""
     options = job.options
     given = {

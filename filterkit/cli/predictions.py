@@ -26,7 +26,7 @@ T = TypeVar("T")
 MARK = "+"  # of an error, as in Weka
 
 
-class MeasuredRows:
+class PredictionCountingRows:
     """Rows that come out of a learner. While they are mapped over, their true and predicted classes are counted.
 
     Only counts, or sums of errors, are held, so memory does not grow with the number of rows; ``evaluate --test`` has
@@ -75,24 +75,29 @@ class MeasuredRows:
                     self._errors = self._errors + found
             yield result
 
-    def print_counts(self, name: str) -> None:
+    def print_prediction_counts(self, input_name: str) -> None:
         """Print the counts on standard error, with the rates of each class unless there are very many.
 
-        `name` is that of the input.
+        `input_name` is that of the input.
         """
-        from filterkit.cli.subcommands.results import MOST_SHOWN, compute_rates, tabulate_errors, tabulate_rates
+        from filterkit.cli.subcommands.results import (
+            MOST_SHOWN,
+            compute_rates_by_class,
+            tabulate_class_rates,
+            tabulate_error_measures,
+        )
 
         if np.any(self._errors):
-            say(f"filterkit: {name}: errors of the predictions of {self._errors[0, 0]:g} rows")
-            for line in tabulate_errors(self.learner.tasks.names, self._errors):
+            say(f"filterkit: {input_name}: errors of the predictions of {self._errors[0, 0]:g} rows")
+            for line in tabulate_error_measures(self.learner.tasks.names, self._errors):
                 say(line)
         for target, counts in self._counts.items():
             whole = sum(counts.weights.values())
             right = sum(weight for (true, predicted), weight in counts.weights.items() if true == predicted)
-            of = f" of '{target}'" if target else ""
-            say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
+            what = f"the predictions of '{target}'" if target else "the predictions"
+            say(f"filterkit: {input_name}: {right / whole:.3f} of {what} are right ({right:g} of {whole:g})")
             if len(counts.true_or_predicted_values) <= MOST_SHOWN:
-                for line in tabulate_rates(target or "class", compute_rates(counts)):
+                for line in tabulate_class_rates(target or "class", compute_rates_by_class(counts)):
                     say(line)
 
 
@@ -106,13 +111,15 @@ def _call_and_count_predictions(
     There is an entry for each piece: what `list_confusion_matrices` or, of numbers, `sum_error_terms` returns."""
     found: list[Any] = []
 
-    def count(batch: Batch) -> Batch:
+    def count_and_return_batch(batch: Batch) -> Batch:
         outcome = learner.read_outcome(batch)
         numeric = outcome.is_numeric
         found.append(sum_error_terms(outcome) if numeric else list_confusion_matrices(learner, outcome, batch.schema))
         return batch
 
-    return function(convert(count(rows)) if isinstance(rows, Batch) else map(count, rows)), found
+    return function(
+        convert(count_and_return_batch(rows)) if isinstance(rows, Batch) else map(count_and_return_batch, rows)
+    ), found
 
 
 def make_predictions_schema(learner: FittedLearner) -> Schema:
@@ -153,7 +160,7 @@ def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: 
     return Batch(schema, table[wrong] if errors_only else table)
 
 
-def print_predictions(schema: Schema, rows: Mapping, ignore_broken_pipe: bool) -> int:
+def print_predictions_and_count_rows(schema: Schema, rows: Mapping, ignore_broken_pipe: bool) -> int:
     """Print a table of predictions as text in columns of fixed widths, and return how many rows there are.
 
     `schema` is that of the table, and `rows` maps a function over its batches. `ignore_broken_pipe` is as for

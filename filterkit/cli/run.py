@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain, describe_learned
 from filterkit.chains.rows import Rows
-from filterkit.cli.inputs import name_input_in_errors, transform_later_rows
+from filterkit.cli.inputs import name_input_in_errors, transform_new_rows
 from filterkit.cli.options import RunOptions
 from filterkit.cli.plan import Job, OpenTransfer, make_job, make_plan
 from filterkit.cli.shell.streams import send_prints_to_stderr
@@ -50,12 +50,12 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
     if options.as_json and not options.explain:
         raise UsageError("--json needs --explain or a subcommand; to write rows as JSON lines, use --to jsonl")
     if options.explain:
-        from filterkit.cli.explain import print_explanation
+        from filterkit.cli.explain import print_how_chain_is_fitted
 
-        print_explanation(job)
+        print_how_chain_is_fitted(job)
         return
     if any(each.output == "-" for each in job.written) and (
-        message := job.formats.describe_misleading_name(find_path_of_descriptor(1))
+        message := job.formats.warn_of_misleading_name(find_path_of_descriptor(1))
     ):
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
@@ -65,10 +65,10 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         opened.enter_context(send_prints_to_stderr())
         in_parts = {}
         if job.part_size is not None:
-            from filterkit.cli.parts import all_parts_exist, find_outputs_in_parts
+            from filterkit.cli.parts import find_outputs_in_parts, print_if_nothing_to_do
 
             in_parts = find_outputs_in_parts(job)
-            if all_parts_exist(job, in_parts):
+            if print_if_nothing_to_do(job, in_parts):
                 return
         fitted, training = plan.loaded, plan.training
         steps: list[FittingStep] = []
@@ -85,7 +85,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         assert fitted is not None
         for each in plan.transfers:
             if each.transfer in job.written:
-                what = write_output(job, each, fitted, training, in_parts)
+                what = write_output_and_describe_size(job, each, fitted, training, in_parts)
                 lines = describe_fitted_stages(steps, fitted, each.reader.count) if each.alignment is None else ()
                 for line in (*lines, f"{what}, {time.perf_counter() - began:.2f} s") if options.verbose else ():
                     say(f"filterkit: {line}")
@@ -95,7 +95,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         say(f"filterkit: {count} row{'s' * (count != 1)} could not be read{where}")
 
 
-def write_output(
+def write_output_and_describe_size(
     job: Job, opened: OpenTransfer, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
 ) -> str:
     """Write the output of a transfer; print how well its rows are predicted, and return how many there are, as text.
@@ -104,20 +104,24 @@ def write_output(
     options, (transfer, reader, alignment) = job.options, opened
     rows, measured = training, None
     if alignment is not None:
-        rows = transform_later_rows(reader, alignment, fitted, job.engine, options, options.writes_predictions)
+        rows = transform_new_rows(reader, alignment, fitted, job.engine, options, options.writes_predictions)
         if options.writes_predictions or transfer.option == "--test":
-            from filterkit.cli.predictions import MeasuredRows  # which imports what learners need
+            from filterkit.cli.predictions import PredictionCountingRows  # which imports what learners need
             from filterkit.stages.learner import FittedLearner
 
             if rows.stages and isinstance(rows.stages[-1], FittedLearner):
-                measured = MeasuredRows(rows, rows.stages[-1])
+                measured = PredictionCountingRows(rows, rows.stages[-1])
     assert rows is not None
     source = measured or rows
     schema, sparse = fitted.schema, options.sparse
     if sparse is None:
         sparse = fitted.incoming.sparse or schema.sparse
     if options.writes_predictions:
-        from filterkit.cli.predictions import make_predictions_schema, make_predictions_table, print_predictions
+        from filterkit.cli.predictions import (
+            make_predictions_schema,
+            make_predictions_table,
+            print_predictions_and_count_rows,
+        )
 
         assert measured is not None
         schema, sparse = make_predictions_schema(measured.learner), False
@@ -135,15 +139,15 @@ def write_output(
     form = Form(job.find_output_format(transfer), schema, sparse, options.precision, transfer.later, comments)
     with name_input_in_errors(reader):
         if transfer.output in in_parts:
-            count = in_parts[transfer.output].write_missing_parts(form, source, fitted, measured is not None)
+            count = in_parts[transfer.output].write_parts_and_count_rows(form, source, fitted, measured is not None)
         elif options.writes_predictions and transfer.output == "-" and options.to is None:
-            count = print_predictions(schema, mapped, ignore_broken_pipe)
+            count = print_predictions_and_count_rows(schema, mapped, ignore_broken_pipe)
         else:
             writer = RowWriter(form)
             with open_output(transfer.output, ignore_broken_pipe) as out:
                 count = writer.write(out, mapped, count_rows_read)
     if measured is not None:
-        measured.print_counts(reader.name)
+        measured.print_prediction_counts(reader.name)
     if transfer.later:
         return f"{reader.name}: {count} rows"
     return f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}"

@@ -30,15 +30,15 @@ def main() -> NoReturn:
     """Run the command line and exit."""
     end_process_on_signal()  # before other imports: an interrupt in one would show a traceback
     gc.disable()  # imports leave no garbage; `filterkit.cli.main` enables it again
-    from filterkit.cli.shell.streams import secure_streams
+    from filterkit.cli.shell.streams import secure_standard_streams
 
-    secure_streams()
+    secure_standard_streams()
     if sys.argv[1:] == ["--version"]:  # needs none of the imports below
         os._exit(_print_version())
     if "_FILTERKIT_COMPLETE" in os.environ:  # a shell asks what may follow
-        from filterkit.cli.shell.shells import answer_shell
+        from filterkit.cli.shell.shells import print_completions_or_script
 
-        os._exit(answer_shell(os.environ["_FILTERKIT_COMPLETE"], sys.argv[1:]))
+        os._exit(print_completions_or_script(os.environ["_FILTERKIT_COMPLETE"], sys.argv[1:]))
     # Otherwise numpy's BLAS would start threads when it is imported. No stage uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run

@@ -30,7 +30,7 @@ from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_fr
 from filterkit.evaluation.properties import count_positives_columns_and_nonzeros
 from filterkit.evaluation.trial import INNER_FOLDS, find_best_chain_index, fit_and_predict_chains
 from filterkit.plugin.parsing import parse_stages
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry, get_registry
 from filterkit.stages.base import TrainingStage
 from filterkit.stages.learner import REST, Learner
 from filterkit.stages.models import choose_label_tasks
@@ -110,7 +110,7 @@ def parse_named_chain(
     UsageError : a stage or option is unknown, the last stage is not a learner, or a stage writes its rows to a file,
         which every fold would overwrite.
     """
-    known = known or registry()
+    known = known or get_registry()
     match = re.fullmatch(r"\s*([^\s:]*):\s*(.*)", text, re.S)
     name, stages = (match[1], match[2]) if match else (text.strip(), text)
     if not name and match:

@@ -41,14 +41,14 @@ class Installed(NamedTuple):
     is_open: bool = False
 
 
-def list_installed() -> list[Installed]:
+def list_installed_plugins() -> list[Installed]:
     """List the installed plugins, in the order of their names.
 
     A module that several distributions declare is listed once, because a renamed project is often still installed under
     its old name.
     """
     points: dict[str, list[tuple[str, str, str]]] = {}
-    for text, origin in _read_entry_points():
+    for text, origin in _read_entry_point_files():
         for group, name, value in _parse_entry_points(text):
             points.setdefault(value, []).append((group, name, origin))
     installed = []
@@ -61,25 +61,25 @@ def list_installed() -> list[Installed]:
     return sorted(installed)
 
 
-def _read_entry_points() -> Iterator[tuple[str, str]]:
+def _read_entry_point_files() -> Iterator[tuple[str, str]]:
     """Yield the entry points of each installed distribution that has some for filterkit, as the text of their file, and
     the name and version of the distribution. Of several distributions of one name, the first on `sys.path` counts, as
     for Python."""
     seen = set()
     for path in sys.path:
-        for folder in _list_distributions(path or "."):
+        for folder in _list_distribution_folders(path or "."):
             name = folder.name.rpartition(".")[0].partition("-")[0].replace(".", "_").lower()
             if name in seen:
                 continue
             seen.add(name)
-            text = _read_text(folder / "entry_points.txt")
+            text = _read_text_or_empty(folder / "entry_points.txt")
             if f"[{PROJECT}" in text:
-                about = _read_text(folder / "METADATA") or _read_text(folder / "PKG-INFO")
+                about = _read_text_or_empty(folder / "METADATA") or _read_text_or_empty(folder / "PKG-INFO")
                 parts = (re.search(rf"^{key}: *(.*)", about, re.MULTILINE) for key in ("Name", "Version"))
                 yield text, " ".join(part[1].strip() for part in parts if part) or folder.name
 
 
-def _list_distributions(path: str) -> list[Any]:
+def _list_distribution_folders(path: str) -> list[Any]:
     """List the folders that describe distributions in an entry of `sys.path`, as paths: of the system or in an archive.
     The list is empty if the entry is no folder and no zip archive."""
     root: Any = Path(path)
@@ -99,7 +99,7 @@ def _list_distributions(path: str) -> list[Any]:
     return [root / name for name in sorted(names, reverse=True) if name.endswith((".dist-info", ".egg-info"))]
 
 
-def _read_text(path: Any) -> str:
+def _read_text_or_empty(path: Any) -> str:
     """Read a file in a folder or archive as UTF-8; "" if there is none."""
     try:
         return str(path.read_bytes().decode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from typing import Any
 from filterkit.engines.engine import Engine, find_options_fault
 from filterkit.errors import PluginError, UsageError, quoted
 from filterkit.plugin.lookup import suggest_known_names
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry, get_registry
 from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
 
@@ -36,7 +36,7 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     return _load_plugins_in_workers(kind(jobs, options) if options else kind(jobs), known)
 
 
-def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
+def make_engine_from_name_or_client(thing: Any, jobs: int, known: Registry) -> Engine:
     """Make the engine that a user of Python asks for: by its name, as in ``--engine``, or by an object that some engine
     works on, such as a client of a cluster. Raise UsageError if there is no such engine."""
     if isinstance(thing, str):
@@ -52,7 +52,7 @@ def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
 def _load_plugins_in_workers(engine: Engine, known: Registry) -> Engine:
     """Let the processes of an engine load the plugin files that the user has loaded here, and return the engine."""
     if known.files:
-        engine.prepare(_load_plugins, {path: Path(path).read_bytes() for path in known.files})
+        engine.prepare(_load_plugin_files, {path: Path(path).read_bytes() for path in known.files})
     return engine
 
 
@@ -60,7 +60,7 @@ _loaded: dict[str, bytes] = {}  # the text of each file that this process has lo
 _copies: list[TemporaryFolder] = []  # of such files that are not here; they live as long as this process
 
 
-def _load_plugins(texts: dict[str, bytes]) -> None:
+def _load_plugin_files(texts: dict[str, bytes]) -> None:
     """Load plugins from files, in a process that works for an engine.
 
     The process may be on another machine, without these files, and it may have worked for others before. So `texts` has
@@ -80,5 +80,5 @@ def _load_plugins(texts: dict[str, bytes]) -> None:
                 here = os.path.join(_copies[-1].path, os.path.basename(path))
                 with name_temporary_errors():
                     Path(here).write_bytes(text)
-            registry().add_file(here)
+            get_registry().load_plugin_file(here)
             _loaded[path] = text

@@ -84,7 +84,7 @@ class Formats:
             return chosen
         return _make_format(own or self.known[_DEFAULT])
 
-    def describe_misleading_name(self, path: str) -> str:
+    def warn_of_misleading_name(self, path: str) -> str:
         """Return a warning if standard output goes to a file whose ending is that of another format or of a
         compression; else ""."""
         end, name = find_ending(path), quoted(os.path.basename(path), PATH)

@@ -26,10 +26,10 @@ def offer(*items: Any) -> Callable[[], list[Any]]:
     """Make a hook that returns these items; a plugin assigns it to the name: ``filterkit_stages = offer(MyStage)``."""
 
     @hookimpl
-    def hook() -> list[Any]:
+    def return_items() -> list[Any]:
         return list(items)
 
-    return hook
+    return return_items
 
 
 class Hooks:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import StageError, UsageError, add_plugin_hint, quoted, suggestion
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry, get_registry
 from filterkit.stages.options import list_option_fields, make_flag
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def find_stage(known: Registry, name: str) -> type[Stage]:
     Raise UsageError, which suggests a similar name, if there is none, and PluginError if two plugins claim the name.
     """
     if name not in known.stages:
-        known.load_all()  # one may offer what its entry points do not list
+        known.load_all_plugins()  # one may offer what its entry points do not list
     if name in known.stages:
         return known.stages[name]
     raise UsageError(f"no stage {quoted(name)}{_explain_unknown_stage(known, name)}")
@@ -36,7 +36,7 @@ def find_metric(name: str) -> Metric:
     """
     from filterkit.stages.metric_scaling import MetricScaling
 
-    known = registry()
+    known = get_registry()
     stage = known.stages.get(name)
     if stage is None or not issubclass(stage, MetricScaling):
         raise UsageError(f"no metric {quoted(name)}{suggest_known_names(known, name, known.metrics)}")
@@ -57,7 +57,7 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     hint = next(filter(None, answers), "") or _suggest_weka_equivalent(name, known.stages)
     if hint:
         return hint
-    lines = map_values_to_lines(known)
+    lines = map_option_values_to_stage_words(known)
     if (bare := name.rpartition(".")[2]) in lines:
         return f"; write: {lines[bare]}"
     hint = suggestion(name, {*known.stages, *lines.values()})
@@ -67,10 +67,10 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
         return f"; to write a file, say: -o {shlex.quote(name)}"
     if not hint and any(plugin.problem for plugin in known.plugins):
         return "; some plugins are broken, see: filterkit plugins"
-    return hint_at_plugin_files(known, hint or "; see: filterkit stages")
+    return add_plugin_file_hint(known, hint or "; see: filterkit stages")
 
 
-def map_values_to_lines(known: Registry) -> dict[str, str]:
+def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
     """Map each value that an option of a stage suggests, such as the name of a model, to the words to write for it:
     stage, option and value."""
     lines: dict[str, str] = {}
@@ -82,7 +82,7 @@ def map_values_to_lines(known: Registry) -> dict[str, str]:
     return lines
 
 
-def append_remedy(known: Registry, error: StageError) -> None:
+def add_mending_stages_to_error(known: Registry, error: StageError) -> None:
     """Add to an error of a stage that refuses rows the names of the stages that would mend the rows."""
     names = [name for name, stage in sorted(known.stages.items()) if error.lacks and stage.mends == error.lacks]
     error.message += f", such as {' or '.join(names)}" * bool(names)
@@ -97,10 +97,10 @@ def explain_misplaced_option(known: Registry, flag: str) -> str:
 
 def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) -> str:
     """Return the end of a message about an unknown name: a similar one among `names`, or all of them."""
-    return hint_at_plugin_files(known, suggestion(name, names) or f"; known: {', '.join(sorted(names))}")
+    return add_plugin_file_hint(known, suggestion(name, names) or f"; known: {', '.join(sorted(names))}")
 
 
-def hint_at_plugin_files(known: Registry, hint: str) -> str:
+def add_plugin_file_hint(known: Registry, hint: str) -> str:
     """Return a hint that also says how to load a plugin from a file, unless the user has loaded one."""
     return hint if known.files else add_plugin_hint(hint, in_python=not known.flags)
 

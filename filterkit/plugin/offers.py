@@ -52,11 +52,11 @@ class Plugin:
     def __str__(self) -> str:
         return f"{self.name} ({self.origin})" if self.origin else self.name
 
-    def describe_origin(self) -> str:
+    def describe_name_and_origin(self) -> str:
         """Return the name and the origin as text, the latter without the folder of a file: ``x of x.py``."""
         return f"{self.name} of {os.path.basename(self.origin)}"
 
-    def list_offers(self) -> list[tuple[str, str]]:
+    def list_offered_names(self) -> list[tuple[str, str]]:
         """List the kind and name of all that the plugin offers, as its entry points should.
 
         Metrics are listed as such, and not as the stages that they become.
@@ -113,7 +113,7 @@ class HookCaller:
         try:
             self._manager.register(module, name=unique_name)
             self._manager.check_pending()
-            if self._try_wrappers(module):
+            if self._call_wrappers_alone(module):
                 if not may_wrap:
                     raise PluginError(
                         f"it wraps hooks of others; list its module in the group {PROJECT} of entry points"
@@ -132,9 +132,9 @@ class HookCaller:
         given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
         for hook, (wanted, repair) in _WANTED.items():
             for item in given.get(hook, ()):
-                if not _fits_hook(item, hook):
+                if not _is_valid_offer(item, hook):
                     raise PluginError(f"{hook} gives {to_one_line(repr(item))}, which is not {wanted}; {repair}")
-        _check_endings(given.get("filterkit_formats", ()))
+        _check_format_endings(given.get("filterkit_formats", ()))
         empty = [hook for hook, items in given.items() if not items]
         if metrics := given.get("filterkit_metrics"):
             from filterkit.stages.metric_scaling import make_metric_stage
@@ -160,7 +160,7 @@ class HookCaller:
                 raise PluginError(f"{caller.name} gives {to_one_line(repr(items))}; return a list")
         return [item for items in given for item in items]
 
-    def _try_wrappers(self, module: ModuleType) -> bool:
+    def _call_wrappers_alone(self, module: ModuleType) -> bool:
         """Call the wrappers in a module without the hooks that they wrap, so that one that always fails breaks its own
         plugin alone. Return whether there are any."""
         found = False
@@ -219,7 +219,7 @@ _WANTED = {
 }
 
 
-def _fits_hook(item: Any, hook: str) -> bool:
+def _is_valid_offer(item: Any, hook: str) -> bool:
     """Return whether an item is what a hook must return; filterkit's classes are imported for those that need them."""
     if hook == "filterkit_formats":
         return hasattr(item, "name") and hasattr(item, "endings")
@@ -238,7 +238,7 @@ def _fits_hook(item: Any, hook: str) -> bool:
     return hasattr(item, "make_context")
 
 
-def _check_endings(formats: Iterable[Any]) -> None:
+def _check_format_endings(formats: Iterable[Any]) -> None:
     """Raise a `PluginError` if the endings of a format are no tuple of texts such as ``.kv`` or ``/``."""
     for form in formats:
         if not isinstance(form.endings, tuple):

@@ -14,7 +14,7 @@ import click
 
 from filterkit.errors import UsageError, find_plugin, make_file_error, quoted
 from filterkit.messages import format_click_message
-from filterkit.plugin.lookup import explain_misplaced_option, find_stage, map_values_to_lines
+from filterkit.plugin.lookup import explain_misplaced_option, find_stage, map_option_values_to_stage_words
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import INT_OR_TEXT, get_option_types, list_option_fields, make_flag
 
@@ -157,7 +157,7 @@ def parse_stages(
             with note_stage_in_type_errors(stage):
                 stages.append(stage(**context.params))
         except UsageError:
-            line = map_values_to_lines(plugins).get(words[0], "") if words else ""
+            line = map_option_values_to_stage_words(plugins).get(words[0], "") if words else ""
             if line.startswith(f"{stage.name} "):  # the word is a value whose option was forgotten
                 raise UsageError(f"{stage.name}: {quoted(words[0])} is not a stage; write: {line}") from None
             raise
@@ -225,7 +225,7 @@ def list_flags(param: click.Parameter) -> list[str]:
     return [*param.opts, *param.secondary_opts]
 
 
-def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
+def read_stages_file(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
     """Read the stages in a text file: one on each line, with its options, quoted as in a shell. ``#`` starts a comment.
 
     Parameters

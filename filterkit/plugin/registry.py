@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from filterkit._lazy import end_postponing
 from filterkit._version import DISTRIBUTION
 from filterkit.errors import FilterkitError, PluginError, make_file_error, quoted, record_plugin, record_plugin_module
-from filterkit.plugin.discovery import Installed, list_installed
+from filterkit.plugin.discovery import Installed, list_installed_plugins
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Plugin
 from filterkit.stages.options import get_option_values
@@ -76,7 +76,7 @@ OWN = {
         "formats": "filterkit.cli.subcommands.formats:show_formats",
         "plugins": "filterkit.cli.subcommands.plugins:show_plugins",
         "scores": "filterkit.cli.subcommands.scores:show_scores",
-        "explore": "filterkit.cli.subcommands.explore:write_exploration",
+        "explore": "filterkit.cli.subcommands.explore:write_exploration_page",
         "evaluate": "filterkit.cli.subcommands.evaluate:evaluate_chains",
         "report": "filterkit.cli.subcommands.report:show_report",
         "new-plugin": "filterkit.cli.subcommands.new_plugin:write_new_plugin",
@@ -122,7 +122,7 @@ class Registry:
     def add_installed_plugins(self) -> None:
         """Add all installed plugins; those of filterkit's own distribution alone if the environment variable
         ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
-        self._points = list_installed()
+        self._points = list_installed_plugins()
         if os.environ.get("FILTERKIT_NO_PLUGINS"):
             self._points = [point for point in self._points if point.origin.partition(" ")[0] == DISTRIBUTION]
         self._load_new_plugins(point for point in self._points if point.is_open)
@@ -130,8 +130,8 @@ class Registry:
     @property
     def plugins(self) -> list[Plugin]:
         """List all plugins, in the order of their names, then those from files."""
-        self.load_all()
-        return self._list_loaded()
+        self.load_all_plugins()
+        return self._list_loaded_plugins()
 
     def find_offer(self, kind: str, name: str) -> Any:
         """Return what filterkit itself, or else a plugin, offers by this name.
@@ -142,7 +142,7 @@ class Registry:
         with self._lock:
             if name in OWN.get(kind, ()):
                 return _import_entry_point(OWN[kind][name])
-            listing = self._load_plugins_listing(kind, name)
+            listing = self._load_plugins_that_list(kind, name)
             owners = self._owners.get((kind, name), [])
             if name in self._items.get(kind, ()):
                 self._warn_of_broken(owners)
@@ -159,11 +159,11 @@ class Registry:
     def list_names(self, kind: str) -> list[str]:
         """List the names of all that filterkit and plugins offer of one kind."""
         with self._lock:
-            listing = self._load_plugins_listing(kind)
+            listing = self._load_plugins_that_list(kind)
             self._warn_of_broken(self._installed[point] for point in self._points if point.is_open or point in listing)
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
-    def _load_plugins_listing(self, kind: str, name: str | None = None) -> list[Installed]:
+    def _load_plugins_that_list(self, kind: str, name: str | None = None) -> list[Installed]:
         """Load the plugins whose entry points list a name of a kind, or any name of it if `name` is None, and return
         them."""
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
@@ -176,7 +176,7 @@ class Registry:
         self._load_new_plugins(listing)
         return listing
 
-    def load_all(self) -> None:
+    def load_all_plugins(self) -> None:
         """Load all installed plugins that are not loaded yet."""
         with self._lock:
             self._load_new_plugins(self._points)
@@ -188,17 +188,17 @@ class Registry:
             if point in self._installed:
                 continue
             plugin = self._installed[point] = Plugin(point.name, point.origin)
-            with _note_failure(plugin):
+            with _record_failure_as_problem(plugin):
                 module = _import_entry_point(point.value)
-                record_plugin_module(point.value.partition(":")[0], plugin.describe_origin())
+                record_plugin_module(point.value.partition(":")[0], plugin.describe_name_and_origin())
                 self._hooks.register(plugin.name, module, may_wrap=point.is_open)
                 loaded.append((point, plugin, module))
         for point, plugin, module in loaded:  # all these plugins, with their wrappers, are registered by now
             self._collect_offers(plugin, module)
             if not (plugin.problem or point.is_open or self._hooks.wrappers):
-                plugin.problem = _compare_with_listed(point, plugin)
+                plugin.problem = _describe_mismatch_with_entry_points(point, plugin)
         if loaded:
-            self._assign_names()
+            self._assign_names_to_plugins()
 
     def _warn_of_broken(self, plugins: Iterable[Plugin]) -> None:
         """Call `warn` for each broken plugin among `plugins`, once in the life of the registry."""
@@ -207,7 +207,7 @@ class Registry:
                 self._warned.add(plugin)
                 self.warn(plugin)
 
-    def add_file(self, path: str, by: str = "--plugin") -> Plugin:
+    def load_plugin_file(self, path: str, by: str = "--plugin") -> Plugin:
         """Load the plugin in a Python file, once; returns it.
 
         Parameters
@@ -222,7 +222,7 @@ class Registry:
         """
         import importlib.util
 
-        self.load_all()
+        self.load_all_plugins()
         place = os.path.realpath(path)
         if place in self._others:
             return self._others[place]
@@ -237,14 +237,14 @@ class Registry:
         module = importlib.util.module_from_spec(spec)
         sys.modules[module_name] = module
         plugin = Plugin(name, path)
-        record_plugin_module(module_name, plugin.describe_origin())
+        record_plugin_module(module_name, plugin.describe_name_and_origin())
         self._others[place] = plugin
         try:
-            with _note_failure(plugin):
+            with _record_failure_as_problem(plugin):
                 spec.loader.exec_module(module)
                 self._hooks.register(name, module)
                 self._collect_offers(plugin, module)
-            self._assign_names()
+            self._assign_names_to_plugins()
             if plugin.problem:
                 hint = ""
                 # The other plugins that claim names of this one.
@@ -258,36 +258,36 @@ class Registry:
             del self._others[place]
             sys.modules.pop(module_name, None)
             self._hooks.unregister(module)
-            self._assign_names()
+            self._assign_names_to_plugins()
             raise
         self.files.append(path)
         return plugin
 
     def add_stage(self, stage: type[Stage]) -> None:
         """Add a stage class that is not part of a plugin, under its name."""
-        self.load_all()
+        self.load_all_plugins()
         plugin = self._others[stage.name] = Plugin(stage.name, stage.__module__, stages=[stage])
-        _record_offers(plugin)
-        self._assign_names()
+        _prepare_offers_for_errors_and_pickle(plugin)
+        self._assign_names_to_plugins()
 
     def _collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Call the hooks of a registered module, and note a failure as the problem of its plugin."""
-        with _note_failure(plugin):
+        with _record_failure_as_problem(plugin):
             try:
                 self._hooks.collect_offers(plugin, module)
             except BaseException:
                 self._hooks.unregister(module)
                 raise
-            _record_offers(plugin)
+            _prepare_offers_for_errors_and_pickle(plugin)
 
-    def _assign_names(self) -> None:
+    def _assign_names_to_plugins(self) -> None:
         """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin.
 
         A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
         """
         all_items: dict[str, dict[str, Any]] = {}
         all_owners: dict[tuple[str, str], list[Plugin]] = {}
-        for plugin in self._list_loaded():
+        for plugin in self._list_loaded_plugins():
             for kind, name, item in plugin.iterate_offers():
                 items = all_items.setdefault(kind, {})
                 owners = all_owners.setdefault((kind, name), [])
@@ -304,7 +304,7 @@ class Registry:
                         late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
         self._items, self._owners = all_items, all_owners  # now, as other threads may read them
 
-    def _list_loaded(self) -> list[Plugin]:
+    def _list_loaded_plugins(self) -> list[Plugin]:
         installed = (self._installed[point] for point in self._points if point in self._installed)
         return [*installed, *self._others.values()]
 
@@ -317,7 +317,7 @@ class Registry:
         stages = self._items.get("stage", {})
         return {name: stage.metric for name, stage in stages.items() if issubclass(stage, MetricScaling)}
 
-    def find_origin(self, stage: str) -> str:
+    def describe_stage_origin(self, stage: str) -> str:
         """Return the plugin that offers the stage of this name, and its distribution or file, as text.
 
         Raise PluginError if no plugin offers it.
@@ -328,20 +328,20 @@ class Registry:
                 f"no plugin that is loaded offers the stage {quoted(stage)}; {how}; "
                 "its hook filterkit_stages returns the stage"
             )
-        return self._owners["stage", stage][0].describe_origin()
+        return self._owners["stage", stage][0].describe_name_and_origin()
 
 
-def _record_offers(plugin: Plugin) -> None:
+def _prepare_offers_for_errors_and_pickle(plugin: Plugin) -> None:
     """Let errors name the plugin of a stage, metric or format, and let stages be pickled by their names."""
     for offer in (*plugin.stages, *plugin.metrics, *plugin.formats):
-        record_plugin(offer, plugin.describe_origin())
+        record_plugin(offer, plugin.describe_name_and_origin())
     for stage in plugin.stages:
-        copyreg.pickle(stage, _reduce_stage)
+        copyreg.pickle(stage, _reduce_stage_for_pickle)
 
 
-def _compare_with_listed(point: Installed, plugin: Plugin) -> str:
+def _describe_mismatch_with_entry_points(point: Installed, plugin: Plugin) -> str:
     """Say how the entry points of a plugin differ from what it offers; an empty text if they do not."""
-    listed, given = {*point.listed}, {*plugin.list_offers()}
+    listed, given = {*point.listed}, {*plugin.list_offered_names()}
     for kind, name in sorted(listed - given):
         return f"its entry points list the {kind} {quoted(name)}, which no hook gives"
     for kind, name in sorted(given - listed):
@@ -359,7 +359,7 @@ def _import_entry_point(value: str) -> Any:
 
 
 @contextmanager
-def _note_failure(plugin: Plugin) -> Iterator[None]:
+def _record_failure_as_problem(plugin: Plugin) -> Iterator[None]:
     """Note a failure in this context, but no interrupt, as the problem of `plugin`; what it prints goes to standard
     error."""
     try:
@@ -375,12 +375,12 @@ def _note_failure(plugin: Plugin) -> Iterator[None]:
         plugin.trace = "".join(traceback.format_exception(error))
 
 
-def _reduce_stage(stage: Stage) -> tuple[Any, ...]:
+def _reduce_stage_for_pickle(stage: Stage) -> tuple[Any, ...]:
     """Reduce a stage for pickle to its name and options, because its class may be in no module that can be imported."""
-    known = registry()
+    known = get_registry()
     if known.stages.get(stage.name) is not type(stage):
         return stage.__reduce__()
-    return rebuild_stage, (stage.name, known.find_origin(stage.name), get_option_values(stage))
+    return rebuild_stage, (stage.name, known.describe_stage_origin(stage.name), get_option_values(stage))
 
 
 def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
@@ -389,21 +389,21 @@ def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
     Parameters
     ----------
     name : of the stage.
-    origin : the plugin that offered it, as `Registry.find_origin` returned.
+    origin : the plugin that offered it, as `Registry.describe_stage_origin` returned.
     options : of the stage, by name.
 
     Raises
     ------
     PluginError : no plugin offers it here.
     """
-    known = registry()
+    known = get_registry()
     if name not in known.stages:
         raise PluginError(f"a pickle needs the stage {quoted(name)}; install or load the plugin {origin} first")
     return known.stages[name](**options)
 
 
 @cache
-def registry() -> Registry:
+def get_registry() -> Registry:
     """Return the registry of this process, made on first use."""
     found = Registry()
     found.add_installed_plugins()

@@ -25,7 +25,7 @@ from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.stages.base import RowStage, State
 from filterkit.stages.columns import ColumnStage
-from filterkit.testing.methods import check_methods
+from filterkit.testing.methods import check_method_names_and_arguments
 from filterkit.testing.samples import FOLDER, SAMPLES
 
 _JOBS = (1, 2, 4)
@@ -41,7 +41,7 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
     It must have the attribute `jobs`, and refuse a text of options that means nothing to it with a `UsageError`."""
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
-    check_methods(name, engine)
+    check_method_names_and_arguments(name, engine)
     for jobs in _JOBS:
         try:
             made = engine(jobs)
@@ -101,12 +101,15 @@ def check_order_is_kept(engine: type[Engine]) -> None:
 def check_failures_come_in_their_place(engine: type[Engine]) -> None:
     """Check that an exception of the function or of the items comes out after the results of all items before it."""
 
-    def items() -> Iterator[int]:
+    def yield_five_items_and_stop() -> Iterator[int]:
         yield from range(100, 105)
         raise Stopped
 
     for jobs in _JOBS:
-        for what, given, due in (("function", iter(range(20)), range(7)), ("items", items(), range(100, 105))):
+        for what, given, due in (
+            ("function", iter(range(20)), range(7)),
+            ("items", yield_five_items_and_stop(), range(100, 105)),
+        ):
             found: list[int] = []
             try:
                 with engine(jobs) as made:
@@ -136,7 +139,7 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
         found: list[Any] = []
         late: list[int] = []
 
-        def live(found: list[Any] = found, late: list[int] = late) -> Iterator[Any]:
+        def yield_items_and_note_late_results(found: list[Any] = found, late: list[int] = late) -> Iterator[Any]:
             for place, item in enumerate(items):
                 yield item
                 if item is PAUSE and len(found) <= place:
@@ -144,7 +147,7 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
 
         try:
             with engine(jobs) as made:
-                for result in made.map(operator.neg, live()):
+                for result in made.map(operator.neg, yield_items_and_note_late_results()):
                     found.append(result)
         except TypeError as error:  # the function was called with PAUSE
             raise AssertionError(f"{engine.name}: the engine passes PAUSE to the function: yield it instead") from error
@@ -164,13 +167,13 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
     for jobs in _JOBS:
         taken: list[int] = []
 
-        def items(taken: list[int] = taken) -> Iterator[int]:
+        def yield_and_record_items(taken: list[int] = taken) -> Iterator[int]:
             for item in range(5000):
                 taken.append(item)
                 yield item
 
         made = engine(jobs)
-        results = made.map(str, items())
+        results = made.map(str, yield_and_record_items())
         assert next(results) == "0", (
             f"{engine.name}: the first result is not that of the first item: give results in the order of the items"
         )
@@ -213,11 +216,11 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
 def check_output_is_that_of_local(engine: type[Engine]) -> None:
     """Check that a chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
     for name in SAMPLES:
-        expected = _write_rows(LocalEngine(1), name)
+        expected = _fit_and_write_sample(LocalEngine(1), name)
         for jobs in _JOBS:
             try:
                 with engine(jobs) as made:
-                    found = _write_rows(made, name)
+                    found = _fit_and_write_sample(made, name)
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
                 raise AssertionError(f"{engine.name}: the sample {name} fails with {jobs} jobs: {what}") from error
@@ -226,7 +229,7 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
             )
 
 
-def _write_rows(engine: Engine, sample: str) -> bytes:
+def _fit_and_write_sample(engine: Engine, sample: str) -> bytes:
     """Read a sample in blocks of one or two rows, fit and apply a chain in an engine, and return the bytes written."""
     with Reader(Arff(), Opening(str(FOLDER / f"{sample}.arff"), block_size=16)) as reader:
         source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)

@@ -37,7 +37,7 @@ class Findings:
         self.refusals: dict[str, list[str]] = {}
         self.left_out = False
         self._basic = basic
-        # By `_find_cause`: the first message, the first error, and the names of the samples.
+        # By `_make_cause_key`: the first message, the first error, and the names of the samples.
         self._found: dict[tuple[str, str], tuple[str, Exception, list[str]]] = {}
         self._over: set[str] = set()  # samples on which a basic check has failed
 
@@ -68,7 +68,7 @@ class Findings:
                     raise
                 kind = "" if isinstance(error, (AssertionError, PluginError)) else f"{type(error).__name__}: "
                 first = f"{check.__name__}: {kind}{error}", error, list[str]()
-                where = self._found.setdefault(_find_cause(check.__name__, error), first)[2]
+                where = self._found.setdefault(_make_cause_key(check.__name__, error), first)[2]
                 if check.__name__ in self._basic:
                     self._over.add(name)
             else:
@@ -78,7 +78,7 @@ class Findings:
     def lines(self) -> Iterator[str]:
         """Yield each finding as a line: the check, what it found, and where."""
         for text, _, samples in self._found.values():
-            where = join_sample_names(samples)
+            where = format_sample_names(samples)
             yield text + (f" ({where})" if where else "")
 
     def raise_any(self) -> None:
@@ -88,7 +88,7 @@ class Findings:
 
 
 @contextmanager
-def raise_assertion_errors() -> Iterator[None]:
+def convert_plugin_errors_to_assertions() -> Iterator[None]:
     """Raise a `PluginError` of this context as an `AssertionError`, because that is what checks raise."""
     try:
         yield
@@ -96,7 +96,7 @@ def raise_assertion_errors() -> Iterator[None]:
         raise AssertionError(str(error)) from error
 
 
-def _find_cause(check: str, error: Exception) -> tuple[str, str]:
+def _make_cause_key(check: str, error: Exception) -> tuple[str, str]:
     """Return a check and a text that are the same for all errors of one cause, which are reported once.
 
     The check is "" for a `PluginError`, which may come up in any check, and for an exception that the plugin raises,
@@ -107,7 +107,7 @@ def _find_cause(check: str, error: Exception) -> tuple[str, str]:
         return "", _DETAIL.sub("", str(cause))
     if isinstance(cause, (AssertionError, FilterkitError)):
         return check, _DETAIL.sub("", str(error))
-    return "", f"{type(cause).__name__}{locate_error(cause)}"
+    return "", f"{type(cause).__name__}{format_error_location(cause)}"
 
 
 def copy_batch_arrays(given: Any) -> Any:
@@ -118,7 +118,7 @@ def copy_batch_arrays(given: Any) -> Any:
     return given.replace(X=given.X.copy(), y=y, weights=weights)
 
 
-def locate_error(error: BaseException) -> str:
+def format_error_location(error: BaseException) -> str:
     """Find where a plugin raised an error, for a message: " (FILE, line N)", or "" if only filterkit did."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = traceback.extract_tb(error.__traceback__)
@@ -127,7 +127,7 @@ def locate_error(error: BaseException) -> str:
     return f" ({os.path.basename(called[-1].filename)}, line {called[-1].lineno})" if called else ""
 
 
-def join_sample_names(samples: list[str]) -> str:
+def format_sample_names(samples: list[str]) -> str:
     """List names of samples for a message; "" if they have none."""
     named = [name for name in samples if name]
     if len(named) > 3:

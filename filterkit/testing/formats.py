@@ -26,8 +26,8 @@ from filterkit.formats.base import LOSSES, FileFormat, Opening
 from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
-from filterkit.testing.findings import locate_error
-from filterkit.testing.methods import check_methods
+from filterkit.testing.findings import format_error_location
+from filterkit.testing.methods import check_method_names_and_arguments
 from filterkit.testing.stages import cut
 
 
@@ -40,7 +40,7 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     assert right and form.endings, f"{form.name}: endings must be like ('.parquet',), not {form.endings!r}"
     assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written: write one of both"
     if not isinstance(form, Format):
-        check_methods(form.name, type(form))
+        check_method_names_and_arguments(form.name, type(form))
         assert re.fullmatch(r"[a-z][a-z0-9-]*", form.name), (
             f"{form.name}: the name of a FileFormat must be a lower-case word"
         )
@@ -89,10 +89,10 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     target = data.schema.class_attribute
     if {"names", "kinds", "labels"} & set(form.losses) or target is None or not len(data):
         return
-    content = write_rows(form, data)
+    content = write_rows_to_bytes(form, data)
     if content is None or not form.is_read():
         return
-    back = _read_rows_of_bytes(form, content, target.name)
+    back = _read_batch_from_bytes(form, content, target.name)
     assert back.schema.class_attribute == target._replace(weight=1.0, scores=()), (
         f"{form.name}: read was asked for the class '{target.name}' and gives {back.schema.class_attribute}: pass "
         "class_ on"
@@ -102,7 +102,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     )
     if target.kind == "nominal":
         positive = target.values[-1]
-        found = _read_rows_of_bytes(form, content, target.name, positive=positive).schema.positive
+        found = _read_batch_from_bytes(form, content, target.name, positive=positive).schema.positive
         assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
 
 
@@ -123,7 +123,7 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
         return
     content = _write_and_compare_rows(form, data, " when they were written in several batches", step=2)
     if content is not None and not isinstance(form, Format):
-        assert write_rows(form, data) == content, (
+        assert write_rows_to_bytes(form, data) == content, (
             f"{form.name}: rows written in several batches give other bytes than in one: let nothing depend on how "
             "they are cut"
         )
@@ -133,7 +133,7 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
 def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
     """Check that writing the same rows twice gives the same bytes, at least one, that all batches are consumed, and
     that the stream is left open."""
-    content, again = write_rows(form, data), write_rows(form, data)
+    content, again = write_rows_to_bytes(form, data), write_rows_to_bytes(form, data)
     if content is None or again is None:
         return
     assert content or not len(data), f"{form.name}: write leaves the file empty: write to the stream it is given"
@@ -146,7 +146,7 @@ def check_rows_are_written(form: FileFormat, data: Batch) -> None:
     """Check that what is written of some rows differs from what is written of none."""
     if not len(data) or not data.schema.attributes:
         return
-    some, none = write_rows(form, data), write_rows(form, data.rows(0, 0))
+    some, none = write_rows_to_bytes(form, data), write_rows_to_bytes(form, data.rows(0, 0))
     assert some is None or some != none, (
         f"{form.name}: write gives the same bytes for {len(data)} rows as for none: write every row of each batch"
     )
@@ -172,9 +172,9 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
 def check_reading(form: FileFormat, path: str) -> None:
     """Check that reading a file twice gives the same rows, whose batches fit their schema, and that it can be read
     without a class."""
-    first, again = (_read_rows_of_file(form, path, None) for _ in range(2))
+    first, again = (_read_batch_from_file(form, path, None) for _ in range(2))
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows: keep nothing from the first time"
-    flat = _read_rows_of_file(form, path, "none")
+    flat = _read_batch_from_file(form, path, "none")
     assert flat.schema.class_index is None, (
         f"{form.name}: read gives a class though it was asked for none: pass class_ on"
     )
@@ -183,7 +183,7 @@ def check_reading(form: FileFormat, path: str) -> None:
     )
 
 
-def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
+def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
     """Write rows, cut into batches of `step` rows, and return the bytes of the file.
 
     Return None if the format refuses the rows, or cannot write any. Raise AssertionError if the format fails in
@@ -193,7 +193,7 @@ def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes 
         return None
     left = cut(data, step)
 
-    def batches() -> Iterator[Batch]:
+    def pop_batches() -> Iterator[Batch]:
         while left:
             yield left.pop(0)
 
@@ -201,7 +201,9 @@ def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes 
         path = os.path.join(folder, "t" + form.endings[0])
         try:
             with open_output(path) as out, redirect_stderr(StringIO()):  # warnings of losses, which are declared
-                RowWriter(Form(form, data.schema, data.sparse)).write(out, lambda function: map(function, batches()))
+                RowWriter(Form(form, data.schema, data.sparse)).write(
+                    out, lambda function: map(function, pop_batches())
+                )
                 is_closed = out.closed
         except FilterkitError as error:
             lines = "".join(map(str, error.args))
@@ -209,8 +211,8 @@ def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes 
             return None
         except Exception as error:
             raise AssertionError(
-                f"{form.name}: write fails with {type(error).__name__}: {error}{locate_error(error)}; if the format "
-                "cannot hold such rows, raise a FilterkitError that says so"
+                f"{form.name}: write fails with {type(error).__name__}: {error}{format_error_location(error)}; if the "
+                "format cannot hold such rows, raise a FilterkitError that says so"
             ) from error
         assert not is_closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
         assert not left, f"{form.name}: write does not ask for all batches: loop over them to the end"
@@ -222,18 +224,18 @@ def _write_and_compare_rows(
 ) -> bytes | None:
     """Write rows, check that they come back when they are read, and return the bytes written.
 
-    Rows that the format refuses, or cannot read, pass. `step` is as for `write_rows`, and `block_size` is that of the
-    reader. `when` ends the messages.
+    Return None if the format refuses the rows; rows that it cannot read pass unchecked. `step` is as for
+    `write_rows_to_bytes`, `block_size` is that of the reader, and `when` ends the messages.
     """
-    content = write_rows(form, data, step)
+    content = write_rows_to_bytes(form, data, step)
     if content is not None and form.is_read():
-        compare_rows(
-            form, _make_class_an_attribute(data), _read_rows_of_bytes(form, content, block_size=block_size), when
+        check_rows_are_equal(
+            form, _make_class_an_attribute(data), _read_batch_from_bytes(form, content, block_size=block_size), when
         )
     return content
 
 
-def compare_rows(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
+def check_rows_are_equal(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
     """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the format may lose.
     Neither batch has a class; `when` ends the messages."""
     about = f"{form.name}: "
@@ -285,15 +287,15 @@ def _make_class_an_attribute(data: Batch) -> Batch:
     return change_targets(data, Schema(schema.relation, schema.attributes, sparse=False))
 
 
-def _read_rows_of_bytes(form: FileFormat, content: bytes, class_: str = "none", **settings: Any) -> Batch:
-    """Read all rows from the bytes of a file as one batch, as `_read_rows_of_file` does from a file."""
+def _read_batch_from_bytes(form: FileFormat, content: bytes, class_: str = "none", **settings: Any) -> Batch:
+    """Read all rows from the bytes of a file as one batch, as `_read_batch_from_file` does from a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t" + form.endings[0])
         Path(path).write_bytes(content)
-        return _read_rows_of_file(form, path, class_, **settings)
+        return _read_batch_from_file(form, path, class_, **settings)
 
 
-def _read_rows_of_file(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
+def _read_batch_from_file(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
     """Read all rows of a file as one batch; `settings` are other fields of an `Opening`.
 
     Raise AssertionError if the file cannot be read.

@@ -9,15 +9,15 @@ from types import FunctionType
 from filterkit.data.contract import check_arguments
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.options import Configured, get_option_types
-from filterkit.testing.findings import raise_assertion_errors
+from filterkit.testing.findings import convert_plugin_errors_to_assertions
 
 
-def list_own_classes(kind: type) -> list[type]:
+def list_classes_outside_filterkit(kind: type) -> list[type]:
     """List a class and those of its bases that are not filterkit's own."""
     return [each for each in kind.__mro__ if not each.__module__.startswith(("filterkit.", "builtins"))]
 
 
-def check_methods(name: str, kind: type) -> None:
+def check_method_names_and_arguments(name: str, kind: type) -> None:
     """Check that no method or attribute of a class has almost the name of one that filterkit uses, which would then be
     ignored; and that methods take the arguments that filterkit passes.
 
@@ -31,21 +31,21 @@ def check_methods(name: str, kind: type) -> None:
     AssertionError : names the method, and how to write it.
     """
     options = get_option_types(kind).keys() if issubclass(kind, Configured) else ()
-    for each in list_own_classes(kind):
+    for each in list_classes_outside_filterkit(kind):
         for member in vars(each).keys() - options:
-            meant = find_similar_name(member, kind)
+            meant = find_similar_filterkit_name(member, kind)
             assert meant is None, (
                 f"{name}: filterkit does not use {each.__name__}.{member}; did you mean {meant}? If not, "
                 "give it a less similar name"
             )
         for member, function in vars(each).items():
-            wanted = _list_parameters(member, kind)
+            wanted = _list_expected_parameters(member, kind)
             if isinstance(function, FunctionType) and wanted is not None:
-                with raise_assertion_errors():
+                with convert_plugin_errors_to_assertions():
                     check_arguments(f"{name}: {each.__name__}.{member}", function, ", ".join(wanted), member)
 
 
-def find_similar_name(name: str, kind: type) -> str | None:
+def find_similar_filterkit_name(name: str, kind: type) -> str | None:
     """Return the method or attribute of filterkit's classes whose name is similar to one that a plugin defines.
 
     None if there is none, if filterkit's classes have this very name, or if it begins with an underscore.
@@ -58,7 +58,7 @@ def find_similar_name(name: str, kind: type) -> str | None:
     return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.85)), None)
 
 
-def _list_parameters(name: str, kind: type) -> list[str] | None:
+def _list_expected_parameters(name: str, kind: type) -> list[str] | None:
     """Return the arguments of filterkit's own method of this name, with self; None if it has no such method."""
     for base in kind.__mro__:
         if base.__module__.startswith("filterkit.") and name in vars(base) and not name.startswith("_"):

@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.counts.metric import Metric
 from filterkit.data.contract import check_numbers
 from filterkit.stages.base import Stage
-from filterkit.testing.findings import raise_assertion_errors
+from filterkit.testing.findings import convert_plugin_errors_to_assertions
 
 # The weights of all positive and of all negative rows: whole numbers, equal and very unequal, and then fractions, as
 # instance weights give them.
@@ -60,8 +60,8 @@ def _check_class_sums(metric: Metric) -> None:
         counts = np.array(list(product(*map(_list_shares_of_total, given))))
         sums = np.zeros(len(counts))
         for column, total in zip(counts.T, given):
-            sums += _call_metric(metric, "term of class_sums", term, [column, np.full(len(column), total)])
-        found = _call_metric(metric, "score of class_sums", score, [sums, counts.sum(axis=1)], totals)
+            sums += _call_and_check_metric(metric, "term of class_sums", term, [column, np.full(len(column), total)])
+        found = _call_and_check_metric(metric, "score of class_sums", score, [sums, counts.sum(axis=1)], totals)
         due = metric.classes(counts, totals)
         for at in np.flatnonzero(~np.isclose(found, due, rtol=1e-9, atol=1e-9))[:1].tolist():
             raise AssertionError(
@@ -96,7 +96,7 @@ def _check_bound(metric: Metric) -> None:
             for parts in map(_list_shares_of_total, (pos, neg))
         ]
         ends = np.array([(*t, *f) for t, f in product(*ranges)]).T
-        found = _call_metric(metric, "bound", metric.bound, list(ends), pos, neg)
+        found = _call_and_check_metric(metric, "bound", metric.bound, list(ends), pos, neg)
         for tp_share, fp_share in product((0.0, 0.5, 1.0), repeat=2):
             tp = np.minimum(ends[0] + np.rint((ends[1] - ends[0]) * tp_share), ends[1])
             fp = np.minimum(ends[2] + np.rint((ends[3] - ends[2]) * fp_share), ends[3])
@@ -114,23 +114,25 @@ def _list_shares_of_total(total: float) -> list[float]:
 
 
 def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: list[str], *others: Any) -> None:
-    """Call a function of a metric as `_call_metric` does, and check that what it returns is finite, and for each
-    feature the same alone. Messages describe each feature as `shown` does."""
+    """Check that the function `what` of a metric returns finite scores, and for each feature the same score if others
+    are left out. The arguments are as for `_call_and_check_metric`; `shown` describes each feature for messages."""
     function = getattr(metric, what)
-    scores = _call_metric(metric, what, function, counts, *others)
+    scores = _call_and_check_metric(metric, what, function, counts, *others)
     about = f"{metric.name}: {what} of the metric"
     for i in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         raise AssertionError(
             f"{about} is {scores[i]:g} for {shown[i]}: return a finite number for all counts; take care of 0 / 0"
         )
     halves = zip(*(np.array_split(array, 2) for array in counts))
-    alone = [_call_metric(metric, what, function, list(half), *others) for half in halves]
+    alone = [_call_and_check_metric(metric, what, function, list(half), *others) for half in halves]
     assert np.allclose(np.concatenate(alone), scores, rtol=1e-9), (
         f"{about} depends on the other features: compute each score from its own counts"
     )
 
 
-def _call_metric(metric: Metric, what: str, function: Any, counts: list[np.ndarray], *others: Any) -> np.ndarray:
+def _call_and_check_metric(
+    metric: Metric, what: str, function: Any, counts: list[np.ndarray], *others: Any
+) -> np.ndarray:
     """Call a function of a metric, which messages call `what`, with arrays that it cannot change, and check the type of
     what it returns. The `counts` are arrays with an entry for each feature."""
     given = [array.copy() for array in counts]
@@ -143,5 +145,5 @@ def _call_metric(metric: Metric, what: str, function: Any, counts: list[np.ndarr
     except Exception as error:
         repair = "; work on copies" if "read-only" in str(error) else ""
         raise AssertionError(f"{metric.name}: {about} fails with {type(error).__name__}: {error}{repair}") from error
-    with raise_assertion_errors():
+    with convert_plugin_errors_to_assertions():
         return check_numbers(found, counts[0].shape[:1], about, metric)

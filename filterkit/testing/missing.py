@@ -17,7 +17,7 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
 
     A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
     """
-    holed = make_holes(data)
+    holed = copy_with_missing_values(data)
     X = data.in_form(False).X.copy()
     X[:, ::2] = np.nan
     for training in (data, holed, data.replace(X=X).in_form(data.sparse)):
@@ -30,7 +30,7 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
         except StageError:  # it refuses missing values
             continue
         if not stage.fills_missing:
-            _check_columns(stage, fitted.stages[0], holed, out)
+            _check_missing_values_stay_in_columns(stage, fitted.stages[0], holed, out)
         if not stage.reads_class and out.y is not None and holed.y is not None:
             before, after = (np.isnan(y) if y.dtype.kind == "f" else y < 0 for y in (holed.y, out.y))
             assert not (before & ~after).any(), (
@@ -74,7 +74,7 @@ def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
         for column in data.passthrough.columns:
             whole &= np.asarray(column.is_valid())
     others = set(data.schema.names) - {a.name for a in data.schema.features}  # texts and the class are no numbers
-    for column, origin in enumerate(_find_origins(fitted.stages[0], data, out)):
+    for column, origin in enumerate(_find_source_columns(fitted.stages[0], data, out)):
         if out.schema.features[column].name in others:
             continue
         expected = whole if origin is None else ~unknown[:, origin]
@@ -88,7 +88,7 @@ def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
             )
 
 
-def make_holes(data: Batch) -> Batch:
+def copy_with_missing_values(data: Batch) -> Batch:
     """Return a copy of the rows without a third of the values, all values of the last row, and every other class."""
     X = data.in_form(False).X.copy()
     rows, columns = np.indices(X.shape)
@@ -100,7 +100,7 @@ def make_holes(data: Batch) -> Batch:
     return data.replace(X=X, y=y).in_form(data.sparse)
 
 
-def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
+def _check_missing_values_stay_in_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
     """Check that no missing value becomes a number.
 
     If all columns have new names, check instead that a row without any value does not become a row of numbers.
@@ -108,7 +108,7 @@ def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> No
     X = out.in_form(False).X
     before, after = np.isnan(holed.in_form(False).X), np.isnan(X)
     declare = "or declare fills_missing = True if that is what the stage is for"
-    origins = _find_origins(fitted, holed, out)
+    origins = _find_source_columns(fitted, holed, out)
     for column, origin in enumerate(origins):
         for row in np.flatnonzero(before[:, origin] & ~after[:, column])[:1] if origin is not None else ():
             raise AssertionError(
@@ -123,7 +123,7 @@ def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> No
         )
 
 
-def _find_origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
+def _find_source_columns(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
     """Return for each column that a stage puts out the index of the incoming column that it comes from.
 
     A column stage says which. Of another stage it is the column of the same name; None if there is none.

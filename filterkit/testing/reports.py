@@ -14,8 +14,8 @@ from filterkit.formats.base import FileFormat
 from filterkit.stages.base import Stage
 from filterkit.testing import metrics, missing, stages
 from filterkit.testing.engines import ENGINE_CHECKS
-from filterkit.testing.findings import Findings, copy_batch_arrays, join_sample_names
-from filterkit.testing.formats import FORMAT_CHECKS, check_reading, write_rows
+from filterkit.testing.findings import Findings, copy_batch_arrays, format_sample_names
+from filterkit.testing.formats import FORMAT_CHECKS, check_reading, write_rows_to_bytes
 from filterkit.testing.subcommands import SUBCOMMAND_CHECKS, check_command_has_a_name, check_command_runs
 
 if TYPE_CHECKING:
@@ -151,9 +151,9 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
     for reason, several in report.findings.refusals.items():
         if later := [name for name in several if name not in names]:
             report.notes.append(
-                f"refuses later rows like those of {join_sample_names(later)}: {reason.removeprefix(own)}"
+                f"refuses later rows like those of {format_sample_names(later)}: {reason.removeprefix(own)}"
             )
-    if not report.findings and (idle := stages.list_idle_options(stage, samples.values())):
+    if not report.findings and (idle := stages.list_options_without_effect(stage, samples.values())):
         report.notes.append(f"note: other values of {', '.join(idle)} make no difference on any sample")
     refusals = f", {len(names)} of which it refuses" if names else ""
     report.checked = (
@@ -182,7 +182,7 @@ def report_format(
     refused = []
     for name, data in samples.items():
         with suppress(Exception):  # which the checks will find
-            refused += [name] * (write_rows(form, data) is None)
+            refused += [name] * (write_rows_to_bytes(form, data) is None)
     if len(refused) == len(samples):
         report.is_checked = False
         report.notes.append("nothing was checked, as it refuses every sample")

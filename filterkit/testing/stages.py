@@ -37,8 +37,8 @@ from filterkit.stages.options import (
     make_flag,
 )
 from filterkit.stages.selective import SelectiveStage
-from filterkit.testing.findings import copy_batch_arrays, locate_error, raise_assertion_errors
-from filterkit.testing.methods import check_methods, list_own_classes
+from filterkit.testing.findings import convert_plugin_errors_to_assertions, copy_batch_arrays, format_error_location
+from filterkit.testing.methods import check_method_names_and_arguments, list_classes_outside_filterkit
 
 
 def return_refusals(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch], StageError | None]:
@@ -49,15 +49,15 @@ def return_refusals(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, B
     """
 
     @wraps(check)
-    def checked(stage: Stage, data: Batch) -> StageError | None:
+    def check_and_return_refusal(stage: Stage, data: Batch) -> StageError | None:
         try:
-            with raise_assertion_errors():
+            with convert_plugin_errors_to_assertions():
                 check(stage, data)
         except StageError as error:
             return error
         return None
 
-    return checked
+    return check_and_return_refusal
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
@@ -99,7 +99,7 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
     """Check that the fitted stage, the training rows and the output are the same however rows are cut into batches."""
     all_at_once = fit_transform(stage, data)
-    together = None if all_at_once is None else _transform_all(all_at_once[0], [data])
+    together = None if all_at_once is None else _transform_batches(all_at_once[0], [data])
     for step in (1, 3):
         in_steps = fit_transform(stage, data, step)
         assert (in_steps is None) == (all_at_once is None), (
@@ -109,7 +109,7 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         if all_at_once is None or in_steps is None:
             continue
         fitted, training_in_steps = in_steps
-        parts = _transform_all(fitted, cut(data, step))
+        parts = _transform_batches(fitted, cut(data, step))
         assert (parts is None) == (together is None), (
             f"{stage.name} refuses to transform these rows in one block or in blocks of {step}, but not in both: "
             "decide for each row by itself"
@@ -124,7 +124,7 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         )
 
 
-def _transform_all(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
+def _transform_batches(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
     """Transform some batches, and join them; return None if the chain refuses one of them."""
     try:
         return concatenate([fitted.transform(batch) for batch in batches], fitted.schema)
@@ -220,7 +220,7 @@ def _have_same_training_rows(one: tuple[FittedChain, Batch] | None, other: tuple
     return (one is None) == (other is None) and (one is None or other is None or same(one[1], other[1]))
 
 
-def _take_columns(data: Batch, columns: np.ndarray) -> Batch:
+def _select_columns(data: Batch, columns: np.ndarray) -> Batch:
     """Return the rows with only the `columns` of X, int64 indices in ascending order."""
     return data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in columns.tolist()], columns),
@@ -234,7 +234,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
 
     Nominal attributes are left out, because their zero is their first label.
     """
-    data = _take_columns(data, np.flatnonzero(~data.schema.nominal))
+    data = _select_columns(data, np.flatnonzero(~data.schema.nominal))
     fitted = fit(stage, data)
     if fitted is None or not (data.schema.zero and fitted.schema.zero):
         return
@@ -382,7 +382,7 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
     if fitted is None or not data.schema.features:
         return
     try:
-        fitted.transform(_take_columns(data, np.arange(1, data.schema.width)))
+        fitted.transform(_select_columns(data, np.arange(1, data.schema.width)))
     except FilterkitError:
         return
     raise AssertionError(
@@ -399,8 +399,8 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     except PluginError:  # check_schema_is_what_comes_out reports it
         return
     except Exception as raised:
-        found = f"{type(raised).__name__}: {raised}{locate_error(raised)}"
-        raise AssertionError(f"{stage.name} fails with {found}; {_explain_repair(raised)}") from raised
+        found = f"{type(raised).__name__}: {raised}{format_error_location(raised)}"
+        raise AssertionError(f"{stage.name} fails with {found}; {_suggest_repair(raised)}") from raised
     if error is None:
         return
     one_line = error.message.strip() and "\n" not in error.message
@@ -410,7 +410,7 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     )
 
 
-def _explain_repair(error: Exception) -> str:
+def _suggest_repair(error: Exception) -> str:
     """Return the end of a message about an error that a stage has raised: what to do."""
     statistic = getattr(error, "obj", None)  # of an AttributeError: what lacks the attribute
     if isinstance(statistic, Statistic) and not isinstance(statistic, ContingencyTable):
@@ -433,7 +433,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     names = tuple(data.schema.features[column].name for column in left.tolist())
     confined = type(stage)(**get_option_values(stage) | {"except_": names})
     fitted = fit_transform(confined, data)
-    alone = fit_transform(stage, _take_columns(data, rest)) if len(rest) else None
+    alone = fit_transform(stage, _select_columns(data, rest)) if len(rest) else None
     if fitted is None or (alone is None and len(rest)):
         return
     given, out = data.in_form(False).X, fitted[1].in_form(False).X
@@ -456,7 +456,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 def check_options_come_back(stage: Stage) -> None:
     """Check that the stage can be made again from its options, as searches over options do, and from the words that
     describe it in a comment of the output."""
-    for kind in list_own_classes(type(stage)):
+    for kind in list_classes_outside_filterkit(type(stage)):
         assert "__init__" not in vars(kind), (
             f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
         )
@@ -482,7 +482,7 @@ def check_options_can_be_set(stage: Stage) -> None:
         for end, number in (("minimum", -1e9), ("maximum", 1e9)) if kind in (int, float) else ():
             limit = field.metadata[end]
             _accepts_value(stage, field, kind(number if limit is None else limit))
-    for field, given in vary_options(stage):
+    for field, given in iterate_option_variations(stage):
         made = type(stage)(**given)
         kept = get_option_values(made)
         assert kept == given, (
@@ -495,7 +495,7 @@ def check_options_can_be_set(stage: Stage) -> None:
         )
 
 
-def vary_options(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
+def iterate_option_variations(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
     """Yield each option that can have another value, and the values of all options with this other value.
 
     Raise AssertionError if a value is refused by an error that is not filterkit's.
@@ -516,14 +516,14 @@ def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
     except FilterkitError:
         return False
     except Exception as error:
-        found = f"{type(error).__name__}: {error}{locate_error(error)}"
+        found = f"{type(error).__name__}: {error}{format_error_location(error)}"
         raise AssertionError(
             f"{stage.name}: {field.name}={value!r} fails with {found}; raise a UsageError that says what is wrong"
         ) from error
     return True
 
 
-def list_idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
+def list_options_without_effect(stage: Stage, samples: Iterable[Batch]) -> list[str]:
     """List the flags of options that make no difference: with another value, the stage does the same on all samples.
     Only options that the plugin itself declares are tried."""
     left = {make_flag(field): given for field, given in _vary_own_options(stage)}
@@ -580,13 +580,13 @@ def check_help_is_there(stage: Stage) -> None:
 def check_methods_are_known(stage: Stage) -> None:
     """Check that no method or attribute of the stage has almost the name of one that filterkit uses, which would then
     be ignored; and that methods take the arguments that filterkit passes."""
-    check_methods(stage.name, type(stage))
+    check_method_names_and_arguments(stage.name, type(stage))
 
 
 def _vary_own_options(stage: Stage) -> list[tuple[Field[Any], dict[str, Any]]]:
-    """List what `vary_options` yields for those options that the plugin itself declares.
+    """List what `iterate_option_variations` yields for those options that the plugin itself declares.
 
     Options that name a file to be written are left out, because fitting would write it.
     """
-    own = {name for kind in list_own_classes(type(stage)) for name in vars(kind)}
-    return [each for each in vary_options(stage) if each[0].name in own and not each[0].metadata["output"]]
+    own = {name for kind in list_classes_outside_filterkit(type(stage)) for name in vars(kind)}
+    return [each for each in iterate_option_variations(stage) if each[0].name in own and not each[0].metadata["output"]]

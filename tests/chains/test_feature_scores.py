@@ -14,7 +14,7 @@ from command import output, refusal
 import filterkit
 from filterkit import StageError, UsageError
 from filterkit.cli.subcommands.scores import tabulate_scores
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 
@@ -50,7 +50,7 @@ def test_a_nominal_feature_has_a_label_in_place_of_a_threshold():
 
 def test_scores_equal_those_that_stages_leave():
     batch = columns(sample("fortunes"), np.arange(0, 2011, 40))
-    names = sorted(registry().metrics)
+    names = sorted(get_registry().metrics)
     table = filterkit.scores(batch, names).to_pydict()
     for name in names:
         schema = filterkit.chain(f"{name} --score-only").fit(batch).schema

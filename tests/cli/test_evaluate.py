@@ -493,12 +493,12 @@ def test_measures_may_be_in_any_case(command):
 
 
 def test_of_very_many_classes_a_table_has_no_column_for_each():
-    from filterkit.cli.subcommands.results import MOST_SHOWN, compute_rates, tabulate_rates
+    from filterkit.cli.subcommands.results import MOST_SHOWN, compute_rates_by_class, tabulate_class_rates
     from filterkit.evaluation.confusion import PredictionCounts
 
     for number in (MOST_SHOWN, MOST_SHOWN + 1):
         values = [f"c{i:02}" for i in range(number)]
         counts = PredictionCounts(values, {(values[i], values[i // 2]): 1.0 for i in range(number)})
-        head, first, *_ = tabulate_rates("kind", compute_rates(counts))
+        head, first, *_ = tabulate_class_rates("kind", compute_rates_by_class(counts))
         assert ("as c00" in head) == (number == MOST_SHOWN)
         assert first.split()[:5] == ["c00", "0.500", "1.000", "0.667", "1"]

@@ -13,7 +13,7 @@ import click
 import pytest
 from command import files, output, quick_python, refusal, run, run_anew, shell, start, wait_for
 
-from filterkit.cli.main import command
+from filterkit.cli.main import run_chain_or_subcommand as command
 
 IRIS = Path("../iris.arff")
 PLUGIN = '''

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import output, quick, refusal, run_anew
 
-from filterkit.cli.shell.printing import align_rows, measure_width, shorten
+from filterkit.cli.shell.printing import count_terminal_columns, format_table_lines, shorten
 
 
 def found(line):
@@ -81,8 +81,14 @@ def test_texts_are_harmless_and_whole():
 
 def test_columns_hold_wide_characters():
     rows = [["name", "n"], ["日本", "1"], ["e\u0301", "10"], ["😀", "3"], ["\x1b[1m", "4"]]
-    assert align_rows(rows, {0}) == ["name      n", "日本      1", "e\u0301        10", "😀        3", "\\x1b[1m   4"]
-    assert [measure_width(shorten("日本語日本語", width)) for width in (3, 4, 5, 12)] == [3, 3, 5, 12]
+    assert format_table_lines(rows, {0}) == [
+        "name      n",
+        "日本      1",
+        "e\u0301        10",
+        "😀        3",
+        "\\x1b[1m   4",
+    ]
+    assert [count_terminal_columns(shorten("日本語日本語", width)) for width in (3, 4, 5, 12)] == [3, 3, 5, 12]
     assert shorten("日本語日本語", 12) == "日本語日本語" and shorten("abc", 2) == "a…"
 
 

@@ -19,9 +19,9 @@ from command import quick, run_anew, stdout_of
 
 from filterkit import Attribute
 from filterkit.cli.shell import completion
-from filterkit.cli.shell.shells import split_line
+from filterkit.cli.shell.shells import parse_shell_line
 from filterkit.formats.base import FileFormat, Opening, Table
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 pytestmark = pytest.mark.posix
 
@@ -189,7 +189,7 @@ def test_words_are_completed_in_shells(terminal, line, words):
 def test_words_are_completed(tables, line, found, monkeypatch):
     monkeypatch.chdir(tables)
     *before, begun = shlex.split(line)
-    completed = completion.find_completions(before, begun, [], registry()).words
+    completed = completion.find_completions(before, begun, [], get_registry()).words
     assert [word.text for word in completed] == ([found] if found else [])
 
 
@@ -230,7 +230,7 @@ def test_the_class_is_one_of_the_input_behind_the_cursor(terminal):
     ],
 )
 def test_a_line_is_divided_as_a_shell_does(line, words, begun, replaced):
-    at = split_line(line, "=:'\"")
+    at = parse_shell_line(line, "=:'\"")
     assert (at.words, at.begun, at.replaced) == (words, begun, replaced)
 
 
@@ -243,8 +243,8 @@ def test_names_that_take_long_to_find_are_not_waited_for(monkeypatch):
             return Table("slow", [Attribute("a")])
 
     monkeypatch.setattr(completion, "_PATIENCE", 0.01)
-    assert completion._read_attributes_in_time(Slow(), Opening("x.slow")) == []
+    assert completion._read_attributes_with_timeout(Slow(), Opening("x.slow")) == []
     monkeypatch.setattr(completion, "_PATIENCE", 60)
     go_on.set()
-    assert [each.name for each in completion._read_attributes_in_time(Slow(), Opening("x.slow"))] == ["a"]
-    assert completion._read_attributes_in_time(Slow(), Opening("x.slow.gz")) == []
+    assert [each.name for each in completion._read_attributes_with_timeout(Slow(), Opening("x.slow"))] == ["a"]
+    assert completion._read_attributes_with_timeout(Slow(), Opening("x.slow.gz")) == []

@@ -10,8 +10,9 @@ import pytest
 from command import output, refusal, run
 
 from filterkit.cli import main
-from filterkit.cli.main import command, run_command_line
-from filterkit.plugin.registry import OWN, registry
+from filterkit.cli.main import run_chain_or_subcommand as command
+from filterkit.cli.main import run_command_line
+from filterkit.plugin.registry import OWN, get_registry
 
 PLUGIN = '''
 import click
@@ -80,7 +81,7 @@ def example(option):
 
 
 OPTIONS = [option for option in command.params if isinstance(option, click.Option) and option.expose_value]
-SUBCOMMANDS = {name: registry().subcommands[name] for name in OWN["subcommand"]}
+SUBCOMMANDS = {name: get_registry().subcommands[name] for name in OWN["subcommand"]}
 NAMES = [
     "info",
     "stages",

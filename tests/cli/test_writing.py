@@ -7,7 +7,7 @@ from content import open_reader
 import filterkit
 from filterkit.arff.form import Arff
 from filterkit.chains import rows as chain_rows
-from filterkit.cli.inputs import transform_later_rows
+from filterkit.cli.inputs import transform_new_rows
 from filterkit.cli.options import FitOptions
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import concatenate, itself
@@ -22,7 +22,7 @@ def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeyp
     fitted = filterkit.chain("shape l2").fit(filterkit.read(PATH))
     with open_reader(Arff(), PATH) as reader:
         alignment, options = Alignment(reader.schema, fitted.incoming), FitOptions(memory=1 << 30, progress=False)
-        rows = transform_later_rows(reader, alignment, fitted, LocalEngine(jobs), options)
+        rows = transform_new_rows(reader, alignment, fitted, LocalEngine(jobs), options)
         batches = list(rows.map(itself, last=True))
     assert len(batches) > 5
     assert max(len(batch.csr.data) for batch in batches) < 80

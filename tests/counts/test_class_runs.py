@@ -12,7 +12,7 @@ from filterkit.counts.scoring import one_against_rest, score_columns, scoring_by
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds
 from filterkit.plugin import find_metric
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 
 def table_of(batch):
@@ -142,6 +142,6 @@ def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
     assert scoring_bytes(numbers, by_labels) < numbers.working_bytes / 4
 
 
-@pytest.mark.parametrize("name", registry().metrics)
+@pytest.mark.parametrize("name", get_registry().metrics)
 def test_the_best_of_a_range_of_fp_is_at_its_ends_where_a_metric_says_so(name):
     testing.check_scores_are_numbers(Chain.parse(name).stages[0])

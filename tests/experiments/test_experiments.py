@@ -10,7 +10,7 @@ import pytest
 from agreement import columns, sample, transformed
 
 import filterkit
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 pytestmark = pytest.mark.separate
 
@@ -54,7 +54,7 @@ def lab(monkeypatch):
     for name in ("lab", "advice", *SMALL):
         monkeypatch.delitem(sys.modules, name, raising=False)
     yield importlib.import_module("lab")
-    registry.cache_clear()  # of the plugins of an experiment
+    get_registry.cache_clear()  # of the plugins of an experiment
 
 
 def write_reuters(folder, train, test):
@@ -122,7 +122,7 @@ def model(batch, c):
 
 @pytest.mark.parametrize(("stage", "costs"), [("svm-uncrossed", "0.1,1"), ("svm-halved", "1"), ("svm-halved", "0.1,1")])
 def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores_or_on_those_of_halves(lab, stage, costs):
-    registry().add_file(str(ROOT / "experiments/sigmoids.py"))
+    get_registry().load_plugin_file(str(ROOT / "experiments/sigmoids.py"))
     batch = sample("iris", positive="virginica")
     truth = batch.labels() == "virginica"
     chosen = model(batch, costs)

@@ -12,7 +12,7 @@ from filterkit.data.batch import concatenate, itself, same
 from filterkit.engines.local import LocalEngine
 from filterkit.files.stretches import Stretch
 from filterkit.plugin.formats import find_format
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 
 class Workers(plugin.LocalEngine):
@@ -41,12 +41,12 @@ class Workers(plugin.LocalEngine):
 
 
 def opened(path, kind, **options):
-    return open_reader(find_format(kind, registry().formats, ""), str(path), **options)
+    return open_reader(find_format(kind, get_registry().formats, ""), str(path), **options)
 
 
 def read(path, kind, engine, **options):
     """The rows, or the error."""
-    return outcome(path, engine, find_format(kind, registry().formats, ""), **options)
+    return outcome(path, engine, find_format(kind, get_registry().formats, ""), **options)
 
 
 def csv(rows, quoted=0.0):

@@ -7,7 +7,7 @@ from agreement import sample
 from cases import rows
 
 import filterkit
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.testing import FORMAT_CHECKS
 from filterkit.testing import sample as sample_of_kit
 
@@ -19,12 +19,12 @@ NAMES = ("all-kinds", "all-kinds-sparse", "dense-three-classes", "multi-label", 
 def test_a_format_conforms(word):
     for check in FORMAT_CHECKS:
         for name in NAMES:
-            check(registry().formats[word](), sample_of_kit(name))
+            check(get_registry().formats[word](), sample_of_kit(name))
 
 
 def test_every_format_is_in_the_table_of_the_page():
     page = (SAMPLES_FOLDER.parent / "docs/formats.md").read_text(encoding="utf-8")
-    for word, kind in registry().formats.items():
+    for word, kind in get_registry().formats.items():
         if word[0] not in "./" and isinstance(kind, type):
             row = next(line for line in page.splitlines() if f"| `{word}` |" in line)
             assert all(ending == "/" or f"`{ending}`" in row for ending in kind.endings)

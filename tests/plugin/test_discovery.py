@@ -7,7 +7,7 @@ from importlib import metadata
 import pytest
 from command import run_anew
 
-from filterkit.plugin.discovery import Installed, list_installed
+from filterkit.plugin.discovery import Installed, list_installed_plugins
 from filterkit.plugin.registry import _import_entry_point
 
 
@@ -54,7 +54,7 @@ wrapper = pack.wrapper
 cat = pack.cat
 """
     install(folder, "some-plugins", points, "2.0rc1")
-    assert list_installed() == [
+    assert list_installed_plugins() == [
         Installed("files", "pack.files", "some-plugins 2.0rc1", (("format", ".kv"), ("format", "kv"), ("stage", ";"))),
         Installed("plugin", "pack.more:plugin", "some-plugins 2.0rc1", (("stage", "b"),)),
         Installed("wrapper", "pack.wrapper", "some-plugins 2.0rc1", (), True),
@@ -64,14 +64,14 @@ cat = pack.cat
 def test_a_module_in_the_group_for_anything_may_list_names_as_well(folder):
     """So that a package works with the versions of filterkit before there were other groups."""
     install(folder, "one", "[filterkit.stages]\nmine = my_module\n[filterkit]\nown = my_module\n")
-    assert list_installed() == [ONE._replace(name="own", is_open=True)]
+    assert list_installed_plugins() == [ONE._replace(name="own", is_open=True)]
 
 
 def test_a_plugin_of_two_distributions_is_listed_once(folder):
     """This happens if a package was renamed and installed again but never removed under its old name."""
     install(folder, "one", POINTS)
     install(folder, "arff-one", POINTS)
-    assert list_installed() == [ONE._replace(origin="arff-one 1.0")]
+    assert list_installed_plugins() == [ONE._replace(origin="arff-one 1.0")]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_first_distribution_of_a_name_counts(path, found, folder, monkeypatc
     install(folder / "b", "one", "[filterkit.stages]\nother = my_module\n", "3.0", end="egg-info")
     install(folder / "0", "one", "[console_scripts]\n", "4.0")
     monkeypatch.setattr(sys, "path", [str(folder / name) for name in path])
-    assert list_installed() == found
+    assert list_installed_plugins() == found
 
 
 def test_packages_in_zip_archives_are_found(folder, monkeypatch):
@@ -98,7 +98,7 @@ def test_packages_in_zip_archives_are_found(folder, monkeypatch):
             file.writestr(f"one-1.0.dist-info/{name}", text)
         file.writestr("my_module.py", "")
     monkeypatch.setattr(sys, "path", [str(archive)])
-    assert list_installed() == [ONE]
+    assert list_installed_plugins() == [ONE]
 
 
 def test_what_is_no_folder_of_packages_is_passed_over(folder, monkeypatch):
@@ -108,14 +108,14 @@ def test_what_is_no_folder_of_packages_is_passed_over(folder, monkeypatch):
     (folder / "odd-1.dist-info").mkdir()
     (folder / "odd-1.dist-info" / "entry_points.txt").write_bytes(b"[filterkit.stages]\n\xff\xfe\nno point\nmine = odd")
     monkeypatch.setattr(sys, "path", [str(folder / "nothing"), str(folder / "text"), str(folder)])
-    assert list_installed() == [Installed("odd", "odd", "odd-1.dist-info", (("stage", "mine"),))]
+    assert list_installed_plugins() == [Installed("odd", "odd", "odd-1.dist-info", (("stage", "mine"),))]
 
 
 def test_the_current_folder_counts_where_python_imports_from_it(folder, monkeypatch):
     install(folder, "one", POINTS)
     monkeypatch.setattr(sys, "path", [""])
     monkeypatch.chdir(folder)
-    assert list_installed() == [ONE]
+    assert list_installed_plugins() == [ONE]
 
 
 def test_python_finds_the_same_entry_points_here():
@@ -125,7 +125,7 @@ def test_python_finds_the_same_entry_points_here():
         for point in distribution.entry_points
         if point.group.startswith("filterkit.")
     }
-    assert known and known == {(*each, point.value) for point in list_installed() for each in point.listed}
+    assert known and known == {(*each, point.value) for point in list_installed_plugins() for each in point.listed}
 
 
 def test_a_folder_in_pythonpath_counts(folder):

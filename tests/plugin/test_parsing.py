@@ -6,7 +6,7 @@ import click
 import pytest
 
 from filterkit import FilterkitError, RowStage, UsageError, option
-from filterkit.plugin.parsing import make_stage_command, parse_stages, read_stages
+from filterkit.plugin.parsing import make_stage_command, parse_stages, read_stages_file
 from filterkit.plugin.registry import Registry
 
 
@@ -139,7 +139,7 @@ def test_help_among_the_words_shows_the_help_of_the_stage(known, capsys):
 def test_a_file_has_one_stage_a_line_with_comments(known, tmp_path):
     path = tmp_path / "chain"
     path.write_text("mark --size 2  # large\n\n# nothing\nplace 'a b'\n")
-    mark, place = read_stages(str(path), known)
+    mark, place = read_stages_file(str(path), known)
     assert (mark.size, place.path) == (2.0, "a b")
 
 
@@ -155,13 +155,13 @@ def test_a_mistake_in_a_file_names_the_line(text, message, known, tmp_path):
     path = tmp_path / "chain"
     path.write_bytes(text)
     with pytest.raises(UsageError) as caught:
-        read_stages(str(path), known)
+        read_stages_file(str(path), known)
     assert str(path) in str(caught.value) and message in str(caught.value)
 
 
 def test_a_missing_chain_file_is_reported(known, tmp_path):
     with pytest.raises(UsageError, match=r"--chain .*none: No such file") as caught:
-        read_stages(str(tmp_path / "none"), known)
+        read_stages_file(str(tmp_path / "none"), known)
     assert isinstance(caught.value, FilterkitError) and isinstance(caught.value, FileNotFoundError)
 
 

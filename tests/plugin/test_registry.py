@@ -59,7 +59,7 @@ def found(monkeypatch):
             return found
 
         listed = [Installed(name, f"of.{name}", f"{name} 1.0", (), True) for name in modules]
-        monkeypatch.setattr("filterkit.plugin.registry.list_installed", lambda: listed)
+        monkeypatch.setattr("filterkit.plugin.registry.list_installed_plugins", lambda: listed)
         monkeypatch.setattr("filterkit.plugin.registry._import_entry_point", load)
         registry = Registry()
         registry.add_installed_plugins()
@@ -106,7 +106,7 @@ def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, 
     from filterkit.cli import main
 
     broken = found(bad=ImportError("no x"), plus=module(Plus))
-    monkeypatch.setattr(main, "registry", lambda: broken)
+    monkeypatch.setattr(main, "get_registry", lambda: broken)
     assert main.run_command_line(["stages"]) == 0
     out, err = capsys.readouterr()
     assert "plus  Add one." in out
@@ -274,7 +274,7 @@ def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(packages):
     assert "three" not in registry.stages and ".two" not in registry.formats and "two" not in registry.subcommands
     assert packages.loaded() == []
     assert find_stage(registry, "two") is registry.stages["two"] is sys.modules["lazy_two"].Two
-    assert registry.find_origin("two") == "lazy_two of some-plugins 1.0"
+    assert registry.describe_stage_origin("two") == "lazy_two of some-plugins 1.0"
     assert [*registry.engines] == ["local", "processes"]
     assert packages.loaded() == ["lazy_two"]
     # The order is the same as if all had been loaded at once.
@@ -387,7 +387,7 @@ def test_all_plugins_are_loaded_before_that_of_a_file(packages, tmp_path):
     """Its wrapper applies to itself alone."""
     (tmp_path / "wrapper.py").write_text(WRAPPER)
     registry, _ = packages.start()
-    registry.add_file(str(tmp_path / "wrapper.py"))
+    registry.load_plugin_file(str(tmp_path / "wrapper.py"))
     assert sorted(registry.stages) == ["one", "two"]
 
 
@@ -409,7 +409,9 @@ def test_a_file_that_is_given_twice_is_loaded_once(tmp_path, monkeypatch):
     path = stage_file(tmp_path / "my.py", "mine")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link.py").symlink_to(path)
-    assert registry.add_file(path) is registry.add_file("./my.py") is registry.add_file("link.py")
+    assert (
+        registry.load_plugin_file(path) is registry.load_plugin_file("./my.py") is registry.load_plugin_file("link.py")
+    )
     assert [*registry.stages] == ["mine"] and registry.files == [path]
 
 
@@ -417,27 +419,27 @@ def test_what_a_file_prints_as_it_is_loaded_goes_to_standard_error(tmp_path, cap
     stage_file(tmp_path / "loud.py", "loud")
     with open(tmp_path / "loud.py", "a") as file:
         file.write("print('loaded')\n")
-    Registry().add_file(str(tmp_path / "loud.py"))
+    Registry().load_plugin_file(str(tmp_path / "loud.py"))
     assert capsys.readouterr() == ("", "loaded\n")
 
 
 def test_files_of_one_name_in_two_folders_are_two_plugins(tmp_path):
     registry = Registry()
-    one, two = (registry.add_file(stage_file(tmp_path / name / "my.py", name)) for name in ("one", "two"))
+    one, two = (registry.load_plugin_file(stage_file(tmp_path / name / "my.py", name)) for name in ("one", "two"))
     assert [*registry.stages] == ["one", "two"] and [one.name, two.name] == ["my", "my"]
     assert one.stages[0].__module__ != two.stages[0].__module__
 
 
 def test_a_file_that_is_refused_changes_nothing(tmp_path):
     registry = Registry()
-    registry.add_file(stage_file(tmp_path / "one.py", "mine"))
+    registry.load_plugin_file(stage_file(tmp_path / "one.py", "mine"))
     other = stage_file(tmp_path / "two.py", "mine")
     with pytest.raises(PluginError, match=r"two plugins claim the stage 'mine': .*; load only one of these files"):
-        registry.add_file(other)
+        registry.load_plugin_file(other)
     assert find_stage(registry, "mine").name == "mine" and [plugin.name for plugin in registry.plugins] == ["one"]
     assert "filterkit_plugin_file_two" not in sys.modules
     stage_file(tmp_path / "two.py", "other")  # mended, it is loaded
-    registry.add_file(other)
+    registry.load_plugin_file(other)
     assert [*registry.stages] == ["mine", "other"]
 
 
@@ -459,14 +461,14 @@ def test_a_hook_that_is_misspelt_or_not_marked_gets_a_suggestion(hook, marked, s
     text = lazy_module("one").replace("filterkit_stages", hook)
     (tmp_path / "my.py").write_text(text if marked else text.replace("@hookimpl\n", ""))
     with pytest.raises(PluginError, match=said):
-        Registry().add_file(str(tmp_path / "my.py"))
+        Registry().load_plugin_file(str(tmp_path / "my.py"))
 
 
 @pytest.mark.parametrize("name", ["filterkit_version", "stages"])
 def test_a_function_of_another_name_is_no_hook(name, tmp_path):
     text = lazy_module("one").replace("@hookimpl\n", "").replace("filterkit_stages", name)
     (tmp_path / "my.py").write_text(text)
-    assert Registry().add_file(str(tmp_path / "my.py")).stages == []
+    assert Registry().load_plugin_file(str(tmp_path / "my.py")).stages == []
 
 
 MISTAKES = """
@@ -528,5 +530,5 @@ def test_a_hook_that_gives_something_else_is_told_what_to_give(hook, given, said
     text = MISTAKES.replace("HOOK", hook).replace("GIVEN", given)
     (tmp_path / "my.py").write_text(text)
     with pytest.raises(PluginError, match=said) as caught:
-        Registry().add_file(str(tmp_path / "my.py"))
+        Registry().load_plugin_file(str(tmp_path / "my.py"))
     assert "\n" not in str(caught.value)

@@ -18,8 +18,8 @@ from command import output, python_output, refusal, run, start
 
 import filterkit
 from filterkit import Attribute, FilterkitError, UsageError, testing
-from filterkit.plugin.registry import registry
-from filterkit.testing.formats import _make_class_an_attribute, compare_rows
+from filterkit.plugin.registry import get_registry
+from filterkit.testing.formats import _make_class_an_attribute, check_rows_are_equal
 
 IRIS = str(Path(__file__).parents[2] / "arff_samples" / "iris.arff")
 PEOPLE = """name,age,"city, town",when,kind
@@ -234,7 +234,7 @@ def test_what_is_written_is_read_again(form, tmp_path):
     data = sample("mixed")
     filterkit.write(data, tmp_path / "x.csv", format=form)
     back = filterkit.read(tmp_path / "x.csv", class_="none", format=form)
-    compare_rows(registry().formats["csv"](), _make_class_an_attribute(data), back)
+    check_rows_are_equal(get_registry().formats["csv"](), _make_class_an_attribute(data), back)
 
 
 def test_pandas_reads_the_same_values(tmp_path):

@@ -16,9 +16,9 @@ from filterkit.counts import scoring
 from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.table import ContingencyTable
 from filterkit.plugin import Thresholds, score_columns
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
-METRICS = {name: metric for name, metric in registry().metrics.items() if metric.by_table is None}
+METRICS = {name: metric for name, metric in get_registry().metrics.items() if metric.by_table is None}
 COUNTED = sorted(set(METRICS) - {"rand"})
 
 

@@ -5,14 +5,14 @@ import pytest
 from agreement import dense, sample, sparsely
 
 import filterkit
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 from filterkit.stages.metric_scaling import ScalingOptions
 
-SCORERS = sorted(name for name, stage in registry().stages.items() if issubclass(stage, ScalingOptions))
+SCORERS = sorted(name for name, stage in get_registry().stages.items() if issubclass(stage, ScalingOptions))
 
 
 def test_every_stage_that_scales_by_a_score_is_meant():
-    assert sorted(name for name, stage in registry().stages.items() if stage.group == "Scale by a score") == SCORERS
+    assert sorted(name for name, stage in get_registry().stages.items() if stage.group == "Scale by a score") == SCORERS
     assert len(SCORERS) > 20
 
 

@@ -17,7 +17,7 @@ from filterkit.engines.processes import ProcessEngine
 from filterkit.plugin import PAUSE, ClassSums, LocalEngine, Moments, SelectiveStage, Summary, map_numbers, quantiles
 from filterkit.stages.metric_scaling import make_metric_stage
 from filterkit.testing import SAMPLES, sample
-from filterkit.testing.stages import list_idle_options
+from filterkit.testing.stages import list_options_without_effect
 
 # ---- stages --------------------------------------------------------------------------------------
 
@@ -530,7 +530,7 @@ def test_no_check_writes_a_file_of_another_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     writing = stage(RowStage, path=option(os.devnull, "Where to.", output=True), transform=transform)
     lines, _ = findings(writing)
-    assert lines == [] == list_idle_options(writing, [sample("one-row")]) == list(tmp_path.iterdir())
+    assert lines == [] == list_options_without_effect(writing, [sample("one-row")]) == list(tmp_path.iterdir())
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")

@@ -9,7 +9,7 @@ from agreement import sample
 
 import filterkit
 from filterkit import testing
-from filterkit.plugin.registry import registry
+from filterkit.plugin.registry import get_registry
 
 # What stages refuse: samples without one nominal class, without enough rows to learn from, with missing values, ...
 NO_CLASS = "multi-label no-class"
@@ -220,7 +220,7 @@ def check(checks, stage, data):
 
 def test_every_stage_is_in_the_list():
     names = {stage_of(text).name for text in STAGES}
-    assert names | set(registry().metrics) == set(registry().stages)
+    assert names | set(get_registry().metrics) == set(get_registry().stages)
 
 
 @pytest.mark.parametrize("text", STAGES)

@@ -32,7 +32,7 @@ _PATIENCE = 1.0  # seconds for which names of attributes are looked for
 _FILES = {"FILE", "PATH", "IN", "OUT", "INPUT", "DATA", "RESULTS"}  # by which help names a value that is a file
 
 
-class Word(NamedTuple):
+class Completion(NamedTuple):
     """A word that may stand at the cursor.
 
     Attributes
@@ -47,10 +47,10 @@ class Word(NamedTuple):
     is_open: bool = False
 
 
-class Answer(NamedTuple):
+class Completions(NamedTuple):
     """The words that may stand at the cursor, and whether the name of a file may, too."""
 
-    words: list[Word]
+    words: list[Completion]
     is_file: bool = False
 
 
@@ -69,11 +69,11 @@ class _RootCommand(click.Group):
         found: click.Command | None = ctx.obj.subcommands.get(cmd_name)
         if found is None:
             return _ChainCommand(chain=True)
-        others = [each for each in found.params if not {"STAGE", "OPTIONS"} <= {*_list_metavars(each)}]
+        others = [each for each in found.params if not {"STAGE", "OPTIONS"} <= {*_split_metavar_into_words(each)}]
         return found if others == found.params else _ChainCommand(chain=True, params=others)
 
 
-def find_completions(words: list[str], begun: str, after: list[str], known: Registry) -> Answer:
+def find_completions(words: list[str], begun: str, after: list[str], known: Registry) -> Completions:
     """Find the words that may stand at the cursor of a command line.
 
     Parameters
@@ -83,10 +83,10 @@ def find_completions(words: list[str], begun: str, after: list[str], known: Regi
     after : the words after it, which may name the input.
     known : all plugins, and filterkit's own subcommands. Plugins that the words name with ``--plugin`` are not loaded.
     """
-    from filterkit.cli.main import command
+    from filterkit.cli.main import run_chain_or_subcommand
 
-    options = [each for each in command.params if isinstance(each, click.Option)]
-    root = _RootCommand(params=options, context_settings=command.context_settings)
+    options = [each for each in run_chain_or_subcommand.params if isinstance(each, click.Option)]
+    root = _RootCommand(params=options, context_settings=run_chain_or_subcommand.context_settings)
     context = click.Context(root, allow_interspersed_args=False, resilient_parsing=True)
     _, rest, _ = root.make_parser(context).parse_args([*words])
     if rest and rest[0] not in known.subcommands:
@@ -100,7 +100,7 @@ def find_completions(words: list[str], begun: str, after: list[str], known: Regi
 
 def _complete_in_group(
     group: click.Group, words: list[str], begun: str, after: list[str], settings: dict[str, Any]
-) -> Answer:
+) -> Completions:
     """Find the words that may stand at the cursor, as `find_completions` does, by a click group with these settings."""
     passed = [*words]
     context = _resolve_context(group, settings, "filterkit", words)
@@ -111,13 +111,13 @@ def _complete_in_group(
     if isinstance(due, click.Parameter):
         found = _complete_value(due, context, value, _resolve_context(group, settings, "filterkit", words + after))
     else:
-        found = _complete_name(context, value) if value == begun else Answer([])
+        found = _complete_stage_subcommand_or_option(context, value) if value == begun else Completions([])
     start = begun.removesuffix(value)  # a flag and =
     full = [word._replace(text=start + word.text) for word in found.words]
     return found._replace(words=[word for word in full if word.text.startswith(begun) and word.text.isprintable()])
 
 
-def _complete_name(context: click.Context, begun: str) -> Answer:
+def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> Completions:
     """Complete the name of a stage, a subcommand or an option; click knows which options are given already."""
     from filterkit.cli.main import SUBCOMMANDS, find_plugin_subcommands
 
@@ -125,65 +125,65 @@ def _complete_name(context: click.Context, begun: str) -> Answer:
     groups = [each.command for each in (context, context.parent) if each is not None]
     words, is_file = [], False
     if any(isinstance(each, _ChainCommand) for each in groups):
-        words = _make_stage_words(known)
+        words = _list_stages_as_words(known)
         root = context.find_root()
         if isinstance(root.command, _RootCommand) and begun.startswith("-"):  # whose options may follow a chain
-            words += _convert_completion_items(root.command.shell_complete(root, begun))
+            words += _convert_items_to_words(root.command.shell_complete(root, begun))
         begun = begun or "-"  # options may follow, too
     elif isinstance(context.command, _RootCommand) and not begun.startswith("-"):
         helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_plugin_subcommands(known).items()}
-        words, is_file = [Word(name, _take_first_sentence(text)) for name, text in helps.items()], True
+        words, is_file = [Completion(name, _shorten_to_first_sentence(text)) for name, text in helps.items()], True
     # The options that are not given yet and, of a group that is not filterkit's, its commands.
     found = context.command.shell_complete(context, begun)
-    plain = _convert_completion_items(found)
-    return Answer([*words, *plain], is_file or len(plain) < len(found))
+    plain = _convert_items_to_words(found)
+    return Completions([*words, *plain], is_file or len(plain) < len(found))
 
 
-def _convert_completion_items(items: list[CompletionItem]) -> list[Word]:
+def _convert_items_to_words(items: list[CompletionItem]) -> list[Completion]:
     """Convert click's items that are texts to words; after one that ends in ``=`` more follows."""
     plain = [(str(each.value), each.help) for each in items if each.type == "plain"]
-    return [Word(text, _take_first_sentence(about), text.endswith("=")) for text, about in plain]
+    return [Completion(text, _shorten_to_first_sentence(about), text.endswith("=")) for text, about in plain]
 
 
-def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Answer:
+def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Completions:
     """Complete a value, of which `begun` is there, by what click knows of its option or argument, such as choices, and
     by what help calls it. `context` is what is before it; `line` is the context of all words, which may name the
     input.
     """
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
-    words = _convert_completion_items(found)
+    words = _convert_items_to_words(found)
     is_file = len(words) < len(found)
-    for metavar in _list_metavars(param):
+    for metavar in _split_metavar_into_words(param):
         is_file = is_file or metavar in _FILES
         match metavar:
             case "STAGE":
-                words += _make_stage_words(known)
+                words += _list_stages_as_words(known)
             case "METRIC":
-                words += (word for word in _make_stage_words(known) if word.text in known.metrics)
+                words += (word for word in _list_stages_as_words(known) if word.text in known.metrics)
             case "STAGES":
                 words += _complete_chain(begun, line)
             case "ENGINE":
-                words += map(Word, known.engines)
+                words += map(Completion, known.engines)
             case "PLUGIN":
-                words += (Word(plugin.name, plugin.origin) for plugin in known.plugins)
+                words += (Completion(plugin.name, plugin.origin) for plugin in known.plugins)
             case "FORMAT":
                 words += _complete_format(known, begun)
             case "ATTRIBUTE":
-                words += (Word(attribute.name, attribute.kind) for attribute in _read_attributes(line))
+                words += (Completion(attribute.name, attribute.kind) for attribute in _read_input_attributes(line))
             case "VALUE":
-                chosen = _find_given_value(line, "class_") or _find_given_value(line, "classes")
-                attributes = _read_attributes(line)
+                chosen = _find_option_value(line, "class_") or _find_option_value(line, "classes")
+                attributes = _read_input_attributes(line)
                 target = [each for each in attributes if each.name == chosen] if chosen else attributes[-1:]
-                words += (Word(value) for each in target if each.kind == "nominal" for value in each.values)
-    return Answer(words, is_file)
+                words += (Completion(value) for each in target if each.kind == "nominal" for value in each.values)
+    return Completions(words, is_file)
 
 
-def _make_stage_words(known: Registry) -> list[Word]:
-    return [Word(name, _take_first_sentence(stage.summary())) for name, stage in known.stages.items()]
+def _list_stages_as_words(known: Registry) -> list[Completion]:
+    return [Completion(name, _shorten_to_first_sentence(stage.summary())) for name, stage in known.stages.items()]
 
 
-def _complete_chain(begun: str, line: click.Context) -> Iterator[Word]:
+def _complete_chain(begun: str, line: click.Context) -> Iterator[Completion]:
     """Complete a chain that is one value, perhaps with a name before it."""
     name = re.match(r"\s*[^\s:]*:\s*|", begun)
     before, word = re.split(r"(?=\S*\Z)", begun[name.end() if name else 0 :], maxsplit=1)
@@ -195,21 +195,21 @@ def _complete_chain(begun: str, line: click.Context) -> Iterator[Word]:
                 yield found._replace(text=f"{begun.removesuffix(word)}{found.text}")
 
 
-def _complete_format(known: Registry, begun: str) -> Iterator[Word]:
+def _complete_format(known: Registry, begun: str) -> Iterator[Completion]:
     """List the names of all formats or, after a colon, the options of one; whoever calls it compares with `begun`."""
     from filterkit.stages.options import describe_options
 
     kinds: dict[str, Any] = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
     name, colon, options = begun.partition(":")
     if not colon:
-        yield from (Word(each, kind.title) for each, kind in kinds.items())
+        yield from (Completion(each, kind.title) for each, kind in kinds.items())
     elif name in kinds:
         before = f"{name}:{options[: options.rfind(',') + 1]}"
         for option in describe_options(kinds[name]):
-            yield Word(f"{before}{option['option']}=", _take_first_sentence(option["help"]), True)
+            yield Completion(f"{before}{option['option']}=", _shorten_to_first_sentence(option["help"]), True)
 
 
-def _find_given_value(line: click.Context | None, name: str) -> Any:
+def _find_option_value(line: click.Context | None, name: str) -> Any:
     """Find the value of an option or argument by its name, the last of several; None if it is not given."""
     while line is not None and not line.params.get(name):
         line = line.parent
@@ -217,12 +217,12 @@ def _find_given_value(line: click.Context | None, name: str) -> Any:
     return value[-1] if isinstance(value, tuple) else value
 
 
-def _find_input(line: click.Context | None) -> str | None:
+def _find_input_path(line: click.Context | None) -> str | None:
     """Find the name of the input, an argument of a subcommand or the word before a chain; None if there is none."""
     while line is not None:
         for param in line.command.params:
             value = line.params.get(str(param.name))
-            if isinstance(param, click.Argument) and value and {"INPUT", "DATA"} & {*_list_metavars(param)}:
+            if isinstance(param, click.Argument) and value and {"INPUT", "DATA"} & {*_split_metavar_into_words(param)}:
                 return str(value[0] if isinstance(value, tuple) else value)
         if isinstance(line.command, _ChainCommand) and isinstance(line.parent and line.parent.command, _RootCommand):
             return line.info_name
@@ -230,44 +230,44 @@ def _find_input(line: click.Context | None) -> str | None:
     return None
 
 
-def _read_attributes(line: click.Context) -> list[Attribute]:
+def _read_input_attributes(line: click.Context) -> list[Attribute]:
     """Read the attributes of the input; none if it takes long, or if they cannot be read."""
     from filterkit.formats.base import Opening
     from filterkit.plugin.formats import Formats
 
-    path = os.path.expanduser(_find_input(line) or "")
+    path = os.path.expanduser(_find_input_path(line) or "")
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would lose what is read here
             return []
-        kind = Formats(line.obj.formats, _find_given_value(line, "from_")).find_input_format(path)
-        encoding = _find_given_value(line, "encoding") or "utf-8"
-        return _read_attributes_in_time(kind, Opening(path, encoding, class_=_find_given_value(line, "class_")))
+        kind = Formats(line.obj.formats, _find_option_value(line, "from_")).find_input_format(path)
+        encoding = _find_option_value(line, "encoding") or "utf-8"
+        return _read_attributes_with_timeout(kind, Opening(path, encoding, class_=_find_option_value(line, "class_")))
     except (OSError, FilterkitError):
         return []
 
 
-def _list_metavars(param: click.Parameter) -> list[str]:
+def _split_metavar_into_words(param: click.Parameter) -> list[str]:
     """List the words in capitals by which help names the type of a value, such as FILE."""
     return re.findall("[A-Z]+", param.metavar or "")
 
 
-def _take_first_sentence(text: str | None) -> str:
+def _shorten_to_first_sentence(text: str | None) -> str:
     """Return the first sentence of a help text, or its beginning if that is long; "" for None."""
     first = re.split(r"\.\s|\n\n", " ".join((text or "").replace("\b", "").split()) + " ")[0].strip().removesuffix(".")
     return first if len(first) <= _LONGEST_HELP else f"{first[: _LONGEST_HELP - 1]}…"
 
 
-def _read_attributes_in_time(kind: FileFormat, opening: Opening) -> list[Attribute]:
+def _read_attributes_with_timeout(kind: FileFormat, opening: Opening) -> list[Attribute]:
     """Read the attributes of a file; none if opening takes long, or if it is compressed and only its rows tell them."""
     if not kind.has_header and opening.path.lower().endswith(COMPRESSIONS):
         return []
     found: list[list[Attribute]] = []
 
-    def read_attributes() -> None:
+    def read_and_store_attributes() -> None:
         with suppress(Exception), closing(kind.open(opening)) as table:  # what cannot be read has no names to complete
             found.append(list(table.attributes))
 
-    thread = Thread(target=read_attributes, daemon=True)  # the process ends without waiting for it
+    thread = Thread(target=read_and_store_attributes, daemon=True)  # the process ends without waiting for it
     thread.start()
     thread.join(_PATIENCE)
     return found[0] if found else []

@@ -49,25 +49,25 @@ def _print_json(document: Any) -> None:
     click.echo(re.sub("[^\n -~]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
 
 
-def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:
+def format_table_lines(rows: list[list[str]], left: Container[int]) -> list[str]:
     """Format rows of equal length, the head first, as lines of aligned columns; the first line is a `Heading`.
 
     Columns whose numbers are in `left` are flush left, as names are; the others are flush right, as numbers are.
     """
     rows = [list(map(visible, row)) for row in rows]
-    widths = [max(map(measure_width, column)) for column in zip(*rows)]
+    widths = [max(map(count_terminal_columns, column)) for column in zip(*rows)]
     head, *lines = [
         "  ".join(
             cell + blanks if number in left else blanks + cell
             for number, (cell, width) in enumerate(zip(row, widths))
-            for blanks in [" " * (width - measure_width(cell))]
+            for blanks in [" " * (width - count_terminal_columns(cell))]
         ).rstrip()
         for row in rows
     ]
     return [Heading(head), *lines]
 
 
-def measure_width(text: str) -> int:
+def count_terminal_columns(text: str) -> int:
     """Count the columns of a terminal that a text takes: characters of East Asia and pictures take two, accents
     none."""
     if text.isascii():
@@ -85,9 +85,9 @@ def find_terminal_width() -> int | None:
 
 def shorten(text: str, width: int) -> str:
     """Shorten a text so that it takes at most `width` columns of a terminal."""
-    if measure_width(text) <= width:
+    if count_terminal_columns(text) <= width:
         return text
     kept = text[: width - 1]
-    while kept and measure_width(kept) > width - 1:
+    while kept and count_terminal_columns(kept) > width - 1:
         kept = kept[:-1]
     return f"{kept}…"

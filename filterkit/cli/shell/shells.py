@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from filterkit.cli.shell.completion import Answer, find_completions
+from filterkit.cli.shell.completion import Completions, find_completions
 from filterkit.errors import quoted
 
 _SHELLS = ("bash", "zsh", "fish")  # the script of each is a file, completion.bash and so on
 
 
-def answer_shell(asked: str, words: list[str]) -> int:
+def print_completions_or_script(asked: str, words: list[str]) -> int:
     """Print what a shell asks for, and return the exit status.
 
     Parameters
@@ -40,7 +40,9 @@ def answer_shell(asked: str, words: list[str]) -> int:
         lines = files("filterkit.cli.shell").joinpath(f"completion.{shell}").read_text("utf-8").splitlines()
     else:
         lines = list(
-            _format_for_bash(words[0] if words else "") if shell == "bash" else _format_for_zsh_or_fish(shell, words)
+            _format_completions_for_bash(words[0] if words else "")
+            if shell == "bash"
+            else _format_completions_for_zsh_or_fish(shell, words)
         )
     try:
         print("\n".join(lines), flush=True) if lines else None
@@ -49,7 +51,7 @@ def answer_shell(asked: str, words: list[str]) -> int:
     return 0
 
 
-def _find_answer(words: list[str], begun: str) -> Answer:
+def _find_completions_quietly(words: list[str], begun: str) -> Completions:
     """Find what may stand at the cursor; nothing if that fails, because a shell cannot show messages."""
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
@@ -57,54 +59,54 @@ def _find_answer(words: list[str], begun: str) -> Answer:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # a plugin may print when it is imported
         try:
-            from filterkit.plugin.registry import registry
+            from filterkit.plugin.registry import get_registry
 
             text = os.environ.get("_FILTERKIT_AFTER", "")  # fish does not pass it
-            at = split_line(text)
+            at = parse_shell_line(text)
             begins_word = text[:1].isspace()  # otherwise the first word belongs to that at the cursor
             after = [*at.words, at.begun][0 if begins_word else 1 :]
             after = list(takewhile(lambda word: word[:1] not in ("|", ";", "&", "<", ">"), after))  # of this command
-            return find_completions(words, begun, after, registry())
+            return find_completions(words, begun, after, get_registry())
         except (Exception, SystemExit):
-            return Answer([])
+            return Completions([])
 
 
-def _format_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
+def _format_completions_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
     """Yield the answer for zsh and fish: the kind of each word, the word, and its help, with tabs between."""
     *before, begun = words or [""]
     if shell == "fish":
-        begun = split_line(begun).begun
-    found = _find_answer(before, begun)
+        begun = parse_shell_line(begun).begun
+    found = _find_completions_quietly(before, begun)
     for word in found.words:
         yield "\t".join(["open" if word.is_open else "plain", word.text, word.help])
     if found.is_file:
         yield f"files\t{begun}"
 
 
-def _format_for_bash(line: str) -> Iterator[str]:
+def _format_completions_for_bash(line: str) -> Iterator[str]:
     """Yield the answer for bash: texts that replace what is between the last break in the line and the cursor."""
-    at = split_line(line, os.environ.get("COMP_WORDBREAKS", ""))
-    found = _find_answer(at.words[1:], at.begun)
+    at = parse_shell_line(line, os.environ.get("COMP_WORDBREAKS", ""))
+    found = _find_completions_quietly(at.words[1:], at.begun)
     for word in found.words:
-        yield _finish_word(quote_for_bash(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
+        yield _end_completed_word(quote_for_bash(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
     if found.is_file:
         start = re.match(r"--[a-z-]+=", at.begun)
         before = "" if start is None else start[0]
-        for path in _list_paths(at.begun[len(before) :]):
+        for path in _list_paths_starting_with(at.begun[len(before) :]):
             text = (before + path)[at.replaced :]
             home = "~" if text.startswith("~/") and not at.open_quote else ""
             rest = home + quote_for_bash(text.removeprefix(home), at.open_quote)
-            yield _finish_word(rest, at.open_quote, path.endswith("/"))
+            yield _end_completed_word(rest, at.open_quote, path.endswith("/"))
 
 
-def _finish_word(text: str, open_quote: str, is_open: bool) -> str:
+def _end_completed_word(text: str, open_quote: str, is_open: bool) -> str:
     """End a word with a blank, unless more follows; bash closes a quote itself, unless the word ends in one."""
     if open_quote:
         return text + open_quote if text.endswith(open_quote) else text
     return text if is_open else f"{text} "
 
 
-def _list_paths(begun: str) -> list[str]:
+def _list_paths_starting_with(begun: str) -> list[str]:
     """List the files and folders whose names begin so; a folder ends with a slash."""
     folder, slash, name = begun.rpartition("/")
     place = os.path.expanduser(folder + slash) or "."
@@ -134,7 +136,7 @@ class Cursor(NamedTuple):
     replaced: int
 
 
-def split_line(line: str, breaks: str = "") -> Cursor:
+def parse_shell_line(line: str, breaks: str = "") -> Cursor:
     """Divide a line of a shell, up to the cursor, into words.
 
     In bash, each of `breaks`, as in ``COMP_WORDBREAKS``, begins a new word to complete.

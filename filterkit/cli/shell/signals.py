@@ -25,10 +25,10 @@ def end_process_on_signal() -> None:
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
         _heeded.extend(number for number in numbers if signal.getsignal(number) != signal.SIG_IGN)
     for number in _heeded:
-        signal.signal(number, _end_process)
+        signal.signal(number, _clean_up_and_end_process)
 
 
-def interrupt_on_signal() -> None:
+def raise_interrupt_on_signal() -> None:
     """Let a signal raise a `KeyboardInterrupt`, so that everything is cleaned up.
 
     A second ends the process. This has an effect only after `end_process_on_signal`.
@@ -38,32 +38,32 @@ def interrupt_on_signal() -> None:
     from filterkit.engines.signals import ending
     from filterkit.temporary import remove_all
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def raise_interrupt(number: int, frame: FrameType | None) -> None:
         if _came:
-            _end_process(number, frame)
+            _clean_up_and_end_process(number, frame)
         _came.append(number)
         ending.set()
         raise KeyboardInterrupt
 
-    def send_again(swallowed: Any) -> None:
+    def resend_swallowed_signal(unraisable: Any) -> None:
         """Send a signal again whose exception was swallowed, as in what Python calls when it frees an object."""
-        if swallowed.exc_type is KeyboardInterrupt and _came:
+        if unraisable.exc_type is KeyboardInterrupt and _came:
             Timer(0.01, os.kill, (os.getpid(), _came.pop())).start()
         else:
-            sys.__unraisablehook__(swallowed)
+            sys.__unraisablehook__(unraisable)
 
-    sys.unraisablehook = send_again
+    sys.unraisablehook = resend_swallowed_signal
     _clean_up[:] = [remove_all]
     for number in _heeded:
-        signal.signal(number, interrupt)
+        signal.signal(number, raise_interrupt)
 
 
-def find_signal_status() -> int | None:
+def find_signal_exit_status() -> int | None:
     """Return the exit status for the signal that came; None if none did."""
     return 128 + _came[0] if _came else None
 
 
-def _end_process(number: int, _: FrameType | None) -> None:
+def _clean_up_and_end_process(number: int, _: FrameType | None) -> None:
     for clean_up in _clean_up:
         clean_up()
-    os._exit(find_signal_status() or 128 + number)
+    os._exit(find_signal_exit_status() or 128 + number)

@@ -25,7 +25,7 @@ class _MessageSink(Sink):
             return len(data)
 
 
-def secure_streams() -> None:
+def secure_standard_streams() -> None:
     """Open the descriptors 0 to 2 that are closed, and let the streams on 1 and 2 report failures as filterkit does.
 
     Otherwise the next file to be opened would get the number of a closed stream, and output meant for the stream would
@@ -38,11 +38,11 @@ def secure_streams() -> None:
         except OSError:
             with suppress(OSError):  # without /dev/null it stays closed
                 os.set_inheritable(os.open(os.devnull, mode), True)
-    sys.stdout = _open_text(Sink(1, "standard output"), sys.stdout)
-    sys.stderr = _open_text(_MessageSink(2, "standard error"), sys.stderr, True)
+    sys.stdout = _open_text_stream(Sink(1, "standard output"), sys.stdout)
+    sys.stderr = _open_text_stream(_MessageSink(2, "standard error"), sys.stderr, True)
 
 
-def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
+def _open_text_stream(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
     """Open a text stream into a sink, with the encoding and buffering of the stream that it replaces.
 
     That stream is `before`, or None if it was closed. Characters that the encoding lacks are written as escapes. With

@@ -14,7 +14,7 @@ import click
 
 from filterkit.cli.declared import SETTINGS
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted, suggestion, visible
-from filterkit.plugin.lookup import hint_at_plugin_files
+from filterkit.plugin.lookup import add_plugin_file_hint
 from filterkit.plugin.offers import Plugin
 from filterkit.plugin.parsing import note_stage_in_type_errors, parse_stages
 from filterkit.plugin.registry import OWN, Registry
@@ -48,7 +48,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         )
     wrong: Counter[str] = Counter()  # how many of each kind, none if all of them conform
     with warnings.catch_warnings(action="ignore"):
-        for kind, report in _report_named_things(known, list(words), debug):
+        for kind, report in _report_what_words_name(known, list(words), debug):
             for line in report.lines():
                 click.echo(visible(line))
             wrong[kind] += not report
@@ -62,7 +62,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         )
 
 
-def _report_named_things(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+def _report_what_words_name(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
     """Check the subcommand, chain or plugins that words name; yield the kind and the report of each thing checked."""
     from filterkit.testing import report_subcommand
 
@@ -71,14 +71,16 @@ def _report_named_things(known: Registry, words: list[str], debug: bool) -> Iter
     if command is not None and name not in OWN["subcommand"]:
         yield "subcommand", report_subcommand(command, arguments, debug)
         return
-    plugins, files = _find_plugins(known, words)
-    yield from _report_offers(parse_stages(words, known) if plugins is None else plugins, files, debug)
+    plugins, files = _find_plugins_and_files(known, words)
+    yield from _report_stages_or_plugins(parse_stages(words, known) if plugins is None else plugins, files, debug)
     for plugin in plugins or ():
-        for hook in () if plugin.list_offers() else plugin.empty:
+        for hook in () if plugin.list_offered_names() else plugin.empty:
             click.echo(visible(f"plugin {plugin}: {hook} returns nothing; return a list of what the plugin offers"))
 
 
-def _report_offers(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+def _report_stages_or_plugins(
+    things: list[Stage] | list[Plugin], files: list[str], debug: bool
+) -> Iterator[tuple[str, Report]]:
     """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report.
 
     Formats also read the `files`.
@@ -111,7 +113,7 @@ def _report_offers(things: list[Stage] | list[Plugin], files: list[str], debug: 
             yield "subcommand", report
 
 
-def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
+def _find_plugins_and_files(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
     """Find the plugins that the words of `check_plugin` name, and the files that formats should read.
 
     The plugins are None if the words are a stage and its options.
@@ -119,21 +121,21 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
     name, files = words[0], words[1:]
     is_stage = name in known.stages
     if name.endswith(".py"):
-        found = [known.add_file(name, "check-plugin")]
+        found = [known.load_plugin_file(name, "check-plugin")]
     elif is_stage and files:  # its options
         return None, []
     else:
         found = [each for each in known.plugins if name in (each.name, each.origin.partition(" ")[0])]
     if not found and is_stage:
         return None, []
-    found = found or _find_offer(known, name)
+    found = found or _find_plugin_reduced_to_offer(known, name)
     if not found:
         offered = {each for plugin in known.plugins for _, each, _ in plugin.iterate_offers() if each[:1] not in "./"}
         hint = suggestion(name, {*offered, *(plugin.name for plugin in known.plugins)})
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
             f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers this name"
-            f"{hint_at_plugin_files(known, hint)}"
+            f"{add_plugin_file_hint(known, hint)}"
         )
     endings = {ending for plugin in found for form in plugin.formats for ending in form.endings}
     for word in files:
@@ -148,14 +150,14 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
     return found, files
 
 
-def _find_offer(known: Registry, name: str) -> list[Plugin]:
+def _find_plugin_reduced_to_offer(known: Registry, name: str) -> list[Plugin]:
     """Return a plugin that offers this format, engine or subcommand alone, in a list; [] if no plugin offers it."""
     for plugin in known.plugins:
         part = Plugin(plugin.name, plugin.origin)
         for kind, offered, item in plugin.iterate_offers():
             if offered == name:
                 getattr(part, f"{kind}s").append(item)
-        if part.list_offers():
+        if part.list_offered_names():
             return [part]
     return []
 

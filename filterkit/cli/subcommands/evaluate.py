@@ -9,17 +9,17 @@ from itertools import takewhile
 import click
 
 from filterkit.chains.chain import Chain
-from filterkit.cli.declared import BEFORE, make_command, option
-from filterkit.cli.destinations import PAGES, check_destinations, list_destinations
-from filterkit.cli.inputs import check_options_apply, open_input
-from filterkit.cli.options import InputOptions, WorkOptions, declare_jobs, declare_seed, open_engine
-from filterkit.cli.plan import align_columns
+from filterkit.cli.declared import BEFORE, declare_option, turn_into_command
+from filterkit.cli.destinations import PAGES, check_destinations, make_destinations
+from filterkit.cli.inputs import check_options_fit_formats, open_input
+from filterkit.cli.options import InputOptions, WorkOptions, declare_jobs_option, declare_seed_option, open_engine
+from filterkit.cli.plan import make_alignment
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
     ResultsOptions,
     choose_measures,
-    parse_share,
+    parse_training_share,
     print_results,
     write_report_page,
 )
@@ -46,71 +46,73 @@ from filterkit.plugin.registry import Registry
 class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     """The options of ``evaluate``."""
 
-    chains: tuple[str, ...] = option(
+    chains: tuple[str, ...] = declare_option(
         "A chain to evaluate, in quotes. Repeatable.", "--chain", metavar="[NAME: ]STAGES", required=True
     )
-    folds: int = option("Number of folds.", default=10, minimum=2)
-    repeats: int = option(
+    folds: int = declare_option("Number of folds.", default=10, minimum=2)
+    repeats: int = declare_option(
         "Repeat the cross-validation N times, with other folds each time.", default=1, minimum=1, maximum=10_000
     )
-    group: str | None = option(
+    group: str | None = declare_option(
         "Keep rows with the same value of this attribute in one fold. The chains do not see it.", metavar="ATTRIBUTE"
     )
-    fold_column: str | None = option(
+    fold_column: str | None = declare_option(
         "Read the folds from this attribute: rows with the same value are one fold. The chains do not see it.",
         metavar="ATTRIBUTE",
     )
-    splits: str | None = option(
+    splits: str | None = declare_option(
         "Read the folds from FILE, a table as of OpenML with the attributes type (TRAIN or TEST), rowid (a row of "
         "DATA, counted from 0), repeat, fold and, for a learning curve, sample.",
         metavar="FILE",
     )
-    test: str | None = option("Instead of cross-validation, fit on DATA and test on FILE.", metavar="FILE")
-    choose: str | None = option(
+    test: str | None = declare_option("Instead of cross-validation, fit on DATA and test on FILE.", metavar="FILE")
+    choose: str | None = declare_option(
         "Also evaluate choosing between the chains: in each fold, take the chain that is best by this measure in "
         "a cross-validation of the training rows alone. The results are those of the chain 'chosen'.",
         metavar="MEASURE",
         type=click.Choice(MEASURES, case_sensitive=False),
     )
-    costs: str | None = option(
+    costs: str | None = declare_option(
         "Show the mean cost of a prediction, by the cost matrix in FILE, in one of Weka's formats (.cost).",
         metavar="FILE",
     )
-    by_class: bool = option(
+    by_class: bool = declare_option(
         "Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix. With -o, "
         "write these to FILE, too; of a numeric class, the predictions."
     )
-    train: str | None = option(
+    train: str | None = declare_option(
         "Draw learning curves: also train on these shares of all rows, such as 10%,20%. Larger parts contain "
         "smaller ones.",
         metavar="SHARES",
     )
-    one_against_rest: bool = option("Make each class or label a task of its own: this one against all others.")
-    min_positives: int | None = option("With --one-against-rest: skip classes with fewer than N rows.", minimum=1)
-    output: str | None = option(
+    one_against_rest: bool = declare_option("Make each class or label a task of its own: this one against all others.")
+    min_positives: int | None = declare_option(
+        "With --one-against-rest: skip classes with fewer than N rows.", minimum=1
+    )
+    output: str | None = declare_option(
         'Write the results of all folds to FILE: as CSV, which "filterkit report" reads, or, if its name ends in '
         ".html, as a page for the browser with all tables and figures.",
         "-o --output",
         metavar="FILE",
     )
-    journal: str | None = option(
+    journal: str | None = declare_option(
         "Store each result in FILE as soon as it is computed. After an interruption, the same command goes on "
         "from there.",
         metavar="FILE",
     )
-    classes: tuple[str, ...] = option(
+    classes: tuple[str, ...] = declare_option(
         "The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
         "order.  [default: last, if nominal]",
         "-c --class",
         metavar="ATTRIBUTE",
     )
-    positives: tuple[str, ...] = option(
+    positives: tuple[str, ...] = declare_option(
         "The class value that is positive; once, or once for each DATA.  [default: the rarer of two]",
         "--positive",
         metavar="VALUE",
     )
-    seed: int | None = declare_seed("folds and subsamples")
-    jobs: int | None = declare_jobs("processes")
+    seed: int | None = declare_seed_option("folds and subsamples")
+    jobs: int | None = declare_jobs_option("processes")
     # These are no options: those of each DATA, and the seed of stages, if it is given before the subcommand's name.
     class_: str | None = None
     positive: str | None = None
@@ -134,7 +136,7 @@ class EvaluateCommand(CommandWithMeasures):
         return super().parse_args(ctx, args)
 
 
-@make_command("evaluate", EvaluateOptions, EvaluateCommand)
+@turn_into_command("evaluate", EvaluateOptions, EvaluateCommand)
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
 @click.pass_context
 def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: EvaluateOptions) -> None:
@@ -156,9 +158,9 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
     options.seed_of_stages = options.seed if "seed" in context.meta.get(BEFORE, ()) else None
     formats = Formats(known.formats, options.from_)
-    _refuse_contradictions(paths, options, known, formats)
+    _check_options_and_outputs(paths, options, known, formats)
     _check_fold_options(context, paths, options)
-    design = _make_design(options, known)
+    design = _make_evaluation_design(options, known)
     data = []
     # A file is called by the last part of its path without endings, unless another one has the same.
     short = [path.rpartition("/")[2].partition(".")[0] or path for path in paths]
@@ -208,7 +210,9 @@ def _write_results(results: Results, measures: list[str], options: EvaluateOptio
         out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
 
 
-def _refuse_contradictions(paths: tuple[str, ...], options: EvaluateOptions, known: Registry, formats: Formats) -> None:
+def _check_options_and_outputs(
+    paths: tuple[str, ...], options: EvaluateOptions, known: Registry, formats: Formats
+) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     open_engine(known, options).close()
     files: dict[str, str] = {}
@@ -220,9 +224,9 @@ def _refuse_contradictions(paths: tuple[str, ...], options: EvaluateOptions, kno
             )
         files[file] = path
     inputs = [path for path in (*paths, options.test, options.splits, options.costs) if path is not None]
-    outputs = list_destinations({"-o": options.output, "--journal": options.journal, "--plot": options.plot})
+    outputs = make_destinations({"-o": options.output, "--journal": options.journal, "--plot": options.plot})
     check_destinations(outputs, inputs, known.files)
-    check_options_apply(options, paths, [formats.find_input_format(path) for path in paths])
+    check_options_fit_formats(options, paths, [formats.find_input_format(path) for path in paths])
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
         if options.as_json and options.output == "-":
@@ -268,7 +272,7 @@ def _check_fold_options(context: click.Context, paths: tuple[str, ...], options:
         raise UsageError("evaluate: --splits gives the folds of one DATA; name only one")
 
 
-def _make_design(options: EvaluateOptions, known: Registry) -> Design:
+def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design:
     """Make the design of an evaluation from its options; warn of weights that later stages of a chain undo."""
     chains = tuple(
         parse_named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains
@@ -279,7 +283,7 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     return Design(
         chains,
         options.folds,
-        tuple(map(parse_share, options.train.split(","))) if options.train is not None else (),
+        tuple(map(parse_training_share, options.train.split(","))) if options.train is not None else (),
         options.one_against_rest,
         options.min_positives or 1,
         options.seed or 0,
@@ -298,7 +302,7 @@ def _run_evaluation(
     test = own = None
     if options.test is not None:
         with open_input(options.test, options, formats, like=first.schema, is_main=False) as reader:
-            alignment = align_columns(reader, first.schema, options.unseen == "missing")
+            alignment = make_alignment(reader, first.schema, options.unseen == "missing")
             test = concatenate(map(alignment.align, reader.batches()), first.schema)
         rows = [*data, ("--test", test)]
     if options.splits is not None:

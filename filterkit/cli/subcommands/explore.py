@@ -7,10 +7,10 @@ import shlex
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.declared import format_deciding_options, make_command, option
-from filterkit.cli.destinations import Destination, check_destinations, check_page_name
-from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
-from filterkit.cli.options import FitOptions, InputOptions, declare_seed, open_engine
+from filterkit.cli.declared import declare_option, format_options_that_change_output, turn_into_command
+from filterkit.cli.destinations import Destination, check_destinations, check_html_ending
+from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
+from filterkit.cli.options import FitOptions, InputOptions, declare_seed_option, open_engine
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.files.output import open_output
 from filterkit.messages import say
@@ -24,13 +24,13 @@ _BEST = 50
 class ExploreOptions(InputOptions, FitOptions):
     """The options of ``explore``."""
 
-    output: str = option("Write the page to this file.", "-o --output", metavar="PATH", required=True)
-    by: tuple[str, ...] = option(
+    output: str = declare_option("Write the page to this file.", "-o --output", metavar="PATH", required=True)
+    by: tuple[str, ...] = declare_option(
         "Rank the features by this metric. Repeatable; the first decides the order.  [default: all metrics]",
         metavar="METRIC",
     )
-    top: int = option("Show the N best features in detail.", default=_BEST, minimum=0, maximum=1000)
-    seed: int | None = declare_seed("stages that draw random numbers")
+    top: int = declare_option("Show the N best features in detail.", default=_BEST, minimum=0, maximum=1000)
+    seed: int | None = declare_seed_option("stages that draw random numbers")
 
 
 class _ExploreCommand(click.Command):
@@ -42,11 +42,11 @@ class _ExploreCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-@make_command("explore", ExploreOptions, _ExploreCommand, allow_interspersed_args=False)
+@turn_into_command("explore", ExploreOptions, _ExploreCommand, allow_interspersed_args=False)
 @click.argument("path", metavar="INPUT")
 @click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], options: ExploreOptions) -> None:
+def write_exploration_page(known: Registry, /, path: str, words: tuple[str, ...], options: ExploreOptions) -> None:
     """Draw INPUT and what a chain makes of it, as a page.
 
     The page is one HTML file that any browser opens, also without a network. It shows classes, warnings, all features
@@ -59,9 +59,9 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
     formats = Formats(known.formats, options.from_)
     kind = formats.find_input_format(path)
     stages = parse_stages(list(words), known, options.seed, with_defaults=True)
-    check_page_name("explore", options.output)
+    check_html_ending("explore", options.output)
     check_destinations([Destination("-o", options.output)], [path], known.files)
-    check_options_apply(options, [path], [kind])
+    check_options_fit_formats(options, [path], [kind])
 
     from filterkit.exploration.explore import explore
     from filterkit.exploration.plain import render_noscript_fragment
@@ -72,13 +72,13 @@ def write_exploration(known: Registry, /, path: str, words: tuple[str, ...], opt
     with (
         send_prints_to_stderr(),
         open_engine(known, options) as engine,
-        open_rows_to_fit(reader, engine, options, numbered=numbered) as rows,
+        open_rows_for_fitting(reader, engine, options, numbered=numbered) as rows,
     ):
         found = explore(rows, stages, options.by, options.top, known, options.memory)
         relation = rows.schema.relation
     if not found["overview"]["rows"]:
         say(f"filterkit: warning: {reader.name}: there are no rows")
-    chosen = format_deciding_options(options)
+    chosen = format_options_that_change_output(options)
     if options.seed is not None:
         chosen += ["--seed", str(options.seed)]
     ranked = [word for name in options.by for word in ("--by", name)]

@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import make_command
+from filterkit.cli.declared import turn_into_command
 from filterkit.cli.options import JsonOptions
-from filterkit.cli.shell.printing import align_rows, print_document
+from filterkit.cli.shell.printing import format_table_lines, print_document
 from filterkit.errors import UsageError, quoted, suggestion
-from filterkit.plugin.lookup import hint_at_plugin_files
+from filterkit.plugin.lookup import add_plugin_file_hint
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import describe_options
 
 
-@make_command("formats", JsonOptions)
+@turn_into_command("formats", JsonOptions)
 @click.argument("names", metavar="[FORMAT]...", nargs=-1)
 @click.pass_obj
 def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:
@@ -29,7 +29,7 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
     for name in names:
         if name not in kinds:
             hint = suggestion(name, kinds) or "; see: filterkit formats"
-            raise UsageError(f"formats: no format {quoted(name)}{hint_at_plugin_files(known, hint)}")
+            raise UsageError(f"formats: no format {quoted(name)}{add_plugin_file_hint(known, hint)}")
     described = [
         {
             "name": name,
@@ -48,7 +48,7 @@ def show_formats(known: Registry, /, names: tuple[str, ...], options: JsonOption
 
 def _tabulate_formats(document: dict[str, Any]) -> Iterator[str]:
     rows = [[each["name"], each["title"], *_describe_use_and_endings(each)] for each in document["formats"]]
-    yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
+    yield from format_table_lines([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
     yield "More about one: filterkit formats NAME"
 

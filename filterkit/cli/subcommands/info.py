@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import click
 
 from filterkit.chains.budget import DEFAULT_MEMORY
-from filterkit.cli.declared import make_command, option
-from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
+from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, open_engine
-from filterkit.cli.shell.printing import align_rows, find_terminal_width, print_document, shorten
+from filterkit.cli.shell.printing import find_terminal_width, format_table_lines, print_document, shorten
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
@@ -34,12 +34,12 @@ _LEFT = ("name", "kind", "values")
 class InfoOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``info``."""
 
-    top: int = option("Show the first N attributes.", default=_SHOWN, minimum=0)
+    top: int = declare_option("Show the first N attributes.", default=_SHOWN, minimum=0)
     memory: int = DEFAULT_MEMORY  # this and the seed are no options
     seed: int | None = None
 
 
-@make_command("info", InfoOptions)
+@turn_into_command("info", InfoOptions)
 @click.argument("path", metavar="INPUT")
 @click.pass_obj
 def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
@@ -58,16 +58,16 @@ def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
     """
     formats = Formats(known.formats, options.from_)
     kind = formats.find_input_format(path)
-    check_options_apply(options, [path], [kind])
+    check_options_fit_formats(options, [path], [kind])
     overview, class_, is_rereadable = _read_overview(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
-    document = _describe_input(overview, path, kind.title, index, labels)
+    document = _make_info_document(overview, path, kind.title, index, labels)
     if overview.rows and document["class"] is not None and document["class"]["kind"] == "numeric":
         if is_rereadable:
             _add_correlations(document, options, known, formats)
         else:
             document["remarks"].append("no correlations with the class, because this input can be read only once")
-    print_document(options.as_json, document, partial(_format_input, options))
+    print_document(options.as_json, document, partial(_format_info_lines, options))
 
 
 def _read_overview(
@@ -79,7 +79,7 @@ def _read_overview(
     with (
         open_engine(known, options) as engine,
         open_input(path, plain, formats) as reader,
-        open_rows_to_fit(reader, engine, options) as rows,
+        open_rows_for_fitting(reader, engine, options) as rows,
     ):
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         merger = RecordMerger(Overview.of, reader.schema)
@@ -101,7 +101,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
     if metric is None or not reader.schema.width:
         return
     try:
-        with open_engine(known, options) as engine, open_rows_to_fit(reader, engine, options) as rows:
+        with open_engine(known, options) as engine, open_rows_for_fitting(reader, engine, options) as rows:
             table = scores(rows, metric)
     except StageError as error:
         document["remarks"].append(f"no {metric} with the class: {str(error).removeprefix('scores: ')}")
@@ -113,7 +113,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
             attribute[metric] = score[attribute["name"]]
 
 
-def _describe_input(
+def _make_info_document(
     overview: Overview, path: str, form: str, class_index: int | None, labels: tuple[int, ...]
 ) -> dict[str, Any]:
     """Make the document that ``info`` prints about an input, whose rows `overview` summarizes.
@@ -156,7 +156,7 @@ def _describe_input(
     }
 
 
-def _format_input(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
+def _format_info_lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
     rows, attributes = document["rows"], document["attributes"]
     form = "sparse " if document["sparse"] else "dense "
     n_columns = sum(document["kinds"].get(kind, 0) for kind in ("numeric", "nominal"))
@@ -164,17 +164,17 @@ def _format_input(options: InfoOptions, document: dict[str, Any]) -> Iterator[st
         form = ""
     yield f"{document['file']}: {form}{document['format']}, relation {quoted(document['relation'])}"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in document["kinds"].items())
-    columns = _format_count(len(attributes), "attribute")
-    yield f"{_format_count(rows, 'row')}, {columns}{': ' * bool(kinds)}{kinds}"
+    columns = _format_count_with_noun(len(attributes), "attribute")
+    yield f"{_format_count_with_noun(rows, 'row')}, {columns}{': ' * bool(kinds)}{kinds}"
     yield _describe_class(options, document)
     if rows:
         zeros = document["zeros"]
         share = "" if zeros is None else f"; {zeros:.1%} of the numbers are zero"
-        yield f"{_format_count(document['missing'], 'missing value')}{share}"
+        yield f"{_format_count_with_noun(document['missing'], 'missing value')}{share}"
         if document["weights"] is not None:
             yield "row weights from {least:g} to {largest:g}, {sum:g} in all".format(**document["weights"])
     yield ""
-    yield from _format_attributes(attributes, options.top, document["scored"])
+    yield from _format_attribute_table(attributes, options.top, document["scored"])
     notes = [*_format_notes_on_attributes(document)] if rows else []
     yield from ["", *notes] if notes else []
 
@@ -183,18 +183,20 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
     """Say which class or labels other commands would assume."""
     target, labels = document["class"], document["labels"]
     if labels:
-        return f"{_format_count(len(labels), 'label')}: {_join_first(labels, quoted)}"
+        return f"{_format_count_with_noun(len(labels), 'label')}: {_join_with_limit(labels, quoted)}"
     if target is None:
         asked = "" if options.class_ is not None else "; the last attribute is not nominal (--class names another)"
         return f"no class{asked}"
     is_last = options.class_ is None and target["number"] == len(document["attributes"])
     start = f"class {quoted(target['name'])}{', the last attribute' if is_last else ''}"
     if "labels" not in target:
-        return f"{start}: numeric, {_describe_values(document['attributes'][target['number'] - 1]) or 'without values'}"
-    return f"{start}: {_list_most_frequent_labels(target['labels'])}"
+        return (
+            f"{start}: numeric, {_summarize_values(document['attributes'][target['number'] - 1]) or 'without values'}"
+        )
+    return f"{start}: {_format_most_frequent_labels(target['labels'])}"
 
 
-def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
+def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
     """Yield a line for each of the first attributes, with its score; on a terminal not longer than that is wide."""
     width = find_terminal_width()
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
@@ -211,37 +213,39 @@ def _format_attributes(attributes: list[dict[str, Any]], top: int, metric: str |
                 each["kind"],
                 *counts,
                 *scores,
-                _describe_values(each),
+                _summarize_values(each),
             ]
         )
     if rows:
         head = ["no", "name", "kind", "missing", "distinct", *scored, "values"]
-        for line in align_rows([head, *rows], {head.index(each) for each in _LEFT}):
+        for line in format_table_lines([head, *rows], {head.index(each) for each in _LEFT}):
             yield type(line)(line if width is None else shorten(line, width))  # a heading stays one
     left = len(attributes) - len(rows)
     if left:
         what = "more attribute" if rows else "attribute"
-        yield f"and {_format_count(left, what)} (--top {len(attributes)} or --json)"
+        yield f"and {_format_count_with_noun(left, what)} (--top {len(attributes)} or --json)"
 
 
 def _format_notes_on_attributes(document: dict[str, Any]) -> Iterator[str]:
     """Yield lines about attributes that deserve attention, such as constant ones."""
     for key, what in (("empty", "no values"), ("constant", "the same value in all rows")):
         if document[key]:
-            yield f"{what}: {_join_first(document[key], quoted)}"
+            yield f"{what}: {_join_with_limit(document[key], quoted)}"
     if document["equal"]:
-        equal = _join_first(document["equal"], lambda group: " = ".join(map(quoted, group[:_NAMES])))
+        equal = _join_with_limit(document["equal"], lambda group: " = ".join(map(quoted, group[:_NAMES])))
         yield f"equal: {equal}"
     if document["unused_labels"]:
-        unused = [f"{quoted(name)} {{{_join_first(labels)}}}" for name, labels in document["unused_labels"].items()]
-        yield f"labels that no row has: {_join_first(unused)}"
+        unused = [
+            f"{quoted(name)} {{{_join_with_limit(labels)}}}" for name, labels in document["unused_labels"].items()
+        ]
+        yield f"labels that no row has: {_join_with_limit(unused)}"
     yield from document["remarks"]
 
 
-def _describe_values(attribute: dict[str, Any]) -> str:
+def _summarize_values(attribute: dict[str, Any]) -> str:
     """Summarize the values of an attribute: shares of labels, or extremes; "" if it has no values."""
     if "labels" in attribute:
-        return _list_most_frequent_labels(attribute["labels"])
+        return _format_most_frequent_labels(attribute["labels"])
     if attribute["kind"] == "numeric":
         if attribute["least"] is None:
             return ""
@@ -253,17 +257,17 @@ def _describe_values(attribute: dict[str, Any]) -> str:
     return "" if low is None else f"{low} to {high}{unit}"
 
 
-def _list_most_frequent_labels(counts: dict[str, int]) -> str:
+def _format_most_frequent_labels(counts: dict[str, int]) -> str:
     """List the most frequent labels with their numbers of rows, those declared first before others on a tie."""
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
-    return _join_first(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)
+    return _join_with_limit(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)
 
 
-def _join_first(things: Sequence[T], write: Callable[[T], str] = str, limit: int = _NAMES) -> str:
+def _join_with_limit(things: Sequence[T], write: Callable[[T], str] = str, limit: int = _NAMES) -> str:
     """Join the texts that `write` makes of the first things and, if there are more than the limit, how many more."""
     left = len(things) - limit
     return ", ".join([*map(write, things[:limit]), *([f"{left:,} more"] if left > 0 else [])])
 
 
-def _format_count(number: int, what: str) -> str:
+def _format_count_with_noun(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import make_command, option
+from filterkit.cli.declared import declare_option, turn_into_command
 from filterkit.cli.options import JsonOptions
-from filterkit.cli.shell.printing import align_rows, print_document
+from filterkit.cli.shell.printing import format_table_lines, print_document
 from filterkit.plugin.registry import Registry
 
 # What plugins offer, and how the table marks each name of it.
@@ -19,10 +19,10 @@ _KINDS = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands
 class PluginsOptions(JsonOptions):
     """The options of ``plugins``."""
 
-    debug: bool = option("Show the traceback of each broken plugin.")
+    debug: bool = declare_option("Show the traceback of each broken plugin.")
 
 
-@make_command("plugins", PluginsOptions)
+@turn_into_command("plugins", PluginsOptions)
 @click.pass_obj
 def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
@@ -43,7 +43,7 @@ def _tabulate_plugins(document: dict[str, Any]) -> Iterator[str]:
         offers = ", ".join(f"{kind}{name}" for key, kind in _KINDS.items() for name in plugin[key])
         state = f"broken: {plugin['problem']}" if plugin["problem"] else offers
         rows.append([plugin["name"], plugin["origin"], state])
-    head, *lines = align_rows([["plugin", "of", "offers"], *rows], range(3))
+    head, *lines = format_table_lines([["plugin", "of", "offers"], *rows], range(3))
     yield head
     for plugin, line in zip(plugins, lines):
         yield line

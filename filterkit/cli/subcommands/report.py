@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from filterkit.cli.declared import make_command, option
-from filterkit.cli.destinations import check_destinations, check_page_name, list_destinations
+from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.destinations import check_destinations, check_html_ending, make_destinations
 from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
     ResultsOptions,
@@ -20,15 +20,15 @@ from filterkit.evaluation.plots import check_plot_options, write_figure
 class ReportOptions(ResultsOptions):
     """The options of ``report``."""
 
-    by_class: bool = option(
+    by_class: bool = declare_option(
         "Show precision, recall and F1 of each class, and the confusion matrix. Needs results of evaluate --by-class."
     )
-    output: str | None = option(
+    output: str | None = declare_option(
         "Write a page for the browser with all tables and figures.", "-o --output", metavar="FILE.html"
     )
 
 
-@make_command("report", ReportOptions, CommandWithMeasures)
+@turn_into_command("report", ReportOptions, CommandWithMeasures)
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def show_report(paths: tuple[str, ...], options: ReportOptions) -> None:
     """Show the results of evaluations.
@@ -42,9 +42,9 @@ def show_report(paths: tuple[str, ...], options: ReportOptions) -> None:
     """
     from filterkit.evaluation.results import read_results_files
 
-    check_destinations(list_destinations({"-o": options.output, "--plot": options.plot}), paths, ())
+    check_destinations(make_destinations({"-o": options.output, "--plot": options.plot}), paths, ())
     if options.output is not None:
-        check_page_name("report", options.output)
+        check_html_ending("report", options.output)
     check_plot_options(options.plot, options.figure)
     results = read_results_files(paths)
     if options.by_class and all(row.confusion is None for row in results.rows):

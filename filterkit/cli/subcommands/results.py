@@ -11,9 +11,9 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from filterkit.cli.declared import BEFORE, format_option, join_for_shell, option
+from filterkit.cli.declared import BEFORE, declare_option, format_option_as_words, join_for_shell
 from filterkit.cli.options import JsonOptions
-from filterkit.cli.shell.printing import align_rows, print_document
+from filterkit.cli.shell.printing import format_table_lines, print_document
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import list_pairs_to_test
 from filterkit.evaluation.measure_names import IN_UNITS, MEANINGS, MEASURES
@@ -36,16 +36,16 @@ _RATES = ("precision", "recall", "f1")
 class ResultsOptions(JsonOptions):
     """The options of the commands that show results."""
 
-    shown: tuple[str, ...] = option(
+    shown: tuple[str, ...] = declare_option(
         "Show this measure of those below, instead of the usual ones. Repeatable.",
         "--measure",
         metavar="NAME",
         type=click.Choice(MEASURES, case_sensitive=False),
     )
-    plot: str | None = option(
+    plot: str | None = declare_option(
         "Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib.", metavar="FILE"
     )
-    figure: str | None = option(
+    figure: str | None = declare_option(
         "The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how "
         "often a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or "
         "residuals.  [default: curves]",
@@ -61,13 +61,13 @@ def write_report_page(results: Results, measures: list[str], path: str, facts: l
     """
     from filterkit.evaluation.report_page import make_report_page
 
-    command, lines = format_command_line(), _format_results(results, _describe_results(results, measures))
+    command, lines = format_running_command_line(), _format_results(results, _make_results_document(results, measures))
     text = make_report_page(results, measures, command, facts, lines)
     with open_output(path) as out:
         out.write(text)
 
 
-def format_command_line() -> str:
+def format_running_command_line() -> str:
     """Return the command line of the subcommand that runs: its options in the order of its help, its arguments last."""
     context = click.get_current_context()
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
@@ -80,7 +80,7 @@ def format_command_line() -> str:
         elif source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
             is_before = source is ParameterSource.DEFAULT_MAP or param.name in context.meta.get(BEFORE, ())
             words = before if is_before else after
-            words += format_option(param, values)
+            words += format_option_as_words(param, values)
     return join_for_shell([*before, *after, *last])
 
 
@@ -92,7 +92,7 @@ class CommandWithMeasures(click.Command):
             formatter.write_dl(list(MEANINGS.items()))
 
 
-def parse_share(text: str) -> float:
+def parse_training_share(text: str) -> float:
     """Parse a share of ``--train``, such as 10% or 0.1. Raise UsageError if it is not a share from 0 to 1."""
     is_percent = text.strip().endswith("%")
     try:
@@ -122,13 +122,13 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
 def print_results(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
     """Print the means of measures, the differences between chains, and their ranks; if `by_class`, also the rates of
     each class. If `as_json`, print JSON."""
-    found = _describe_results(results, measures)
+    found = _make_results_document(results, measures)
     if by_class:
-        found["classes"] = _compute_rates_of_classes(results)
+        found["classes"] = _compute_class_rates_of_chains(results)
     print_document(as_json, found, partial(_format_results, results))
 
 
-def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
+def _make_results_document(results: Results, measures: list[str]) -> dict[str, Any]:
     """Make the document of results: means, choices, differences and ranks, but not the rates of classes."""
     summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
@@ -144,9 +144,9 @@ def _describe_results(results: Results, measures: list[str]) -> dict[str, Any]:
     if choices := results.count_chosen_chains():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
     if len(results.chains) > 1 and not results.has_separate_test_set:
-        found["differences"] = _compute_differences(results, measures)
+        found["differences"] = _compute_differences_between_chains(results, measures)
     if results.can_be_ranked:
-        found["ranks"] = _compute_ranks(results, measures)
+        found["ranks"] = _compute_ranks_of_chains(results, measures)
     return found
 
 
@@ -157,19 +157,19 @@ def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield "How often each chain was chosen, by cross-validation of the training rows alone"
         head = ["train", *found["choices"][0]["chains"]]
-        rows = [[_format_share(each["train"]), *map(str, each["chains"].values())] for each in found["choices"]]
-        yield from align_rows([head, *rows], ())
+        rows = [[_format_percentage(each["train"]), *map(str, each["chains"].values())] for each in found["choices"]]
+        yield from format_table_lines([head, *rows], ())
     if "differences" in found:
         yield from _format_differences(results, measures, found["differences"])
     if "ranks" in found:
         yield from _format_ranks(measures, found["ranks"])
     for each in found.get("classes", ()):
         where = "on the test set" if results.has_separate_test_set else "sums over folds"
-        chain, share = quoted(each["chain"]), _format_share(each["train"])
+        chain, share = quoted(each["chain"]), _format_percentage(each["train"])
         yield ""
         yield f"{each['data']}, {each['task']}, chain {chain}, trained on {share}: {where}"
         for target in each["targets"]:
-            yield from tabulate_rates(target["target"] or "class", target["classes"])
+            yield from tabulate_class_rates(target["target"] or "class", target["classes"])
 
 
 def _format_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
@@ -179,12 +179,12 @@ def _format_means(results: Results, measures: list[str], means: list[dict[str, A
     rows = [
         [
             each["chain"],
-            _format_share(each["train"]),
+            _format_percentage(each["train"]),
             *(f"{_format_value(m, each[m]['mean'])} ±{_format_value(m, each[m]['error'])}" for m in measures),
         ]
         for each in means
     ]
-    yield from align_rows([["chain", "train", *measures], *rows], range(1))
+    yield from format_table_lines([["chain", "train", *measures], *rows], range(1))
     if positive := _describe_positive_class(results):
         yield positive
 
@@ -202,7 +202,7 @@ def _describe_positive_class(results: Results) -> str:
     return f"(positive is {', '.join(texts[:_MOST_NAMED])}{', …' * (len(texts) > _MOST_NAMED)})"
 
 
-def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
+def _compute_class_rates_of_chains(results: Results) -> list[dict[str, Any]]:
     """Compute the rates, support and confusion matrix of each class, for each task, share, chain and target."""
     from filterkit.evaluation.results import pool_predictions_over_folds
 
@@ -210,18 +210,18 @@ def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     for data, task, share, chain, target, counts in pool_predictions_over_folds(results, "confusion"):
         part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
         whole = found.setdefault((data, task, share, chain), part)
-        whole["targets"].append({"target": target or None, "classes": compute_rates(counts)})
+        whole["targets"].append({"target": target or None, "classes": compute_rates_by_class(counts)})
     return [*found.values()]
 
 
-def tabulate_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
+def tabulate_error_measures(names: Sequence[str], sums: np.ndarray) -> list[str]:
     """Return a table with the measures of each numeric target, as lines; `sums` are those of `sum_error_terms`."""
     rates = compute_error_measures(sums)
     rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
-    return align_rows([["class", *rates], *rows], range(1))
+    return format_table_lines([["class", *rates], *rows], range(1))
 
 
-def compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
+def compute_rates_by_class(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
     names, matrix = counts.true_or_predicted_values, counts.confusion_matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
@@ -240,24 +240,25 @@ def compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     ]
 
 
-def tabulate_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
-    """Return the lines of a table of what `compute_rates` returns, with the matrix of at most `MOST_SHOWN` classes."""
+def tabulate_class_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
+    """Return lines of a table of the `rates` that `compute_rates_by_class` returns; up to `MOST_SHOWN` classes also get
+    their rows of the confusion matrix."""
     names = [each["class"] for each in rates]
     shown = names if len(names) <= MOST_SHOWN else []  # a wider table could not be read
     rows = [
         [
             each["class"],
-            *(_format_number(each[rate], ".3f") for rate in _RATES),
+            *(_format_number_or_dash(each[rate], ".3f") for rate in _RATES),
             f"{each['support']:g}",
             *(f"{each['predicted'].get(said, 0.0):g}" for said in shown),
         ]
         for each in rates
     ]
     head = [title, *_RATES, "support", *(f"as {name}" for name in shown)]
-    return align_rows([head, *rows], range(1))
+    return format_table_lines([head, *rows], range(1))
 
 
-def _compute_differences(results: Results, measures: list[str]) -> list[dict[str, Any]]:
+def _compute_differences_between_chains(results: Results, measures: list[str]) -> list[dict[str, Any]]:
     """Compute the differences between pairs of chains, and how likely they are by chance."""
     rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
@@ -286,18 +287,18 @@ def _format_differences(results: Results, measures: list[str], found: list[dict[
         [
             each["first"],
             each["second"],
-            _format_share(each["train"]),
+            _format_percentage(each["train"]),
             *(
-                f"{_format_value(m, each[m]['difference'], '+')} p={_format_number(each[m]['p'], '.2g')}"
+                f"{_format_value(m, each[m]['difference'], '+')} p={_format_number_or_dash(each[m]['p'], '.2g')}"
                 for m in measures
             ),
         ]
         for each in found
     ]
-    yield from align_rows([["first", "second", "train", *measures], *rows], range(2))
+    yield from format_table_lines([["first", "second", "train", *measures], *rows], range(2))
 
 
-def _compute_ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
+def _compute_ranks_of_chains(results: Results, measures: list[str]) -> list[dict[str, Any]]:
     """Compute the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference.
 
     Return a dict for each share of training rows, the share as ``train``, and for each measure a dict of the three.
@@ -322,24 +323,24 @@ def _format_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[
     yield "critical difference (Nemenyi's test) differ at the level 0.05."
     rows = []
     for of_share in found:
-        share, columns = _format_share(of_share["train"]), [of_share[measure] for measure in measures]
+        share, columns = _format_percentage(of_share["train"]), [of_share[measure] for measure in measures]
         for chain in columns[0]["mean_ranks"]:
-            rows.append([chain, share, *(_format_number(each["mean_ranks"][chain], ".2f") for each in columns)])
-        rows.append(["Friedman's p", share, *(_format_number(each["friedman_p"], ".2g") for each in columns)])
-        limits = (_format_number(each["critical_difference"], ".2f") for each in columns)
+            rows.append([chain, share, *(_format_number_or_dash(each["mean_ranks"][chain], ".2f") for each in columns)])
+        rows.append(["Friedman's p", share, *(_format_number_or_dash(each["friedman_p"], ".2g") for each in columns)])
+        limits = (_format_number_or_dash(each["critical_difference"], ".2f") for each in columns)
         rows.append(["critical difference", share, *limits])
-    yield from align_rows([["chain", "train", *measures], *rows], range(1))
+    yield from format_table_lines([["chain", "train", *measures], *rows], range(1))
 
 
-def _format_number(value: float, form: str) -> str:
+def _format_number_or_dash(value: float, form: str) -> str:
     return "–" if value != value else format(value, form)
 
 
 def _format_value(measure: str, value: float, sign: str = "") -> str:
     """Format a value of a measure: with three decimals or, in the unit of the class, as many digits as needed."""
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
-    return _format_number(value, f"{sign}.3{'g' if is_small else 'f'}")
+    return _format_number_or_dash(value, f"{sign}.3{'g' if is_small else 'f'}")
 
 
-def _format_share(share: float) -> str:
+def _format_percentage(share: float) -> str:
     return f"{share * 100:.3g}%"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from filterkit.cli.declared import make_command, option
+from filterkit.cli.declared import declare_option, turn_into_command
 from filterkit.cli.destinations import Destination, check_destinations
-from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
-from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, declare_seed, open_engine
-from filterkit.cli.shell.printing import align_rows, find_terminal_width, print_document, shorten
+from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
+from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, declare_seed_option, open_engine
+from filterkit.cli.shell.printing import find_terminal_width, format_table_lines, print_document, shorten
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.counts.scoring import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
@@ -31,26 +31,26 @@ _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``scores``."""
 
-    output: str = option(
+    output: str = declare_option(
         "Write the table with all digits to PATH, which ends in .csv or .parquet.",
         "-o --output",
         default="-",
         show_default=False,
         metavar="PATH",
     )
-    csv: bool = option("Write CSV to standard output.")
-    top: int | None = option("Show only the N best features.", minimum=1)
-    alpha: float | None = option(
+    csv: bool = declare_option("Write CSV to standard output.")
+    top: int | None = declare_option("Show only the N best features.", minimum=1)
+    alpha: float | None = declare_option(
         "Multiply the scores of features that are more frequent in positive rows by X, the others by 1 − X.",
         metavar="X",
         type=click.FLOAT,
     )
-    combine: str | None = option(
+    combine: str | None = declare_option(
         "With more than two classes, score each class against the rest, and combine these scores in this way.  "
         "[default: max, unless the metric is defined for several classes]",
         type=click.Choice(COMBINATIONS),
     )
-    seed: int | None = declare_seed("metrics that draw random numbers")
+    seed: int | None = declare_seed_option("metrics that draw random numbers")
 
 
 def _complete_scoring_stages(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -62,7 +62,7 @@ def _complete_scoring_stages(context: click.Context, _: click.Parameter, begun: 
     return [CompletionItem(name, help=each.summary()) for name, each in stages.items() if name not in known.metrics]
 
 
-@make_command("scores", ScoresOptions)
+@turn_into_command("scores", ScoresOptions)
 @click.argument("path", metavar="INPUT")
 @click.argument("metrics", metavar="METRIC...", nargs=-1, required=True, shell_complete=_complete_scoring_stages)
 @click.pass_obj
@@ -77,13 +77,13 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
     lists metrics and stages, and "filterkit stages METRIC" explains one.
     """
     formats = Formats(known.formats, options.from_)
-    _refuse_contradictions(path, options, known, formats)
+    _check_options_and_outputs(path, options, known, formats)
     from filterkit.chains.feature_scores import scores
 
     with (
         send_prints_to_stderr(),
         open_engine(known, options) as engine,
-        open_rows_to_fit(open_input(path, options, formats), engine, options) as rows,
+        open_rows_for_fitting(open_input(path, options, formats), engine, options) as rows,
     ):
         table: pa.Table = scores(
             rows, metrics, alpha=options.alpha, combine=options.combine, seed=options.seed or 0, memory=options.memory
@@ -106,7 +106,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
             pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
 
 
-def _refuse_contradictions(path: str, options: ScoresOptions, known: Registry, formats: Formats) -> None:
+def _check_options_and_outputs(path: str, options: ScoresOptions, known: Registry, formats: Formats) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     if path in known.metrics and not os.path.exists(path):
         raise UsageError(f"scores: no file {quoted(path)}; this is a metric, and the input comes first")
@@ -118,7 +118,7 @@ def _refuse_contradictions(path: str, options: ScoresOptions, known: Registry, f
     if options.csv and options.as_json:
         raise UsageError("scores: --csv cannot be combined with --json; leave one out")
     check_destinations([Destination("-o", options.output)], [path], known.files)
-    check_options_apply(options, [path], [formats.find_input_format(path)])
+    check_options_fit_formats(options, [path], [formats.find_input_format(path)])
 
 
 def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
@@ -128,14 +128,14 @@ def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
         if name in _NAMES:
             cells = ["" if v is None else shorten(visible(v), name_width) for v in values]
         else:
-            digits = _choose_decimals(name, values)
+            digits = _choose_n_decimals(name, values)
             cells = ["" if v is None else f"{v:.{digits}f}" for v in values]
         columns.append([name, *cells])
     left = {number for number, name in enumerate(table.column_names) if name in _NAMES}
-    return align_rows(list(map(list, zip(*columns))), left)
+    return format_table_lines(list(map(list, zip(*columns))), left)
 
 
-def _choose_decimals(name: str, values: list[Any]) -> int:
+def _choose_n_decimals(name: str, values: list[Any]) -> int:
     """Choose the number of decimals of a column: none for whole numbers of rows, otherwise about five digits in all."""
     present = [abs(v) for v in values if v is not None]
     if name in _COUNTS and all(v == int(v) for v in present):

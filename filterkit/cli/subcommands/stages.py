@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import make_command, option
-from filterkit.cli.options import JsonOptions, declare_trust
-from filterkit.cli.shell.printing import Heading, align_rows, print_document, shorten
+from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.options import JsonOptions, declare_trust_option
+from filterkit.cli.shell.printing import Heading, format_table_lines, print_document, shorten
 from filterkit.errors import FilterkitError
 from filterkit.messages import say
 from filterkit.plugin.lookup import find_stage
@@ -32,13 +32,13 @@ _WIDTH = 100  # of a text in a cell
 class StagesOptions(JsonOptions):
     """The options of ``stages``."""
 
-    top: int | None = option(
+    top: int | None = declare_option(
         f"For a FILE: show at most N rows of each table.  [default: {_TOP}; with --json, all]", minimum=1
     )
-    trust: tuple[str, ...] = declare_trust()
+    trust: tuple[str, ...] = declare_trust_option()
 
 
-@make_command("stages", StagesOptions)
+@turn_into_command("stages", StagesOptions)
 @click.argument("names", metavar="[STAGE|FILE]...", nargs=-1)
 @click.pass_obj
 def show_stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
@@ -55,7 +55,9 @@ def show_stages(known: Registry, /, names: tuple[str, ...], options: StagesOptio
         top = options.top if options.as_json else options.top or _TOP
         document["chains"] = [_describe_saved_chain(path, known, top, options.trust) for path in files]
     print_document(
-        options.as_json, document, partial(_format_explanations, names, files, known) if names else _format_stage_list
+        options.as_json,
+        document,
+        partial(_explain_stages_and_chains, names, files, known) if names else _format_stage_list,
     )
 
 
@@ -66,7 +68,7 @@ def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[
         return about
     more = {
         "help": inspect.getdoc(stage) or "",
-        "plugin": known.find_origin(stage.name),
+        "plugin": known.describe_stage_origin(stage.name),
         "options": describe_options(stage),
     }
     return about | more
@@ -97,7 +99,7 @@ def _format_stage_list(document: dict[str, Any]) -> Iterator[str]:
     yield "More about one: filterkit stages NAME"
 
 
-def _format_explanations(
+def _explain_stages_and_chains(
     names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]
 ) -> Iterator[str]:
     """Yield lines about each of the `names`: the chain if it is one of the `files`, otherwise the help of a stage."""
@@ -127,7 +129,7 @@ def _format_saved_chain(chain: dict[str, Any]) -> Iterator[str]:
                 [shorten(format_learned_value(value), _WIDTH) for value in row]
                 for row in [table["head"], *table["rows"]]
             ]
-            yield from (f"  {line}" for line in align_rows(rows, left=(0,)))
+            yield from (f"  {line}" for line in format_table_lines(rows, left=(0,)))
             if table["more"]:
                 yield f"  … and {table['more']:,} more"
         if len(tables) > _TABLES:
