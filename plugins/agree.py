@@ -45,9 +45,7 @@ class Agree(TrainingStage):
             raise UsageError(f"{self.name}: --chain {quoted(self.chain)} must end in a learner, such as svm")
         for stage in stages:
             if isinstance(stage, TrainingStage) and stage.to_the_end:
-                raise UsageError(
-                    f"{self.name}: --chain: '{stage.name}' would overwrite its file in each fold; leave it out"
-                )
+                raise UsageError(f"{self.name}: --chain: '{stage.name}' overwrites its file in each fold; leave it out")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         data = join_all_rows(self.name, rows.map(itself), rows.schema, rows.memory)
@@ -65,19 +63,14 @@ class Agree(TrainingStage):
             fold[order] = np.arange(len(order)) % min(self.folds, len(left) + 1)
             for number in range(fold.max(initial=-1) + 1):
                 test = np.flatnonzero(fold == number)
-                right[test] = self._flag_rows_predicted_right(
-                    left.take(np.flatnonzero(fold != number)), left.take(test)
-                )
+                right[test] = self._flag_right_predictions(left.take(np.flatnonzero(fold != number)), left.take(test))
             numbers = numbers[right]
             if right.all():
                 break
         yield from take_rows(rows, numbers)
 
-    def _flag_rows_predicted_right(self, training: Batch, test: Batch) -> Bools:
-        """Fit the chain on `training`, and flag the rows of `test` whose class it predicts right: bool (rows,).
-
-        Raise a StageError that names the chain if one of its stages fails.
-        """
+    def _flag_right_predictions(self, training: Batch, test: Batch) -> Bools:
+        """Flag the rows of `test` whose class the chain predicts right if it is fitted on `training`: bool (rows,)."""
         try:
             out = self._chain.fit(training).transform(test)
         except StageError as error:

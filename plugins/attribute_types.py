@@ -41,9 +41,7 @@ class Nominal(ChoosingStage):
     group = "Change types"
 
     max_labels: int = option(10_000, "Refuse an attribute with more distinct values.", minimum=1)
-    unseen: str = option(
-        "missing", "What becomes of later values that training did not have.", choices=("missing", "error")
-    )
+    unseen: str = option("missing", "What becomes of values that training did not have.", choices=("missing", "error"))
 
     def _find_positions_to_change(self, schema: Schema) -> list[int]:
         return self.chosen(schema, ("numeric", "string", "date") if self.only else ("numeric",))
@@ -58,8 +56,7 @@ class Nominal(ChoosingStage):
                     name = schema.attributes[position].name
                     raise StageError(
                         self.name,
-                        f"attribute '{name}' has more than {self.max_labels:,} distinct values; raise --max-labels to "
-                        "allow them",
+                        f"attribute '{name}' has more than {self.max_labels:,} distinct values; raise --max-labels",
                     )
         return {
             "values": [
@@ -83,10 +80,8 @@ class Nominal(ChoosingStage):
             attribute = schema.attributes[position]
             labels = tuple(_format_values(attribute, several))
             if len(set(labels)) < len(labels):
-                raise FilterkitError(
-                    f"two dates of attribute '{attribute.name}' have the same text; put date before it, with a "
-                    "--format that tells them apart"
-                )
+                hint = "put date before it, with a --format that tells them apart"
+                raise FilterkitError(f"two dates of attribute '{attribute.name}' have the same text; {hint}")
             new = Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
             edit.change(position, new, partial(self._encode_attribute_values, several, position))
         return edit.build()
@@ -155,11 +150,8 @@ class TypeChangingStage(ChoosingStage):
             distinct, codes = encode_attribute(batch, position)
             (text,) = _format_values(attribute, [distinct[codes[row]]])
             shown = text if len(text) <= 60 else text[:59] + "…"
-            raise StageError(
-                self.name,
-                f"attribute '{attribute.name}': '{shown}' is not a {what}; --invalid missing makes it missing",
-                batch.start + row,
-            )
+            fault = f"attribute '{attribute.name}': '{shown}' is not a {what}; --invalid missing makes it missing"
+            raise StageError(self.name, fault, batch.start + row)
 
 
 class Numeric(TypeChangingStage):

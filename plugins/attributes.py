@@ -54,8 +54,7 @@ class Remove(Stage):
         for flag, text, positions in self._find_positions_by_option(schema):
             if positions <= targets and not self.keeps:
                 raise FilterkitError(
-                    f"{flag}: {quoted(text)} selects only the class or labels, which stay; use --class none to remove "
-                    "the class"
+                    f"{flag}: {quoted(text)} selects only the class or labels, which stay; use --class none"
                 )
             selected |= positions
         kept = [i for i in range(len(schema.attributes)) if i in targets or (i in selected) == self.keeps]
@@ -66,10 +65,7 @@ class Remove(Stage):
         return edit.build()
 
     def _find_positions_by_option(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
-        """Yield the flag and the value of each option that is set, and the positions of the attributes that it selects.
-
-        Raise a FilterkitError if an option selects none.
-        """
+        """Yield flag, value and selected positions of each option that is set; raise a FilterkitError if none."""
         names = list(schema.names)
         for name in self.attribute:
             if name not in names:
@@ -83,9 +79,7 @@ class Remove(Stage):
                     hint = f"; in a regular expression, * is .*: {quoted(self.match.replace('*', '.*'))}"
                 elif fnmatch.filter(names, f"*{self.match}*"):
                     hint = f"; for a part of a name write {quoted(f'.*{self.match}.*')}"
-                raise FilterkitError(
-                    f"--match: no attribute has a name that matches {quoted(self.match)} as a whole{hint}"
-                )
+                raise FilterkitError(f"--match: no whole attribute name matches {quoted(self.match)}{hint}")
             yield "--match", self.match, positions
         if self.range:
             yield "--range", self.range, parse_attribute_numbers(self.name, "--range", self.range, len(names))
@@ -132,9 +126,7 @@ class Rename(Stage):
     def build(self, schema: Schema, state: State) -> Built:
         names = list(schema.names)
         if not any(self._pattern.find_matches(names)):
-            raise FilterkitError(
-                f"--find: no attribute name has a match for {quoted(self.find)}; filterkit info FILE lists the names"
-            )
+            raise FilterkitError(f"--find: {quoted(self.find)} is in no name; filterkit info FILE lists the names")
         edit = Edit(schema)
         for position, name in enumerate(self._pattern.replace_matches(names, self.replace)):
             if name != names[position]:
@@ -170,9 +162,7 @@ class Class(Stage):
         target = None if position is None else schema.attributes[position]
         if target is not None and target.kind not in ("nominal", "numeric"):
             name = target.name
-            raise FilterkitError(
-                f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
-            )
+            raise FilterkitError(f"'{name}' is a {target.kind} attribute; make it nominal: nominal --only '{name}'")
         positive = schema.positive if position == schema.class_index else None
         return Edit(schema).build(class_index=position, positive=positive)
 
@@ -209,7 +199,7 @@ class Reorder(Stage):
         twice = first.keys() & last.keys()
         if twice:
             raise FilterkitError(
-                f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last; leave it out of one"
+                f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last; leave one out"
             )
         middle = [i for i in range(len(schema.attributes)) if i not in first and i not in last]
         edit = Edit(schema)

@@ -58,11 +58,7 @@ class Bins(ColumnStage):
         if self.method == "width":
             column, cuts = self._find_equal_width_cuts(cells, columns)
         else:
-            last = (
-                np.sort(find_mdl_cuts(cells))
-                if self.method == "mdl"
-                else self._find_equal_frequency_bin_ends(cells, columns)
-            )
+            last = np.sort(find_mdl_cuts(cells)) if self.method == "mdl" else self._find_bin_ends(cells, columns)
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high
@@ -89,7 +85,7 @@ class Bins(ColumnStage):
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
-    def _find_equal_frequency_bin_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
+    def _find_bin_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
         """Return the cell that ends each bin with an equal number of rows, but not the last of a column: int64 (n,)."""
         running = np.cumsum(cells.rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]

@@ -98,11 +98,9 @@ class NeighborModel:
 
         For the cosine distance each row has its own power; for the Euclidean one all have that of the training rows.
         """
-        exponents = (
-            choose_scale_exponents(_find_largest_absolute_value_by_row(X), _DIGITS)
-            if self._cosine
-            else np.full(X.shape[0], self._exponent)
-        )
+        exponents = np.full(X.shape[0], self._exponent)
+        if self._cosine:
+            exponents = choose_scale_exponents(_find_largest_absolute_value_by_row(X), _DIGITS)
         if not exponents.any():
             return X
         if isinstance(X, np.ndarray):
@@ -174,16 +172,13 @@ class NeighborModel:
         return np.flatnonzero(is_open)
 
     def _find_neighbors_by_all_distances(self, X: Any) -> Ints:
-        """Return the indices of the k nearest training rows of each row: int64 (rows, k), ascending.
-
-        Raise a StageError if a distance overflows.
-        """
+        """Return the k nearest training rows of each row, int64 (rows, k), ascending; raise StageError on overflow."""
         with np.errstate(over="ignore", invalid="ignore"):
             distances = self._compute_distances(X)
         if not np.isfinite(distances).all():
             raise StageError(
                 Neighbors.name,
-                "values are so large that distances overflow; put standardize or range before it",
+                "values are too large for distances; put standardize or range before it",
             )
         farthest = np.partition(distances, self._k - 1, axis=1)[:, self._k - 1 : self._k]
         nearer, as_far = distances < farthest, distances == farthest

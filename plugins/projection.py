@@ -92,8 +92,7 @@ class Svd(SelectiveStage):
 def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
     """Return the leading singular values, descending, and the axes, float64 (columns, components), by LOBPCG.
 
-    It is for more columns than `Gram.find_axes` is for. Raise a StageError if there are too many components for the
-    method, or no training rows, or if a value is missing or infinite.
+    Raise a StageError if there are too many components for it or no training rows, or if a value is not finite.
     """
     import warnings
 
@@ -135,16 +134,14 @@ def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[F
         weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
         length += (np.square(block.stored_values * unit) * weights).sum()
 
-    def multiply_by_gram_matrix(vectors: Floats) -> Floats:
+    def multiply_by_gram(vectors: Floats) -> Floats:
         """Return X'X times `vectors`, float64 (columns, k); X are the rows times `unit`, and they count by weight."""
         total = np.zeros(vectors.shape)
         for block in read_rows_in_equal_blocks():
             total += block.X.T @ (multiply_rows(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
-    operator = LinearOperator(
-        (width, width), matvec=multiply_by_gram_matrix, matmat=multiply_by_gram_matrix, dtype=np.float64
-    )
+    operator = LinearOperator((width, width), matvec=multiply_by_gram, matmat=multiply_by_gram, dtype=np.float64)
     start = draw_random_signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that not all of the spare components are found
@@ -213,10 +210,7 @@ def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> 
 def _build_column_replacement(
     stage: Svd | Project, schema: Schema, count: int, compute_columns: Callable[[Batch], Floats]
 ) -> Built:
-    """Build a transformation that replaces all columns by `count` columns, which `compute_columns` returns for a batch.
-
-    Raise a StageError if a column is nominal with more than two values.
-    """
+    """Build a transformation that replaces all columns by the `count` columns that `compute_columns` returns."""
     check_numeric(stage.name, schema)
     attributes = [Attribute(f"{stage.prefix}{number}") for number in range(1, count + 1)]
     first = np.zeros(count, np.int64)  # they stand where the first column stood

@@ -103,8 +103,8 @@ class Recode(ChoosingStage):
     def _merge_and_order_labels(self, names: list[str | None], counts: Ints) -> tuple[list[str], list[int]]:
         """Return the labels of an attribute, rare ones merged and all in order, and the code of each of `names`.
 
-        `names` are the new name of each old label, and last that of a missing value; None is a missing value, with the
-        code -1. `counts`, int64 (names,), are the rows with each old label.
+        `names` are the new names of the old labels, and last of a missing value; None, with the code -1, is missing.
+        `counts`, int64 (names,), are the rows with each old label.
         """
         rows = Counter[str | None]()
         for name, count in zip(names, counts.tolist()):
@@ -122,10 +122,7 @@ class Recode(ChoosingStage):
 
 
 def _recode_values(new_codes: Ints, position: int, batch: Batch) -> Ints:
-    """Return the new code of each value of the attribute at `position`: (rows,).
-
-    `new_codes` has the code for each old label and, at the end, for a missing value.
-    """
+    """Return the new code of each value; `new_codes` has one for each old label and, last, one for missing values."""
     return np.asarray(new_codes[encode_attribute(batch, position)[1]])
 
 

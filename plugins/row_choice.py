@@ -116,7 +116,7 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
 def _add_value_hashes(row_hashes: Ints, rows: Ints, columns: Ints, values: np.ndarray) -> None:
     """Add two hashes of each value to those of its row in `row_hashes`, uint64 (rows, 2), in place.
 
-    The values are float64, or uint64 if they are hashes of texts or dates.
+    Values are float64, or uint64 if they are hashes of texts or dates.
     """
     bits = values
     if values.dtype != np.uint64:  # 0.0 and -0.0 have the same bits, and so have all NaNs

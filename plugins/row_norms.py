@@ -62,7 +62,7 @@ class Normalizer(SelectiveStage, RowStage):
             largest = part.max(initial=0.0)
             if np.isinf(largest):
                 raise StageError(
-                    self.name, "a value is infinite, and so is the length of the row; remove the row", start + row
+                    self.name, "a value is infinite, so the row has no length; remove the row", start + row
                 )
             if not largest:
                 lengths[row] = self.norm

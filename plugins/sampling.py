@@ -111,12 +111,9 @@ class Sample(TrainingStage):
         wanted = _round_shares_to_sum(whole, exact - whole, size)
         short = np.flatnonzero(wanted > counts)
         if len(short) and not self.replace:
-            name = target.values[int(short[0]) - 1] if short[0] else "?"
-            raise StageError(
-                self.name,
-                f"class '{name}' has {counts[short[0]]} rows, but {wanted[short[0]]} are to be drawn; draw fewer, or "
-                "use --replace",
-            )
+            at = short[0]
+            what = f"class '{target.values[at - 1]}' has {counts[at]} of the {wanted[at]} rows to draw"
+            raise StageError(self.name, f"{what}; draw fewer, or use --replace")
         return wanted
 
 
@@ -148,9 +145,7 @@ class Split(TrainingStage):
         target = rows.schema.class_attribute
         classes = read_classes(rows)
         if self._folds > len(classes):
-            raise StageError(
-                self.name, f"--fold {self.fold}, but there are only {len(classes)} rows; use at most as many folds"
-            )
+            raise StageError(self.name, f"--fold {self.fold}, but there are only {len(classes)} rows; use fewer folds")
         numbers = np.arange(len(classes))
         if self.seed:
             np.random.default_rng(self.seed).shuffle(numbers)
@@ -182,9 +177,9 @@ class Shuffle(TrainingStage):
 
 
 def _round_shares_to_sum(whole: Ints, remainder: np.ndarray, size: int) -> Ints:
-    """Round up the shares with the largest remainders, so that the sum of all is `size`; return `whole`, int64 (n,).
+    """Round shares to whole numbers whose sum is `size`, those with the largest remainders up: int64 (n,).
 
-    `whole` are the shares rounded down, and changes in place; `remainder` is the rest of each.
+    `whole` are the shares rounded down, and changes; `remainder` is the rest of each share.
     """
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - whole.sum()]] += 1
@@ -207,8 +202,7 @@ def _count_draws_with_replacement(strata: Ints, counts: Ints, wanted: Ints, seed
 def _order_rows_by_class_as_weka(classes: Ints) -> Ints:
     """Return the numbers of rows in the order of classes of Weka's Instances.stratify: int64 (rows,).
 
-    Weka takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by
-    one. `classes`, int (rows,), are the classes of the rows.
+    Weka takes the class of the first row that is not yet grouped, and swaps its rows to the front one by one.
     """
     order = np.arange(len(classes))
     rows = order.data  # swaps single numbers in a tenth of the time that the array takes

@@ -56,16 +56,12 @@ class Select(ColumnStage):
     min_score: float | None = option(None, "Keep columns with a score of at least X.")
     sparsity: float | None = option(None, "Keep at most X non-zero values per row, on average.", minimum=0)
     min_count: float | None = option(None, "Keep columns that are in at least X rows.", minimum=0)
-    max_fraction: float | None = option(
-        None, "Keep columns that are in at most this share of the rows.", minimum=0, maximum=1
-    )
+    max_fraction: float | None = option(None, "Keep columns in at most this share of the rows.", minimum=0, maximum=1)
     by: str | None = option(None, "The metric to rank by.  [default: the latest score]", names="metric")
     keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.", names="attribute")
     spread: bool = option(False, "Let the classes take turns.")
     alpha: float | None = declare_alpha()
-    combine: str | None = option(
-        None, "How the scores of each class against the rest become one.", choices=COMBINATIONS
-    )
+    combine: str | None = option(None, "How scores of each class against the rest become one.", choices=COMBINATIONS)
     seed: int = option(0, "Seed for a random metric.", minimum=0)
 
     def __post_init__(self) -> None:
@@ -83,9 +79,7 @@ class Select(ColumnStage):
             raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
         if by is not None and has_options_of_by and not by.compares_classes:
             why = "looks at all classes at once" if by.needs_class else "ignores classes"
-            raise UsageError(
-                f"select: --spread, --alpha and --combine do not apply to {by.name}, which {why}; leave them out"
-            )
+            raise UsageError(f"select: leave out --spread, --alpha and --combine, because {by.name} {why}")
         self._by = by
         if by is not None:
             self.needs_class, self.numeric_class = by.needs_class, by.numeric_class
@@ -130,7 +124,7 @@ class Select(ColumnStage):
             order = ranking[: self._count_allowed_columns(schema.width)]
             if self.sparsity is not None and total > 0:
                 order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * _NEARLY]
-            self._warn_of_tied_zero_scores(ranking, len(order), metric, scores, state)
+            self._warn_of_zero_ties(ranking, len(order), metric, scores, state)
             candidate = np.zeros(schema.width, bool)
             candidate[order] = True
         column_of = {a.name: i for i, a in enumerate(schema.features)}
@@ -155,19 +149,15 @@ class Select(ColumnStage):
         limit = n_columns if self.top is None else min(self.top, n_columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * n_columns / _NEARLY)))
 
-    def _warn_of_tied_zero_scores(
-        self, ranking: Ints, n_chosen: int, metric: str, scores: Floats, state: State
-    ) -> None:
+    def _warn_of_zero_ties(self, ranking: Ints, n_chosen: int, metric: str, scores: Floats, state: State) -> None:
         """Warn if only the order in the input decides which columns with the score 0 are among the `n_chosen` best."""
         if not 0 < n_chosen < len(ranking) or scores[ranking[n_chosen - 1]] or scores[ranking[n_chosen]]:
             return
         alike = (scores[ranking] == 0) & (state["varied"][ranking] == state["varied"][ranking[n_chosen - 1]])
         if alike[n_chosen]:
             kept, tied = np.count_nonzero(alike[:n_chosen]), np.count_nonzero(alike)
-            what = (
-                f"{tied:,} columns have the score 0 by {metric}, and the first {kept:,} of them in the input are kept"
-            )
-            warn_nothing_learned(self.name, f"{what}; choose fewer")
+            ties = f"{tied:,} columns have the score 0 by {metric}"
+            warn_nothing_learned(self.name, f"{ties}, and the first {kept:,} of them in the input are kept; keep fewer")
 
     def _get_latest_metric_and_scores(self, schema: Schema) -> tuple[str, Floats]:
         """Return the metric that scored the columns last, and its scores, float64 (columns,); −∞ for a column without.

@@ -66,9 +66,7 @@ class Smote(TrainingStage):
         try:
             from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
         except ImportError:
-            raise UsageError(
-                f"{self.name} needs the package imbalanced-learn: pip install 'arff-filterkit[smote]'"
-            ) from None
+            raise UsageError(f"{self.name} needs imbalanced-learn: pip install 'arff-filterkit[smote]'") from None
         options: dict[str, Any] = {"k_neighbors": neighbors, "random_state": self.seed % (1 << 32)}
         if not nominal.any():
             sampler = SMOTE(**options)

@@ -23,9 +23,7 @@ class Vary(ColumnStage):
     needs_class = False
 
     equal: float = option(1.0, "Remove columns of which this share of the values is equal.", minimum=0, maximum=1)
-    distinct: float = option(
-        0.99, "Remove nominal columns with a larger share of distinct labels.", minimum=0, maximum=1
-    )
+    distinct: float = option(0.99, "Remove nominal columns above this share of distinct labels.", minimum=0, maximum=1)
 
     def fit_columns(self, table: ContingencyTable) -> State:
         zeros = table.zeros.sum(axis=1)

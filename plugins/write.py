@@ -21,9 +21,7 @@ class Write(TrainingStage):
     to_the_end = True
 
     path: str | None = option(None, "The file to write.", bare=True, output=True)
-    to: str | None = option(
-        None, "Write this format, as --to does.  [default: as the ending says, or ARFF]", names="format"
-    )
+    to: str | None = option(None, "The format, as for --to.  [default: as the ending says, or ARFF]", names="format")
 
     def __post_init__(self) -> None:
         from filterkit.plugin import check_output_format  # imports every format's needs, and lists need none

@@ -150,7 +150,7 @@ LIMITS = {
     "characters of a text that `concat` makes": (
         text_of_concat,
         1_000_000,
-        "concat: the text 'x*…' has more than 1,000,000 characters",
+        "concat: 'x*…' has more than 1,000,000 characters",
         "",
     ),
     "characters of a regular expression": (pattern, 10_000, "it has more than 10,000 characters", ""),

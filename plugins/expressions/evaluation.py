@@ -105,10 +105,7 @@ def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
 
 
 def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
-    """Return the values in a batch of the attribute that `tree` names, or of ``missing``, ``true`` or ``false``.
-
-    Raise an ExpressionError if there is no such attribute, or if it is relational.
-    """
+    """Return the values in `batch` of an attribute or constant; raise an ExpressionError if it cannot be used."""
     name, schema = tree.value, batch.schema
     position = find_attribute(schema.attributes, name)
     if position is None and tree.what == "name":
@@ -140,10 +137,7 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
 
 
 def evaluate_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
-    """Return the values of the variable that `tree` names, or of ``missing``, ``true`` or ``false``.
-
-    Raise an ExpressionError if the name is none of these.
-    """
+    """Return the values of a variable, or of a constant such as ``true``; raise an ExpressionError for another name."""
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _CONSTANTS:
@@ -170,10 +164,7 @@ def _require_kinds(function: str, operands: Iterable[Value], *kinds: str) -> Non
 
 
 def _parse_texts_beside_dates(one: Value, other: Value) -> list[Value]:
-    """Return both operands; if one is a date and the other a quoted text, parse the text in the date's format.
-
-    Raise an ExpressionError if the text is not such a date.
-    """
+    """Return both operands, a quoted text beside a date as a date; raise an ExpressionError if the text is not one."""
     dates = []
     for each, beside in ((one, other), (other, one)):
         if beside.kind == DATE and each.tree.what == "text":
@@ -198,17 +189,13 @@ def _make_missing_mask(value: Value) -> np.ndarray:
 
 
 def _wrap_array_function(
-    function: Callable[..., Any],
-    min_operands: int,
-    max_operands: int,
-    kinds: tuple[str, ...] = _NUMBERS,
-    result_kind: str = NUMBER,
+    function: Callable[..., Any], fewest: int, most: int, kinds: tuple[str, ...] = _NUMBERS, result_kind: str = NUMBER
 ) -> Function:
     """Make an operation of expressions from `function`, which gets the float64 array of each operand."""
     return Function(
-        lambda name, *values: Value(result_kind, np.asarray(function(*(each.data for each in values)), np.float64)),
-        min_operands,
-        max_operands,
+        lambda _, *values: Value(result_kind, np.asarray(function(*(v.data for v in values)), float)),
+        fewest,
+        most,
         kinds,
     )
 
@@ -317,10 +304,7 @@ def _choose_first_not_missing(name: str, *choices: Value) -> Value:
 
 
 def _convert_to_common_kind(function: str, operands: Sequence[Value]) -> list[Value]:
-    """Return the operands with one kind, one date format and, if they are texts, the same labels.
-
-    Raise an ExpressionError if they are of different kinds.
-    """
+    """Return the operands with one kind, date format and list of labels; raise an ExpressionError if kinds differ."""
     kind = next((each.kind for each in operands if each.kind), "")
     _require_kinds(function, operands, kind)
     if kind != TEXT:
@@ -376,9 +360,7 @@ def _concatenate_texts(name: str, *operands: Value) -> Value:
         texts = [found.labels[pair // len(other.labels)] + other.labels[pair % len(other.labels)] for pair in known]
         long = next((text for text in texts if len(text) > _LONGEST_TEXT), None)
         if long is not None:
-            raise FilterkitError(
-                f"concat: the text {quoted(long)} has more than {_LONGEST_TEXT:,} characters; join fewer texts"
-            )
+            raise FilterkitError(f"concat: {quoted(long)} has more than {_LONGEST_TEXT:,} characters; join fewer texts")
         labels = tuple(dict.fromkeys(texts))
         index = codes.reshape(one.shape) - len(pairs) + len(known)  # -1 for missing
         found = Value(TEXT, _convert_codes(index, texts, labels), labels)

@@ -24,6 +24,7 @@ from filterkit import FilterkitError
 
 DEEPEST = 100
 LONGEST = 10_000
+_ADVICE = "compute a part of it first, by the stage set"
 
 LANGUAGE_HELP = """\
 An expression has numbers, texts in single quotes, attributes, operators and functions:
@@ -78,9 +79,7 @@ def _make_call_tree(name: str, at: int, *parts: Tree) -> Tree:
     """Make the tree of a call of `name`, at index `at` of the text; raise an ExpressionError if it is too deep."""
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > DEEPEST:
-        raise ExpressionError(
-            f"the expression is more than {DEEPEST} levels deep; compute a part of it by a set before this stage", at
-        )
+        raise ExpressionError(f"the expression is more than {DEEPEST} levels deep; {_ADVICE}", at)
     return Tree("call", name, at, parts, depth)
 
 
@@ -93,10 +92,7 @@ class ExpressionError(FilterkitError):
 
 
 def describe_expression_error(error: ExpressionError, text: str) -> str:
-    """Return a message with the fault, its character in `text`, counted from 1, and what is written there.
-
-    `text` is the whole value of the option, which ends with the expression.
-    """
+    """Return a message with the fault and with the character of `text`, counted from 1, where it is."""
     found = repr(text[error.at : error.at + 20]) if error.at < len(text) else "the end"
     return f"expression, character {error.at + 1} ({found}): {error}"
 
@@ -109,10 +105,7 @@ _TOKEN = re.compile(
 
 
 def _tokenize(text: str, start: int) -> list[Tree]:
-    """Split the expression ``text[start:]`` into tokens, of which the last is ``end``.
-
-    Raise an ExpressionError for a character that begins no token.
-    """
+    """Split ``text[start:]`` into tokens, the last of them ``end``; raise an ExpressionError if it is invalid."""
     tokens, at = list[Tree](), start
     while not tokens or tokens[-1].what != "end":
         match = _TOKEN.match(text, at)
@@ -140,10 +133,7 @@ _WORDS = {"or", "and", "not", "in", "is"}
 def parse_expression(text: str, start: int = 0) -> Tree:
     """Parse the expression ``text[start:]`` into its tree; raise an ExpressionError if it is invalid."""
     if len(text) > start + LONGEST:
-        raise ExpressionError(
-            f"the expression has more than {LONGEST:,} characters; compute a part of it by a set before this stage",
-            start + LONGEST,
-        )
+        raise ExpressionError(f"the expression has more than {LONGEST:,} characters; {_ADVICE}", start + LONGEST)
     parser = _Parser(_tokenize(text, start))
     tree = parser.parse_operation(0)
     parser.consume_expected_token("end", "the end of the expression or an operator")
@@ -158,10 +148,7 @@ class _Parser:
         self._depth = 0
 
     def consume_expected_token(self, value: str, what: str) -> None:
-        """Consume the next token if it is the sign `value` or the ``end``; else raise an ExpressionError.
-
-        Its message says that `what` is expected.
-        """
+        """Consume the next token if it is `value`, a sign or ``end``; if not, raise ExpressionError and name `what`."""
         token = self._tokens[-1]
         if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
             found = "the end" if token.what == "end" else repr(token.value)
@@ -180,11 +167,7 @@ class _Parser:
         """Parse operands and the operators between them that bind more tightly than `binding`."""
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ExpressionError(
-                f"the expression is more than {DEEPEST} levels deep; remove brackets, or compute a part of it by a set "
-                "before this stage",
-                self._tokens[-1].at,
-            )
+            raise ExpressionError(f"the expression is more than {DEEPEST} levels deep; {_ADVICE}", self._tokens[-1].at)
         tree = self._parse_operand()
         while _BINDING.get(self._peek_operator(), 0) > binding:
             tree = self._parse_rest_of_operation(tree)

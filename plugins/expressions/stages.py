@@ -26,10 +26,7 @@ def _parse_option_expression(stage: str, text: str, start: int = 0) -> Tree:
 
 
 def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
-    """Return the value of an expression for an empty batch, which shows its kind and labels.
-
-    `text` is what `tree` was parsed from. Raise a StageError if the expression does not fit the attributes.
-    """
+    """Return the value of `tree`, parsed from `text`, for an empty batch; raise a StageError if it has none."""
     try:
         return evaluate_tree(tree, partial(evaluate_attribute, empty(schema)))
     except ExpressionError as error:

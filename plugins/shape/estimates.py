@@ -70,15 +70,12 @@ def make_smoothing(
 ) -> Smoothing:
     """Make the window and the prior for a table, from the options `neighbors`, `prior` and `strength` of `shape`.
 
-    The prior ``laplace`` shrinks estimates to 1/2; ``class`` to the share of the class among all rows, or 1/2 if that
-    is 0 or 1.
+    The prior is 1/2 with ``laplace``, and the share of the class among all rows, if not 0 or 1, with ``class``.
     """
     from fractions import Fraction
 
     total = Fraction(table.totals.sum())
-    reach = min(
-        parse_neighbor_count(neighbors, float(total)), Fraction(ceil(total))
-    )  # a wider window holds no more rows
+    reach = min(parse_neighbor_count(neighbors, float(total)), Fraction(ceil(total)))  # a wider window has no more rows
     rows = Fraction(strength)
     half = Fraction(1, 2)
     shares = [half] * len(tasks)
@@ -95,10 +92,7 @@ def make_smoothing(
 
 
 def estimate_positive_shares(counts: Floats, tasks: list[int], smoothing: Smoothing) -> Floats:
-    """Estimate the share of positive rows in each group of rows, shrunk by the prior: float64 (n, tasks).
-
-    `counts`, float64 (n, classes), is the weight of the rows of each class in each group.
-    """
+    """Estimate the share of positive rows in groups with the class weights `counts`: float64 (n, tasks)."""
     numerator = counts[:, tasks] * smoothing.unit + smoothing.positives
     return numerator / (sum_over_classes(counts)[:, None] * smoothing.unit + smoothing.rows)
 
@@ -180,10 +174,7 @@ def estimate_zero_probabilities(
 
 
 def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
-    """Fit the share of positives at each value by a monotone function of the value: float64 (cells, tasks).
-
-    The function of a column rises or falls, whichever has the smaller squared error.
-    """
+    """Fit the share of positives by a rising or a falling function, whichever is nearer: float64 (cells, tasks)."""
     from scipy.optimize import isotonic_regression
 
     rows = cells.rows

@@ -25,7 +25,7 @@ class WeightedRows(NamedTuple):
     total: Floats
 
 
-def predict_log_odds_by_column(n_columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> Floats:
+def predict_column_log_odds(n_columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> Floats:
     """Predict the log odds of the class `task` for each group of held-out rows, from its column alone: float64 (n,).
 
     Each column has its own logistic regression on the standardised values, with the penalty w²/2 and a free intercept:
@@ -55,8 +55,7 @@ def predict_log_odds_by_column(n_columns: int, task: int, training: WeightedRows
 def _fit_logistic_regressions(training: WeightedRows, z: Floats, weight: Floats, task: int) -> tuple[Floats, Floats]:
     """Fit a logistic regression of each column by Newton's method; return intercepts and slopes, float64 (columns,).
 
-    `z`, float64 (n,), are the standardised values of the training rows, `weight`, float64 (columns,), is the weight of
-    each column's rows, and `task` the code of the positive class.
+    `z`, float64 (n,), are standardised values, and `weight`, float64 (columns,), is the weight of each column's rows.
     """
     column, positive, columns = training.column, training.counts[:, task], len(weight)
     sum_by_column = partial(np.bincount, column, minlength=columns)

@@ -7,7 +7,7 @@ import numpy as np
 from filterkit.plugin import Bools, ContingencyTable, Floats, Fold, divide_or_zero, sum_over_classes
 
 from .curves import shape_values
-from .logistic import WeightedRows, predict_log_odds_by_column
+from .logistic import WeightedRows, predict_column_log_odds
 
 _MARGIN = 2.0  # standard errors; docs/formulas.md says how many columns of noise exceed it
 _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values, may differ by this part of them
@@ -30,10 +30,8 @@ def flag_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
         own, shaped = list[Floats](), list[Floats]()
         for number, task in enumerate(tasks):
             images = (shape_values(each.value, each.column, number, fold.state, log_odds) for each in parts)
-            own.append(predict_log_odds_by_column(width, task, *known))
-            shaped.append(
-                predict_log_odds_by_column(width, task, *(e._replace(value=v) for e, v in zip(parts, images)))
-            )
+            own.append(predict_column_log_odds(width, task, *known))
+            shaped.append(predict_column_log_odds(width, task, *(e._replace(value=v) for e, v in zip(parts, images))))
 
         losses = _sum_task_losses(shaped, table)
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said

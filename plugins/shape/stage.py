@@ -111,9 +111,7 @@ class Shape(ColumnStage):
     weight: float = option(1.0, "Multiply shaped values by this.", minimum=1e-9, maximum=1e9)
     beside: bool = option(False, "Keep each column, and put the shaped one after it.")
     zero: bool | None = option(None, "Whether zero is special; by default it is for sparse input.")
-    cross_fit: int | None = option(
-        None, "Number of folds for cross-fitting the training rows; by default none.", minimum=2
-    )
+    cross_fit: int | None = option(None, "Number of folds for cross-fitting training rows; by default none.", minimum=2)
     auto: bool = option(False, "Leave columns unchanged unless shaping makes them predict better.")
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
 

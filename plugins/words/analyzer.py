@@ -69,8 +69,7 @@ class Analyzer:
     def _join_words_to_sequences(self, row: Ints, code: Ints, pieces: list[list[int]]) -> Iterator[list[Sequences]]:
         """Join words that follow each other in a text; yield all sequences of the same number of pieces together.
 
-        `row`, int64 (words,), ascending, is the text that has each word, and `code`, int64 (words,), the index in
-        `pieces` of the numbers of its pieces.
+        `row`, int64 (words,), ascending, is the text of each word; ``pieces[code[i]]`` has the piece numbers of word i.
         """
         lengths = np.array([len(each) for each in pieces], np.int64)
         numbers = np.array([number for each in pieces for number in each], np.int64)
@@ -123,10 +122,7 @@ class Analyzer:
 
 
 def read_stop_words(options: Words) -> frozenset[str]:
-    """Return the words to leave out, from scikit-learn's list or a file; none with ``--stop none``.
-
-    Raise a StageError if the file cannot be read.
-    """
+    """Return the words that ``--stop`` says to leave out; raise a StageError if the file of words cannot be read."""
     if options.stop == "none":
         return frozenset()
     if options.stop == "english":

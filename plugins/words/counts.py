@@ -19,9 +19,9 @@ _ITEM = 32  # bytes that the counts of a pair of words take
 
 
 def make_sequence_keys(pieces: Ints) -> Ints:
-    """Make one key for each sequence, by which sequences are compared and sorted: int64 (n,), or else bytes (n,).
+    """Make a key by which to sort each sequence, int64 (n,), or bytes (n,) if sequences have more than 2 pieces.
 
-    Keys are bytes if the sequences, `pieces`, int64 (n, length), have more than two pieces.
+    `pieces`, int64 (n, length), are the numbers of the pieces of each sequence.
     """
     length = pieces.shape[1]
     if length == 1:
@@ -81,9 +81,8 @@ def _merge_counts(parts: list[Counts]) -> Counts:
     order = np.lexsort((label, key)) if label.any() else np.argsort(key, kind="stable")
     key, label = key[order], label[order]
     first = np.flatnonzero(find_run_begins(key, label))
-    return Counts(
-        key[first], label[first], np.add.reduceat(rows[order], first), np.add.reduceat(occurrences[order], first)
-    )
+    rows, occurrences = (np.add.reduceat(each[order], first) for each in (rows, occurrences))
+    return Counts(key[first], label[first], rows, occurrences)
 
 
 class SequenceCounter:
@@ -133,9 +132,7 @@ class SequenceCounter:
             while sources:  # each time, from all sources, up to the least key that ends a block of one
                 end = min(source.key[:block][-1] for source in sources)
                 stops = [np.searchsorted(source.key, end, side="right") for source in sources]
-                yield (
-                    length,
-                    _merge_counts([source.slice_counts(0, stop) for source, stop in zip(sources, stops) if stop]),
-                )
+                parts = [source.slice_counts(0, stop) for source, stop in zip(sources, stops) if stop]
+                yield length, _merge_counts(parts)
                 rests = [source.slice_counts(stop, len(source.key)) for source, stop in zip(sources, stops)]
                 sources = [rest for rest in rests if len(rest.key)]

@@ -57,9 +57,7 @@ class Words(Stage):
     attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.", names="attribute")
     lower: bool = option(True, "Turn text to lower case.")
     pattern: str = option(WORD_PATTERN, "A regular expression that matches one word.", names="regex")
-    stop: str = option(
-        "none", "Words to leave out: none, english (scikit-learn's list), or a file of words.", names="file"
-    )
+    stop: str = option("none", "Words to leave out: none, english (scikit-learn's), or a file of words.", names="file")
     stem: str = option("none", "Reduce words to stems.", choices=("none", "porter", "english"))
     ngrams: int = option(1, "Also count sequences of up to N words.", minimum=1, maximum=100)
     min_docs: int = option(1, "Keep only words that are in at least N training rows.", minimum=1)
@@ -136,17 +134,12 @@ class Words(Stage):
         return Built(outgoing, replace_texts_by_counts)
 
     def _find_string_attributes(self, schema: Schema) -> list[int]:
-        """Return the positions of the string attributes that ``--attribute`` names, or of all, ascending.
-
-        Raise a StageError if there is none, or if a name is not that of a string attribute.
-        """
+        """Return the positions of the string attributes to use, ascending; raise a StageError if one is missing."""
         names = {a.name: i for i, a in enumerate(schema.attributes) if a.kind == "string"}
         for name in self.attribute:
             if name not in names:
-                raise StageError(
-                    self.name,
-                    f"--attribute: there is no string attribute {quoted(name)}{suggestion(name, list(names))}",
-                )
+                hint = suggestion(name, list(names))
+                raise StageError(self.name, f"--attribute: there is no string attribute {quoted(name)}{hint}")
         if not names:
             nominal = next((f": {quoted(a.name)} is nominal" for a in schema.features if a.kind == "nominal"), "")
             hint = "string --only NAME before it makes texts of another attribute"
@@ -155,10 +148,9 @@ class Words(Stage):
 
 
 def _replace_string_attributes(schema: Schema, positions: list[int], words: list[Texts], prefix: str) -> Attributes:
-    """Return all attributes, with one attribute for each word in place of the string attributes at `positions`.
+    """Return all attributes, those at `positions` replaced by one for each word, named `prefix` and the word.
 
-    `prefix` comes before every word. The name of the string attribute comes before a word that is the name of another
-    attribute.
+    The name of the string attribute comes before a word that is the name of another attribute.
     """
     attributes = Attributes.of(schema.attributes)
     taken, parts, begin = [attributes.names], [], 0

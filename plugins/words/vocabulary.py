@@ -18,11 +18,8 @@ _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 def choose_words(counter: SequenceCounter, min_rows: int, max_rows: int | None, keep: int | None) -> Texts:
     """Return the words and sequences within limits, in alphabetical order.
 
-    Parameters
-    ----------
-    counter : the counts of the training rows.
-    min_rows, max_rows : the least and the largest number of rows that may have the word; None for no limit.
-    keep : how many words of each class to keep, and besides all that are as frequent as the last; None for all.
+    `min_rows` and `max_rows`, None for no limit, bound the rows that have a word. `keep`, None for all, is the number
+    of words of each class to keep, besides all that are as frequent as the last of them.
     """
     frequent = None if keep is None else _find_least_count_by_class(counter, keep)
     names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from filterkit_plugins.shape.logistic import WeightedRows, predict_log_odds_by_column
+from filterkit_plugins.shape.logistic import WeightedRows, predict_column_log_odds
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
@@ -22,7 +22,7 @@ def weighted(column, value, positive, total):
 
 def summed(columns, training, held_out):
     """float64 (columns,): the log losses of all held-out rows."""
-    log_odds = predict_log_odds_by_column(columns, 1, training, held_out)
+    log_odds = predict_column_log_odds(columns, 1, training, held_out)
     of_values = held_out.counts[:, 1] * np.logaddexp(0, -log_odds) + held_out.counts[:, 0] * np.logaddexp(0, log_odds)
     return np.bincount(held_out.column, of_values, columns)
 

@@ -17,7 +17,7 @@ from filterkit import StageError, UsageError
         ("agree --chain standardize", "agree: --chain 'standardize' must end in a learner"),
         ('agree --chain "\'x"', "agree: --chain: chain ''x': No closing quotation"),
         ("agree --chain svn", "no stage 'svn'; did you mean 'svm'"),
-        ("agree --chain 'write x.arff svm'", "agree: --chain: 'write' would overwrite its file in each fold"),
+        ("agree --chain 'write x.arff svm'", "agree: --chain: 'write' overwrites its file in each fold"),
         ("agree --chain svm --folds 1", "--folds"),
         ("rename --find 'a", "No closing quotation"),
         ("aisvm --high 1.1", "aisvm: --high must be at most 1, not 1.1"),
@@ -43,7 +43,7 @@ from filterkit import StageError, UsageError
         ("bns --alpha 1.5", "--alpha must be at most 1"),
         ("bns --combine min", "'min' is not one of"),
         ("dfreq --alpha 0.5", "no such option"),
-        ("select --by su --top 2 --alpha 0.5", "do not apply to su, which looks at all classes at once"),
+        ("select --by su --top 2 --alpha 0.5", "because su looks at all classes at once"),
         ("su --combine max", "no such option"),
         ("neighbors --k 0", "--k must be at least 1"),
         ("neighbors --distance manhattan", "'manhattan' is not one of"),
@@ -79,7 +79,7 @@ from filterkit import StageError, UsageError
         ("select --fraction 1.5 --by ig", "--fraction must be at most 1, not 1.5"),
         ("select --top 5 --by igg", "no metric 'igg'; did you mean 'ig'"),
         ("select --top 5 --spread", "--spread, --alpha and --combine need --by METRIC"),
-        ("select --top 5 --by dfreq --spread", "do not apply to dfreq"),
+        ("select --top 5 --by dfreq --spread", "--alpha and --combine, because dfreq ignores"),
         ("select --top 5 --by ig --alpha 2", "--alpha must be at most 1, not 2"),
         *(
             (f"shape --neighbors {value}", "shape: --neighbors must be a number of rows such as 15, or a share of all")
@@ -137,7 +137,7 @@ def test_the_limits_themselves_and_numbers_larger_than_needed_are_taken():
         (
             "sample --rows 4 --bias 1",
             {"class": ["a", "a", "a", "b"]},
-            "class 'b' has 1 rows, but 2 are to be drawn; draw fewer, or use --replace",
+            "class 'b' has 1 of the 2 rows to draw; draw fewer, or use --replace",
         ),
         ("sample --rows 1 --bias 1", {"a": [1, 2]}, "--bias needs a nominal class"),
         ("label --positive x", {"class": ["a", "b"]}, "label: class 'class' has no value 'x'"),

@@ -160,7 +160,7 @@ def test_data_that_cannot_be_selected_from_is_refused(text, message):
     [
         (
             "select --by ig --top 2",
-            "select: 3 columns have the score 0 by ig, and the first 1 of them in the input are kept; choose fewer",
+            "select: 3 columns have the score 0 by ig, and the first 1 of them in the input are kept; keep fewer",
         ),
         ("ig --score-only select --fraction 1/2", "select: 3 columns have the score 0 by ig, and the first 1 of them"),
         ("select --by ig --top 1", None),

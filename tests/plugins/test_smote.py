@@ -80,5 +80,5 @@ def test_what_cannot_be_made_is_refused(batch, match):
 
 def test_without_imbalanced_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "imblearn.over_sampling", None)
-    with pytest.raises(UsageError, match=r"smote needs the package imbalanced-learn: pip install 'arff-filterkit\[smo"):
+    with pytest.raises(UsageError, match=r"smote needs imbalanced-learn: pip install 'arff-filterkit\[smo"):
         filterkit.chain("smote").fit_transform(make([[1], [2], [3], [4], [5]], [0, 0, 0, 1, 1]))
