@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from filterkit.data.batch import Batch
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.formats.base import Parsed
 
-_WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
@@ -37,10 +35,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
     is_separate = layout.textual.copy()
     if layout.schema.class_index is not None:
         is_separate[layout.schema.class_index] = True
-    if layout.count > _WIDE:
-        X, others = _read_csv_of_many_columns(text, layout, is_separate)
-    else:
-        X, others = _read_csv_columns(text, layout, range(layout.count), is_separate)
+    X, others = _read_csv_columns(text, layout, is_separate)
     if weights is not None and len(weights) != len(X):
         raise NotPlain
     schema = layout.schema
@@ -94,56 +89,25 @@ def _has_comma_at_line_end(text: bytes) -> bool:
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
-def _read_csv_columns(
-    text: bytes, layout: BatchLayout, positions: Sequence[int], is_separate: np.ndarray
-) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read a CSV with a column for each of the `positions` of attributes.
+def _read_csv_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+    """Read a CSV with a column for each attribute; `is_separate`, bool (attributes,), is true for all but numeric ones.
 
-    `is_separate` is bool (all attributes,). Return the other columns as one float64 (rows, columns) array, NaN for
-    missing, and a dict from the position of each separate column to its Arrow array.
+    Return the other columns as one float64 (rows, columns) array, NaN for missing, and a dict from the position of each
+    separate column to its Arrow array. Raise NotPlain if a number is not finite.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
-    types = {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
+    types = {str(i): kinds.get(attribute.kind, labels) for i, attribute in enumerate(layout.schema.attributes)}
     table = read_csv(text, types, ",", ["?"])
-    others = {i: arrow.join_chunks(table.column(str(i))) for i in positions if is_separate[i]}
-    if len(others) == len(positions):
+    others = {i: arrow.join_chunks(table.column(i)) for i in np.flatnonzero(is_separate).tolist()}
+    if is_separate.all():
         return np.empty((table.num_rows, 0)), others
-    numbers = table.select([str(i) for i in positions if not is_separate[i]])
+    numbers = table.select(np.flatnonzero(~is_separate).tolist())
     X = arrow.read_matrix(numbers)
     finite = np.count_nonzero(np.isfinite(X))
     # Whether Weka accepts a number that is not finite depends on its spelling.
     if finite != X.size and finite != X.size - sum(column.null_count for column in numbers.columns):
         raise NotPlain
-    return X, others
-
-
-def _read_csv_of_many_columns(
-    text: bytes, layout: BatchLayout, is_separate: np.ndarray
-) -> tuple[np.ndarray, dict[int, Any]]:
-    """Do what `_read_csv_columns` does, but with all numbers as one long column, as Arrow takes 5 kB for each."""
-    characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
-    is_end = characters == ord("\n")
-    ends = np.flatnonzero(is_end | (characters == ord(",")))
-    rows = np.count_nonzero(is_end)
-    if not rows or len(ends) != rows * layout.count or not is_end[ends[layout.count - 1 :: layout.count]].all():
-        raise NotPlain
-    lengths = np.diff(ends, prepend=-1)  # with the comma or line end
-    is_apart = np.repeat(np.tile(is_separate, rows), lengths)
-    positions = np.flatnonzero(is_separate).tolist()
-    X, others = np.empty((rows, 0)), dict[int, Any]()
-    if positions:
-        characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        X, others = _read_csv_columns(characters[is_apart].tobytes(), layout, positions, is_separate)
-    if len(X) != rows:
-        raise NotPlain
-    if len(positions) < layout.count:
-        characters[characters == ord(",")] = ord("\n")
-        table = read_csv(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
-        numbers = require_finite_numbers(arrow.join_chunks(table.column(0)))
-        if len(numbers) != rows * (layout.count - len(positions)):
-            raise NotPlain  # an empty field
-        X = numbers.reshape(rows, -1)
     return X, others
 
 

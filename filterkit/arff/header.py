@@ -35,6 +35,7 @@ DATA = re.compile(rb"""'@data'|"@data"|@data(?![^\x00-\x20,%'"{}])""", re.I)
 _HISTORY = re.compile(rb"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command line writes it
 _LONGEST = 1 << 28  # bytes of a header that can be read again
 _NUMERIC = "plain numeric"  # the kind of a token for several lines that declare numeric attributes with plain names
+_TYPES = ["numeric", "real", "integer", "string", "date", "relational"]
 # The separators and comments that may come before a declaration and before a row.
 _BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
@@ -143,26 +144,33 @@ class _HeaderTokens:
                 return
 
     def read_token(self) -> Token | None:
-        """Return the next token, which may be the end of a line; None at the end of the header."""
+        """Return the next token, which may be the end of a line; None after the last token of the header."""
         token = next(self._stream, None)
         self.line = self.next_line if token is None else token.line
         return token
 
     def read_first_token_of_line(self) -> Token | None:
-        """Return the next token that is not the end of a line; None at the end of the header."""
+        """Return the next token that is not the end of a line; None after the last token of the header."""
         while (token := self.read_token()) is not None and token.kind == EOL:
             pass
         return token
 
     def read_token_in_line(self, expected: str) -> Token:
-        """Return the next token of this line; an error says that `expected` is missing if there is none."""
+        """Return the next token of this line; raise ArffError, "`expected` is missing", at the end of the line."""
         token = self.read_token()
         if token is None or token.kind == EOL:
             raise self.make_error(f"{expected} is missing")
         return token
 
+    def read_name(self, expected: str) -> str:
+        """Return the text of the next word or quoted text of this line; raise ArffError if that is not there."""
+        token = self.read_token_in_line(expected)
+        if token.kind not in (WORD, QUOTED):
+            raise token.make_error(f"expected {expected}, found {token.describe()}")
+        return token.text
+
     def read_rest_of_line(self) -> list[Token]:
-        """Read all tokens of the rest of this line; return the first four."""
+        """Read the tokens up to the end of this line, and return the first four of them."""
         rest: list[Token] = []
         while (token := self.read_token()) is not None and token.kind != EOL:
             if len(rest) < 4:
@@ -188,9 +196,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     if token is None or not token.is_keyword("@relation"):
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
         raise tokens.make_error(f"expected @relation, found {found}")
-    relation = tokens.read_token_in_line("the name of the relation")
-    if relation.kind not in (WORD, QUOTED):
-        raise relation.make_error(f"expected the name of the relation, found {relation.describe()}")
+    relation = tokens.read_name("the name of the relation")
     extra = tokens.read_rest_of_line()
     if extra:
         raise extra[0].make_error(
@@ -207,7 +213,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     _refuse_duplicate_names(attributes, lines_of)
     if tokens.begun is None:
         raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
-    header = Header(relation.text, attributes, tuple(tokens.history), is_own=tokens.is_own)
+    header = Header(relation, attributes, tuple(tokens.history), is_own=tokens.is_own)
     return header, tokens.next_line, tokens.begun
 
 
@@ -280,32 +286,29 @@ def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
 
 
 def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
-    """Read the rest of a declaration after ``@attribute``."""
-    token = tokens.read_token_in_line("the name of the attribute")
-    if token.kind not in (WORD, QUOTED):
-        raise token.make_error(f"expected the name of an attribute, found {token.describe()}")
-    name = token.text
-    kind = tokens.read_token_in_line("the type of an attribute")
-    if kind.kind == OPEN:
-        values = _read_nominal_values(tokens, name)
-        return Attribute(name, "nominal", values, weight=_parse_attribute_weight(tokens.read_rest_of_line(), name))
-    word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.is_missing else ""
-    if word in ("numeric", "real", "integer", "string"):
-        word = "string" if word == "string" else "numeric"
-        return Attribute(name, word, weight=_parse_attribute_weight(tokens.read_rest_of_line(), name))
-    if word == "date":
-        return _parse_date_attribute(tokens.read_rest_of_line(), kind.line, name)
-    if word == "relational":
-        if depth == DEEPEST:
-            raise kind.make_error(f"relational attributes are nested more than {DEEPEST} deep", name)
-        weight = _parse_attribute_weight(tokens.read_rest_of_line(), name)
-        attributes, lines, _ = _read_attributes(tokens, name, depth + 1)
-        if not attributes:
-            raise tokens.make_error("no attribute is declared inside", name)
-        _refuse_duplicate_names(attributes, lines)
-        return Attribute(name, "relational", attributes=tuple(attributes), weight=weight)
-    hint = suggestion(word, ["numeric", "real", "integer", "string", "date", "relational"])
-    raise kind.make_error(f"no type {kind.describe()}{hint or '; put a name with blanks in quotes'}", name)
+    """Return the attribute that the tokens after ``@attribute`` declare, inside `depth` relational attributes."""
+    name = tokens.read_name("the name of the attribute")
+    token = tokens.read_token_in_line("the type of an attribute")
+    kind = token.text.lower() if token.kind in (WORD, QUOTED) and not token.is_missing else ""
+    values: tuple[str, ...] = ()
+    if token.kind == OPEN:
+        kind, values = "nominal", _read_nominal_values(tokens, name)
+    elif kind not in _TYPES:
+        hint = suggestion(kind, _TYPES) or "; put a name with blanks in quotes"
+        raise token.make_error(f"no type {token.describe()}{hint}", name)
+    elif kind == "relational" and depth == DEEPEST:
+        raise token.make_error(f"relational attributes are nested more than {DEEPEST} deep", name)
+    rest = tokens.read_rest_of_line()
+    pattern, rest = _parse_date_format(rest, token.line, name) if kind == "date" else ("", rest)
+    kind = "numeric" if kind in ("real", "integer") else kind
+    attribute = Attribute(name, kind, values, pattern, weight=_parse_attribute_weight(rest, name))
+    if kind != "relational":
+        return attribute
+    attributes, lines, _ = _read_attributes(tokens, name, depth + 1)
+    if not attributes:
+        raise tokens.make_error("no attribute is declared inside", name)
+    _refuse_duplicate_names(attributes, lines)
+    return attribute._replace(attributes=tuple(attributes))
 
 
 def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
@@ -326,28 +329,28 @@ def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _parse_date_attribute(rest: list[Token], line: int, name: str) -> Attribute:
-    """Parse the date attribute that a line declares; `rest` are its tokens after the type."""
+def _parse_date_format(tokens: list[Token], line: int, name: str) -> tuple[str, list[Token]]:
+    """Return the format of the date attribute `name`, and its other tokens; `tokens` come after its type in `line`."""
     pattern = DEFAULT_DATE_FORMAT
-    if rest and rest[0].kind == CLOSE:
-        raise ArffError(f"expected a date format, found {rest[0].describe()}", line=line, attribute=name)
-    if rest and rest[0].kind in (WORD, QUOTED):
-        pattern, rest = rest[0].text, rest[1:]
+    if tokens and tokens[0].kind == CLOSE:
+        raise ArffError(f"expected a date format, found {tokens[0].describe()}", line=line, attribute=name)
+    if tokens and tokens[0].kind in (WORD, QUOTED):
+        pattern, tokens = tokens[0].text, tokens[1:]
     from filterkit.data.dates import DateFormat  # only few files have dates
 
     try:
         DateFormat(pattern)
     except ArffError as error:
         raise ArffError(error.message, line=line, attribute=name) from None
-    return Attribute(name, "date", format=pattern, weight=_parse_attribute_weight(rest, name))
+    return pattern, tokens
 
 
-def _parse_attribute_weight(rest: list[Token], name: str) -> float:
-    """Return the attribute weight ``{w}`` at the end of a declaration; 1 if other text, which Weka ignores, or none."""
-    if not rest or rest[0].kind != OPEN:
+def _parse_attribute_weight(tokens: list[Token], name: str) -> float:
+    """Return the weight ``{w}`` that `tokens` at the end of a declaration begin with; 1 if they begin otherwise."""
+    if not tokens or tokens[0].kind != OPEN:
         return 1.0
-    weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None
+    weight = parse_number(tokens[1].text) if len(tokens) >= 3 and tokens[2].kind == CLOSE else None
     if weight is None or math.isnan(weight):
-        found = rest[1].describe() if len(rest) > 1 else "the end of the line"
-        raise rest[0].make_error(f"expected a weight such as {{2.5}}, found {found}", name)
+        found = tokens[1].describe() if len(tokens) > 1 else "the end of the line"
+        raise tokens[0].make_error(f"expected a weight such as {{2.5}}, found {found}", name)
     return weight

@@ -25,16 +25,11 @@ _DECLARATIONS = 1 << 12  # attributes in one piece of a header
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escaped in comments
 
 
-def format_header(schema: Schema, comments: Iterable[str] = ()) -> str:
-    """Return the header of an ARFF file as one text; `format_header_pieces` yields the same in pieces."""
-    return b"".join(format_header_pieces(schema, comments)).decode()
-
-
 def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[bytes]:
-    """Yield the header up to and including the ``@data`` line, as UTF-8 text in pieces.
+    """Yield the header of an ARFF file, up to the end of the ``@data`` line, as UTF-8 text in pieces.
 
-    `comments` come first, one ``%`` line each, with control characters escaped. The scores that a scorer left on an
-    attribute follow its declaration as a comment.
+    `comments` come first, in lines that begin with ``%``, with control characters escaped. The scores of an attribute
+    are a comment after its declaration.
     """
     lines = [line for comment in comments for line in comment.splitlines()]
     lines = [f"% {_CONTROL.sub(lambda match: visible(match[0]), line)}" for line in lines]
@@ -52,22 +47,15 @@ def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterat
 
 
 def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[str, np.ndarray]]) -> bytes:
-    """Return the lines that declare numeric attributes with float64 (n,) scores of some metrics, without a loop."""
-    quoted_names = quote_all(list(names))
-    if not scores:
-        return "".join([f"@attribute {name} numeric\n" for name in quoted_names]).encode()
-    from filterkit.arff.number_texts import row_texts  # imports pyarrow, and few headers have scores
-    from filterkit.data import arrow
-
-    comments = [(f" % {visible(metric)}=", row_texts(column[:, None])) for metric, column in scores]
-    return bytes(
-        arrow.get_text_bytes(
-            arrow.join_texts("@attribute ", arrow.make_text_array(quoted_names), " numeric", *sum(comments, ()), "\n")
-        )
-    )
+    """Return the lines that declare numeric attributes; `scores` are metrics with the float64 scores of attributes."""
+    lines = [f"@attribute {name} numeric" for name in quote_all(list(names))]
+    for metric, column in scores:
+        lines = [f"{line} % {visible(metric)}={format_number(x)}" for line, x in zip(lines, column.tolist())]
+    return ("\n".join(lines) + "\n").encode()
 
 
 def _format_declaration(attribute: Attribute) -> list[str]:
+    """Return the lines, without line ends, that declare an attribute; several if it is relational."""
     kind = attribute.kind
     if kind == "nominal":
         kind = "{" + ",".join(map(quote, attribute.values)) + "}"
@@ -84,7 +72,7 @@ def _format_declaration(attribute: Attribute) -> list[str]:
 
 
 class ArffWriter(Writer):
-    """Writes rows as an ARFF file with `precision` significant digits; None for the shortest exact texts."""
+    """Writes an ARFF file. Numbers have `precision` significant digits; None for the shortest exact texts."""
 
     def __init__(self, schema: Schema, precision: int | None = None) -> None:
         super().__init__(schema)
@@ -100,7 +88,7 @@ class ArffWriter(Writer):
             out.write(text)
 
     def format_batch(self, batch: Batch) -> Pieces:
-        """Return the rows of `batch` as UTF-8 text, each with its line end; can be called in any thread."""
+        """Return the rows of `batch` as lines of UTF-8 text. Any thread may call this."""
         self._plain += len(batch) * self.schema.width if not self.schema.sparse else batch.stored_values.size
         if self._plain < SMALL and self._fast is None:
             return Pieces([_format_rows_without_arrow(self._format, batch.in_form(self.schema.sparse)).encode()])
@@ -115,7 +103,7 @@ class ArffWriter(Writer):
 
 
 def _format_rows_without_arrow(form: RowFormat, batch: Batch) -> str:
-    """Return the rows of a batch as ARFF text, made row by row; `filterkit.arff.fast_writer` makes the same text."""
+    """Return the rows of a batch as lines of ARFF; `filterkit.arff.fast_writer` makes the same text."""
     schema = form.schema
     features = schema.feature_indices.tolist()
     passthrough = list(zip(schema.passthrough_indices, form.format_passthrough_columns(batch), strict=True))
@@ -144,7 +132,7 @@ def _format_rows_without_arrow(form: RowFormat, batch: Batch) -> str:
 
 
 def _format_cell(form: RowFormat, position: int, value: float) -> str:
-    """Return the ARFF text of a number, or of the label of this index, of the attribute at `position`."""
+    """Return the ARFF text of a value of the attribute at `position`: a number, or the index of a label."""
     labels = form.labels.get(position)
     if labels is None:
         return format_number(value, form.precision)

@@ -10,55 +10,43 @@ COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")  # those that are recognised
 ARFF = "ARFF"
 CSV = "CSV"
 
-# Formats of tables, numbers and archives; a file with such an ending is expected to be in that format.
-KNOWN = {
-    ".arff": ARFF,
-    ".avro": "Avro",
-    ".csv": "CSV",
-    ".db": "SQLite",
-    ".dta": "Stata",
-    ".feather": "Feather",
-    ".arrow": "Arrow",
-    ".ipc": "Arrow",
-    ".h5": "HDF5",
-    ".hdf": "HDF5",
-    ".hdf5": "HDF5",
-    ".joblib": "joblib",
-    ".json": "JSON",
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
-    ".libsvm": "LIBSVM",
-    ".svm": "LIBSVM",
-    ".svmlight": "SVMlight",
-    ".mat": "MATLAB",
-    ".npy": "NumPy",
-    ".npz": "NumPy",
-    ".ods": "OpenDocument",
-    ".orc": "ORC",
-    ".parquet": "Parquet",
-    ".pickle": "pickle",
-    ".pkl": "pickle",
-    ".rda": "R",
-    ".rdata": "R",
-    ".rds": "R",
-    ".sas7bdat": "SAS",
-    ".sav": "SPSS",
-    ".sqlite": "SQLite",
-    ".sqlite3": "SQLite",
-    ".tsv": "TSV",
-    ".xls": "Excel",
-    ".xlsx": "Excel",
-    ".xml": "XML",
-    ".xrff": "XRFF",
-    ".7z": "7-Zip",
-    ".br": "Brotli",
-    ".lz4": "LZ4",
-    ".lzma": "LZMA",
-    ".tar": "tar",
-    ".tgz": "tar",
-    ".z": "compress",
-    ".zip": "zip",
+# Formats of tables, numbers and archives, with their endings; a file with such an ending should be in that format.
+_ENDINGS = {
+    ARFF: ".arff",
+    "Avro": ".avro",
+    CSV: ".csv",
+    "SQLite": ".db .sqlite .sqlite3",
+    "Stata": ".dta",
+    "Feather": ".feather",
+    "Arrow": ".arrow .ipc",
+    "HDF5": ".h5 .hdf .hdf5",
+    "joblib": ".joblib",
+    "JSON": ".json",
+    "JSON lines": ".jsonl .ndjson",
+    "LIBSVM": ".libsvm .svm",
+    "SVMlight": ".svmlight",
+    "MATLAB": ".mat",
+    "NumPy": ".npy .npz",
+    "OpenDocument": ".ods",
+    "ORC": ".orc",
+    "Parquet": ".parquet",
+    "pickle": ".pickle .pkl",
+    "R": ".rda .rdata .rds",
+    "SAS": ".sas7bdat",
+    "SPSS": ".sav",
+    "TSV": ".tsv",
+    "Excel": ".xls .xlsx",
+    "XML": ".xml",
+    "XRFF": ".xrff",
+    "7-Zip": ".7z",
+    "Brotli": ".br",
+    "LZ4": ".lz4",
+    "LZMA": ".lzma",
+    "tar": ".tar .tgz",
+    "compress": ".z",
+    "zip": ".zip",
 }
+KNOWN = {ending: name for name, endings in _ENDINGS.items() for ending in endings.split()}
 
 
 def find_ending(path: str) -> str:
@@ -93,7 +81,8 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
         by = f"{by}: " if by else ""
         name, old = os.path.basename(path), find_ending(path)
         start = name.lower().rindex(old)
-        better = quoted(name[:start] + _USUAL[written] + name[start + len(old) :])  # that of a compression stays
+        usual = _ENDINGS[written].split()[0]
+        better = quoted(name[:start] + usual + name[start + len(old) :])  # the ending of a compression stays
         raise UsageError(
             f"{by}{quoted(path, PATH)} would hold {written}, but its ending is that of {other}; "
             f"name it {better}{hint.format(other)}"
@@ -110,6 +99,3 @@ def check_chain_ending(path: str, by: str = "") -> None:
         f"{by}a saved chain has a format of its own, but {quoted(path, PATH)} has the ending of another; "
         f"name it {quoted(better)}"
     )
-
-
-_USUAL = {ARFF: ".arff", CSV: ".csv"}

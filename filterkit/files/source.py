@@ -103,7 +103,8 @@ class Source:
         try:
             codec = codecs.lookup(encoding).name
             "".encode(encoding)  # fails if it encodes bytes, not text
-            codecs.getincrementaldecoder(codec)("surrogateescape").decode(b"")  # fails if it has no surrogates
+            decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
+            decoder.decode(b"")  # fails if it has no surrogates
         except (LookupError, UnicodeError):
             what = f"no encoding {quoted(encoding)}; name one that Python knows, such as latin-1"
             raise UsageError(f"--encoding: {what}") from None
@@ -111,11 +112,9 @@ class Source:
             self._raw = self._open(path)
             self._stream = decompress(self._raw, path)
         self.live &= self._stream is self._raw
-        self._decoder = None
-        if codec not in ("utf-8", "ascii", "utf-8-sig"):
-            self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
+        self._decoder = None if codec in ("utf-8", "ascii", "utf-8-sig") else decoder
         self._begun = self._ended = False
-        self._n_arrived = 0  # bytes that the last read of a live input found
+        self._n_arrived = 0  # bytes that the last read found
 
     def _open(self, path: str) -> IO[bytes]:
         """Return the stream of the stored bytes; sets `live` and `size`."""
@@ -146,14 +145,8 @@ class Source:
         text = b""
         with self.name_errors():
             while not text and not self._ended:  # a terminal would wait for input again after its end
-                if self.live:
-                    after_flood = min(
-                        _choose_seconds_to_wait(self._n_arrived), 0.001
-                    )  # so that none of its rows come singly
-                    data = _read_available(self._stream, size, after_flood)
-                    self._n_arrived = len(data)
-                else:
-                    data = self._stream.read(size)
+                data = _read_available(self._stream, size) if self.live else self._stream.read(size)
+                self._n_arrived = len(data)
                 if self._decoder is None:
                     text = data
                 else:
@@ -230,11 +223,11 @@ def _choose_seconds_to_wait(n_bytes: int) -> float:
     return min(n_bytes // _FLOOD * _WORK, _LONGEST)
 
 
-def _read_available(stream: IO[bytes], size: int, least: float) -> bytes:
-    """Read up to `size` bytes that have arrived in a pipe; wait for the first of them. Empty only at the end.
+def _read_available(stream: IO[bytes], size: int) -> bytes:
+    """Return up to `size` bytes that have arrived in a pipe, at least one; b"" only at its end.
 
     When the pipe is empty, the text is returned at once, because its writer may wait for the answer. Only in a flood is
-    it worth waiting a little (at least `least` seconds): a few large blocks take less time than many small ones.
+    it worth waiting a little: a few large blocks take less time than many small ones.
     """
     more: bytes = stream.read1(size)  # type: ignore[attr-defined]
     is_blocking = True
@@ -244,12 +237,9 @@ def _read_available(stream: IO[bytes], size: int, least: float) -> bytes:
         select.select([stream], [], [])
         more = stream.read1(size)  # type: ignore[attr-defined]
     pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
-    while (
-        more
-        and missing
-        and time.monotonic() < end
-        and _has_text_within(stream, max(least, _choose_seconds_to_wait(size - missing)))
-    ):
+    while more and missing and time.monotonic() < end:
+        if not _has_text_within(stream, _choose_seconds_to_wait(size - missing)):
+            break
         more = stream.read1(missing)  # type: ignore[attr-defined]
         pieces.append(more)
         missing -= len(more)

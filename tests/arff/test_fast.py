@@ -1,7 +1,5 @@
 """The fast path: it reads the same values as the exact path, leaves the rest to it, and is used where it should be."""
 
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 from conftest import take_the_exact_path_alone
@@ -10,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filterkit import ArffError, testing
-from filterkit.arff import exact, fast, fast_dense
+from filterkit.arff import exact, fast
 from filterkit.arff.blocks import SMALLEST_HALF
 from filterkit.arff.layout import BatchLayout
-from filterkit.arff.writer import format_header
+from filterkit.arff.writer import format_header_pieces
 from filterkit.data.schema import Attribute, Schema
 
 BAG = Attribute("bag", "relational", attributes=(Attribute("x"), Attribute("y", "nominal", ("p", "q r"))))
@@ -42,17 +40,6 @@ SEPARATORS = [",", ",", ",", " ", ", ", "\t", " , ", "\x01,"]
 ENDS = ["\n", "\n", "\n", "\r\n", "\r", " \n", ",\n", "\n\n", " % c, 'd\n", "%\r", "\n\r", "\n \n", "\r\r\n"]
 WEIGHTS = ["", "", "", "", ",{2}", " {0.5}", "{3}", ",{ 4 }", ",{'5'}", ",{1}"]
 SPECIAL = [*"'\", {}%\\\n\r?01x\t\0", ",,", "{}", "{2}", "\n,", "''", "0x"]
-
-
-WIDE = pytest.mark.parametrize("wide", [False, True])
-
-
-@contextmanager
-def read_as(wide):
-    """All dense rows are read as those of very many attributes are, or none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_dense, "_WIDE", 0 if wide else 1 << 30)
-        yield
 
 
 def values(attribute):
@@ -102,13 +89,11 @@ def same(left, right):
     return testing.same(left, right)
 
 
-@WIDE
 @CONTEXT
 @given(case=blocks())
-def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(wide, case):
+def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(case):
     layout, text = case
-    with read_as(wide):
-        found = fast.parse_block(text.encode(), layout)
+    found = fast.parse_block(text.encode(), layout)
     try:
         expected = exactly(text, layout)
     except ArffError:
@@ -135,7 +120,6 @@ def exactly(text, layout):
     return exact.make_parse_result(list(exact.parse_rows(text, 1, layout)), layout)
 
 
-@WIDE
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", " % c\n", "\n\n"])
 @pytest.mark.parametrize(
     "row",
@@ -149,13 +133,11 @@ def exactly(text, layout):
         "{2 ?},{2.5}",
     ],
 )
-def test_the_fast_path_takes_usual_rows(wide, row, end):
+def test_the_fast_path_takes_usual_rows(row, end):
     layout = BatchLayout(USUAL.replace(sparse=row.startswith("{")))
-    with read_as(wide):
-        assert fast.parse_block((row + end).encode() * 3, layout) is not None
+    assert fast.parse_block((row + end).encode() * 3, layout) is not None
 
 
-@WIDE
 @pytest.mark.parametrize(
     ("sparse", "text"),
     [
@@ -183,10 +165,9 @@ def test_the_fast_path_takes_usual_rows(wide, row, end):
         (True, "{null x}\n"),
     ],
 )
-def test_invalid_rows_are_left_to_the_exact_path(wide, sparse, text):
+def test_invalid_rows_are_left_to_the_exact_path(sparse, text):
     layout = BatchLayout(Schema("r", [Attribute("a"), Attribute("b", "nominal", ("x",))], sparse=sparse))
-    with read_as(wide):
-        assert fast.parse_block(text.encode(), layout) is None
+    assert fast.parse_block(text.encode(), layout) is None
     with pytest.raises(ArffError):
         exactly(text, layout)
 
@@ -216,7 +197,7 @@ def test_one_unusual_line_leaves_the_other_rows_to_the_fast_path(tmp_path, monke
 @given(blocks(), st.integers(1, 60))
 def test_any_block_size_gives_the_same_rows_or_the_same_error(tmp_path_factory, case, size):
     layout, text = case
-    header = format_header(Schema("r", layout.schema.attributes))
+    header = b"".join(format_header_pieces(Schema("r", layout.schema.attributes))).decode()
     path = write_text(tmp_path_factory.getbasetemp(), header + text, "blocks.arff")
     whole, parts = attempt(path, 1 << 20), attempt(path, size)
     assert parts == whole if isinstance(whole, str) else same(parts, whole)

@@ -14,7 +14,7 @@ from weka import WEKA_CONTENT, weka
 import filterkit
 from filterkit.arff import fast_writer, writer
 from filterkit.arff.row_format import quote
-from filterkit.arff.writer import format_header, format_header_pieces
+from filterkit.arff.writer import format_header_pieces
 from filterkit.data.schema import Attribute, Schema
 
 TEXTS = ["plain", "", "?", " lead", "trail ", "a b", "a,b", "50%", "{x}", "it's", 'say "so"', "back\\slash", "\\n"]
@@ -134,7 +134,7 @@ def test_the_header_holds_comments_and_scores(tmp_path):
         Attribute("e", "date", format="yyyy-MM-dd'T'HH:mm:ss"),
         Attribute("f", "relational", attributes=(Attribute("g", "string"),)),
     ]
-    text = format_header(Schema("r s", attributes), ["made by hand", "two\nlines"])
+    text = b"".join(format_header_pieces(Schema("r s", attributes), ["made by hand", "two\nlines"])).decode()
     assert text == (
         "% made by hand\n% two\n% lines\n@relation 'r s'\n\n"
         "@attribute a numeric {2} % bns=1.5 % ig=0.25\n"
@@ -199,6 +199,7 @@ def test_a_wide_header_declares_each_attribute_as_it_does_alone():
     pieces = list(format_header_pieces(Schema("r", attributes)))
     assert len(pieces) > 2
     lines = b"".join(pieces).decode().split("\n")[2:-3]
-    assert lines == [format_header(Schema("r", [each])).split("\n")[2] for each in attributes]
+    alone = [b"".join(format_header_pieces(Schema("r", [each]))) for each in attributes]
+    assert lines == [header.decode().split("\n")[2] for header in alone]
     assert lines[8000] == "@attribute both numeric {2} % bns=0.5"
     assert lines[9998] == r"@attribute 'odd score' numeric % a\nb=1 % bns=2e-7"
