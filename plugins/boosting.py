@@ -117,17 +117,20 @@ def boost_stumps(
 
 
 def _find_features_of_least_loss(losses: Floats) -> Ints:
-    """Find the feature with the smallest of `losses`, float64 (features, labels), for each label: int64 (labels,)."""
+    """Return the index of the feature with the least of `losses`, float64 (features, labels), for each label."""
     return np.asarray((losses <= losses.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
 
 class _LabelBlock:
     """Holds the boosting weights of all pairs of a row and one of some labels.
 
-    The weights of pairs of a row and a label that it has are apart from those of the other pairs. So W of the rows that
-    have a feature is a plain sum, exactly 0 where there are no such rows. W of the rows that lack it is a difference
-    from the sum over all rows. Because all sums run in the order of the rows and rounding is monotone, that difference
-    is never below 0, and exactly 0 where there are no such rows.
+    The weights of pairs of a row and a label that it has are stored apart from those of the other pairs. So W of the
+    rows that have a feature is a plain sum, exactly 0 if there are no such rows. W of the rows that lack it is the
+    difference from the sum over all rows. Because all sums run in the order of the rows and rounding is monotone, this
+    difference is never below 0, and exactly 0 if there are no such rows.
+
+    `table` has the rows of each feature and last all rows, `csr_array` (features + 1, rows) of ones. `Y` is bool (rows,
+    labels), whether a row has a label. `initial_weights`, float64 (rows,), are those of all pairs of a row.
     """
 
     def __init__(self, table: Any, Y: Bools, initial_weights: Floats) -> None:
@@ -139,7 +142,7 @@ class _LabelBlock:
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
 
     def compute_loss_by_feature_and_label(self) -> Floats:
-        """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
+        """Compute the loss ½ Z(l, t) of each feature t for each label l: float64 (features, labels)."""
         self.sums = (self.table @ self.weights).reshape(len(self.table.indptr) - 1, 2, -1)
         present, whole = self.sums[:-1], self.sums[-1]
         plus, minus = whole[0] - present[:, 0], whole[1] - present[:, 1]
@@ -150,10 +153,7 @@ class _LabelBlock:
         return np.asarray(plus)
 
     def sum_weights_by_sign_and_value(self, features: Ints) -> Floats:
-        """Compute W of `boost_stumps` for one feature a label: float64 (2 signs, 2 values, labels).
-
-        `features` is int64 (labels,), the feature for each label.
-        """
+        """Compute W of `boost_stumps` for the feature of each label, int64 (labels,): float64 (2, 2, labels)."""
         self.present[:] = False
         for label, feature in enumerate(features.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
@@ -207,11 +207,11 @@ class BoostedStumps(LinearModel):
 
     @property
     def state(self) -> State:
-        """Implement `Model.state`."""
+        """The arrays from which `Boosting.model` makes the model again."""
         return super().state | {"pivots": self.pivots}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Describe the features used for each task: what rows with them score more, and how many stumps use them."""
+        """Make a table of features for each task: by how much they raise the score, and how many stumps use them."""
         tables, names = super().describe(incoming, tasks, top)[:1], list_feature_names(incoming)
         for task, (weights, pivots) in zip(tasks.names, zip(self.coefficients.T, self.pivots.T)):
             stumps = np.bincount(pivots, minlength=len(names))

@@ -9,7 +9,7 @@ from filterkit.plugin import ContingencyTable, Floats, divide_or_zero, offer, su
 
 
 def score_by_correlation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """|r| of presence and class, which is the square root of chi-squared divided by the number of rows."""
+    """Compute |r| of the presence of each feature and the class: the square root of chi-squared / number of rows."""
     total = pos + neg
     spread = np.maximum(tp + fp, 0.0) * np.maximum(total - tp - fp, 0.0) * pos * neg
     return _compute_absolute_r(tp * neg - fp * pos, spread)
@@ -26,7 +26,7 @@ def score_columns_by_correlation(table: ContingencyTable) -> Floats:
 
 
 def score_by_f_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """The F statistic of presence and the class."""
+    """Compute the F statistic of the presence of each feature and the class."""
     return _compute_f_statistic(score_by_correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
 
 
@@ -42,13 +42,13 @@ def score_columns_by_f_test(table: ContingencyTable) -> Floats:
 
 
 def _compute_f_statistic(r_squared: Floats, degrees: Floats, n_rows: float) -> Floats:
-    """Compute the F statistics of `n_rows` rows from R² and its degrees of freedom; 0 where none is left."""
+    """Compute F statistics from R² and its degrees of freedom; 0 where the rows leave no degrees of freedom."""
     left = np.maximum(n_rows - degrees - 1, 0.0)
     return r_squared / np.maximum(1 - r_squared, 1e-12) * left / degrees
 
 
 def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floats]:
-    """Compute the mean |r| of each column, R², and the degrees of freedom of R²: float64 (columns,) each."""
+    """Compute for each column the mean |r|, R², and the degrees of freedom of R²: float64 (columns,) each."""
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(cells.totals.sum(), 1e-300)
     nominal, counts = cells.nominal[column], _count_rows_after_filling_missing_labels(cells)
@@ -73,10 +73,10 @@ def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floa
 
 
 def _center_and_scale(cells: ContingencyTable) -> Floats:
-    """Subtract the mean of its column from the value of each cell, and divide by a power of two: float64 (cells,).
+    """Return the value of each cell less the mean of its column, divided by a power of two: float64 (cells,).
 
-    The power is about as large as the largest value of the column, so no square overflows. Such a division is exact, so
-    values that are near each other lose no digits. A constant column becomes 0.
+    The power is about as large as the largest value of the column, so that no square overflows. Such a division is
+    exact, so values that are near each other lose no digits. A constant column becomes 0.
     """
     column, columns, rows = cells.column_of_cell, len(cells), cells.rows
     low, high = cells.extremes()
@@ -88,10 +88,8 @@ def _center_and_scale(cells: ContingencyTable) -> Floats:
 
 
 def _count_rows_after_filling_missing_labels(cells: ContingencyTable) -> Floats:
-    """Count the rows of each cell by class, float64 (cells, classes); a missing label counts as the most frequent one.
-
-    With a numeric class the result is float64 (cells, 2), the rows and the sums of the class.
-    """
+    """Count rows by cell and class, float64 (cells, classes); a missing label counts as the most frequent one.
+    With a numeric class, the two columns are the number of rows and the sum of the class."""
     counts, missing = cells.counts.copy(), cells.missing
     if cells.numeric_class:
         sums = cells.class_sums()
@@ -104,7 +102,7 @@ def _count_rows_after_filling_missing_labels(cells: ContingencyTable) -> Floats:
 
 
 def _compute_absolute_r(product: np.ndarray, squares: Floats) -> Floats:
-    """Compute |product| / √squares, at most 1; 0 where there is no spread."""
+    """Compute |product| / √squares, at most 1; 0 where `squares` is 0."""
     return np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0)
 
 

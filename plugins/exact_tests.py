@@ -19,9 +19,9 @@ _ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 
 
 class _HypergeometricDraws(NamedTuple):
-    """Holds draws of rows without replacement; how many of those drawn are positive has a hypergeometric distribution.
+    """Describes n draws of rows without replacement; the number of positive rows drawn is hypergeometric.
 
-    `words`, float64 (n,), are how many rows each draws of all rows, of which `pos` are positive and `neg` are not.
+    Each draws `words`, float64 (n,), of all rows, of which `pos` are positive and `neg` are negative.
     """
 
     words: Floats
@@ -30,12 +30,12 @@ class _HypergeometricDraws(NamedTuple):
 
     @property
     def mode(self) -> Floats:
-        """The most likely number of positive rows in each draw, not rounded to a whole one: float64 (n,)."""
+        """The most likely number of positive rows in each draw, float64 (n,), not rounded to a whole number."""
         return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
 
     @property
     def tolerance(self) -> float:
-        """How far a number of positive rows may lie outside the possible ones, because sums of weights are rounded."""
+        """How far a number of positive rows may be out of range, because sums of weights are rounded."""
         return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
     def compute_log_probability(self, tp: Floats) -> Floats:
@@ -48,9 +48,9 @@ class _HypergeometricDraws(NamedTuple):
         return np.asarray(of_positive + of_negative - of_all)
 
     def compute_tail_ratio(self, start: Floats, step: Floats | float, smallest: float = 1e-17) -> Floats:
-        """Divide the sum of the probabilities from `start` in the direction of `step` by that of `start`: float64 (n,).
+        """Divide the probability of all outcomes from `start` on, in steps of `step`, by that of `start`: float64 (n,).
 
-        The sum ends before a term that is below the share `smallest` of the sum so far.
+        The sum of probabilities ends before a term that is less than the share `smallest` of the sum so far.
         """
         words, pos, neg = self
         least, most = np.maximum(words - neg, 0.0) - self.tolerance, np.minimum(words, pos) + self.tolerance
@@ -68,10 +68,11 @@ class _HypergeometricDraws(NamedTuple):
         return total
 
     def find_outcome_beyond_mode(self, tp: Floats, sign: Floats, observed: Floats) -> tuple[Floats, Bools]:
-        """Find the outcome on the other side of the mode that is nearest to it and no more likely than `tp`.
+        """Find the outcome beyond the mode that is nearest to the mode and no more likely than `tp`.
 
-        `sign`, float64 (n,), is in which direction the mode is, 1 or −1, and `observed`, float64 (n,), is ln of the
-        probability of `tp`. Return the outcomes, whole numbers of steps from `tp`, and whether there is one, bool (n,).
+        Return the outcomes, float64 (n,), at whole numbers of steps from `tp`; and whether they are possible.
+        `sign`, float64 (n,), is 1 if the mode is above `tp`, else −1; `observed`, float64 (n,), is ln of the
+        probability of `tp`.
         """
         words, pos, neg = self
         # In steps: just beyond the mode, and just outside of what is possible.
@@ -173,14 +174,14 @@ def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
 
 
 def _compute_mid_p_value(successes: Floats, failures: Floats, p: Floats) -> Floats:
-    """Compute P(X > x) + P(X = x) / 2 of a Binomial X of `x + rest` draws with the rate `p`; at least 1e-300."""
+    """Compute P(X > successes) + P(X = successes) / 2 for as many draws with the rate `p`; at least 1e-300."""
     from_x = np.where(successes > 0, _compute_incomplete_beta(successes, failures + 1, p), 1.0)
     beyond = np.where(failures > 0, _compute_incomplete_beta(successes + 1, failures, p), 0.0)
     return np.maximum((from_x + beyond) / 2, 1e-300)
 
 
 def _compute_incomplete_beta(a: Floats, b: Floats, p: Floats) -> Floats:
-    """Compute the regularised incomplete beta function; a or b may be 0, and the result is then between 0 and 1."""
+    """Compute the regularised incomplete beta function of p, float64 (n,); a or b may be 0."""
     from scipy.special import betainc, betaincc
 
     a, b, p = np.broadcast_arrays(np.maximum(a, 1e-300), np.maximum(b, 1e-300), p)

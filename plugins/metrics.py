@@ -30,7 +30,7 @@ Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
 
 
 def wrap_score_to_invert_negative_features(score: Score) -> Score:
-    """Decorate a metric so that it scores the absence of a feature that is more frequent in the negative class."""
+    """Return a score that is `score` of the absence of a feature if it is more frequent in the negative class."""
 
     @wraps(score)
     def score_after_inversion(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
@@ -41,7 +41,7 @@ def wrap_score_to_invert_negative_features(score: Score) -> Score:
 
 
 def _compute_weighted_entropy(counts: Floats) -> Floats:
-    """Compute the entropy in bits of each row of `counts`, float64 (n, classes), times its sum: float64 (n,)."""
+    """Compute the entropy in bits of each row of `counts`, float64 (n, classes), times the sum of the row."""
     total = sum_over_classes(counts)
     bits = np.zeros(len(counts))
     for count in counts.T:  # class by class, so that a row's sum does not depend on the others
@@ -88,7 +88,9 @@ def score_by_chi_squared(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
 
 
 def score_by_multiclass_chi_squared(counts: Floats, totals: Floats) -> Floats:
-    """Chi-squared statistic of the table of presence × classes: the sum of (observed − expected)² / expected.
+    """Compute the chi-squared statistic of presence and class for each of n features: float64 (n,).
+
+    It is the sum of (observed − expected)² / expected over the table of presence × classes.
 
     Parameters
     ----------
@@ -113,7 +115,7 @@ def score_columns_by_chi_squared(table: ContingencyTable) -> Floats:
 
 
 def _sum_squared_deviations(counts: Floats, totals: Floats) -> Floats:
-    """Add up (count − expected)² / total over the classes, times the square of all rows: float64 (n,)."""
+    """Add up (count − expected count)² / total over the classes, times the squared weight of all rows: float64 (n,)."""
     rows, every = sum_over_classes(counts), _sum_all_weights(totals)
     found = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
@@ -164,7 +166,10 @@ def score_by_information_gain(tp: Floats, fp: Floats, pos: float, neg: float) ->
 
 
 def score_by_multiclass_information_gain(counts: Floats, totals: Floats) -> Floats:
-    """Information gain of presence about any number of classes; parameters as for `score_by_multiclass_chi_squared`."""
+    """Compute the information gain in bits of the presence of each feature about any number of classes: float64 (n,).
+
+    The parameters are those of `score_by_multiclass_chi_squared`.
+    """
     bits = (
         _compute_weighted_entropy(totals[None])
         - _compute_weighted_entropy(counts)
@@ -188,10 +193,7 @@ def score_columns_by_information_gain(table: ContingencyTable) -> Floats:
 
 
 def _compute_ig_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
-    """Compute `score_by_multiclass_information_gain` from the sums of n log₂ n over the classes, float64 (n,).
-
-    In each class, n are the rows with the feature, and those without it.
-    """
+    """Compute `score_by_multiclass_information_gain` from the sums of n log₂ n of rows with and without the feature."""
     total = totals.sum()
     bits = _compute_weighted_entropy(totals[None]) - compute_n_log2_n(rows) - compute_n_log2_n(total - rows) + sums
     return np.asarray(np.maximum(bits / total, 0.0))
@@ -243,7 +245,10 @@ def score_at_random(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 
 
 def draw_random_scores(columns: np.ndarray, seed: int) -> Floats:
-    """Draw the random numbers of the columns with the numbers `columns`, int64 (n,): float64 (n,)."""
+    """Draw a random number from 0 to 1 for each column, float64 (n,), which depends only on its index and the seed.
+
+    `columns`, int64 (n,), are the indices.
+    """
     return np.asarray(np.random.default_rng(seed).random(columns.max(initial=-1) + 1)[columns])
 
 
@@ -293,12 +298,10 @@ _BEST_AT_ENDS = {
 
 # Functions with names, because those without cannot be pickled.
 def _compute_chi_term(counts: Floats, totals: Floats) -> Floats:
-    """Compute the term that one class adds to the sum that `_compute_chi_squared_from_sums` needs: float64 (n,)."""
     return counts * counts / totals
 
 
 def _compute_ig_term(counts: Floats, totals: Floats) -> Floats:
-    """Compute the term that one class adds to the sum that `_compute_ig_from_sums` needs: float64 (n,)."""
     return compute_n_log2_n(counts) + compute_n_log2_n(totals - counts)
 
 

@@ -90,21 +90,21 @@ class ReliefF(Scaling):
 
 
 def _find_column_extremes(X: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the largest value of each column, float64 (columns,) each; 0 if all are missing."""
+    """Return the least and the largest value of each column; both are 0 if all values are missing."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     return np.nan_to_num(low), np.nan_to_num(high)
 
 
 class ComparableRows(NamedTuple):
-    """Holds rows in a form in which their differences are computed.
+    """Holds rows in a form in which their differences can be computed.
 
     Attributes
     ----------
     values : float64 (rows, columns), numbers from 0 to 1, or labels; a missing number is 0, and a missing label −1.
     missing : bool (rows, columns), where a value is missing.
-    farthest : float64 (rows, columns), the difference of each value from a missing one; anything where it is missing.
+    farthest : float64 (rows, columns), the difference of each value from a missing one; not used where it is missing.
     both : float64 (columns,), the difference of two missing values.
-    nominal : bool (columns,).
+    nominal : bool (columns,), which columns are nominal.
     """
 
     values: Floats
@@ -115,7 +115,7 @@ class ComparableRows(NamedTuple):
 
     @staticmethod
     def from_rows(X: Floats, schema: Schema) -> ComparableRows:
-        """Make comparable rows of X, float64 (rows, columns), with numbers scaled to [0, 1] by column."""
+        """Make comparable rows of X, float64 (rows, columns), whose numbers are scaled to [0, 1] by column."""
         nominal, missing = schema.nominal, np.isnan(X)
         halves = X / 2  # of which no range overflows
         low, high = _find_column_extremes(halves)
@@ -126,9 +126,9 @@ class ComparableRows(NamedTuple):
         return ComparableRows(values, missing, farthest, np.where(nominal, unlike, 1.0), nominal)
 
     def compute_distances(self, some: Ints, others: Ints) -> Floats:
-        """Compute the distances of all rows of `some` from all of `others`: float64 (some, others).
+        """Compute the distance of each row of `some` from each of `others`, given by number: float64 (some, others).
 
-        Both have numbers of rows. A distance is the sum of the differences over all columns.
+        A distance is the sum of the differences over all columns.
         """
         from scipy.spatial.distance import cdist
 
@@ -146,9 +146,9 @@ class ComparableRows(NamedTuple):
         return distances
 
     def compute_differences(self, some: Ints, others: Ints) -> Floats:
-        """Compute the differences between the rows of each pair, by column: float64 (pairs, columns).
+        """Compute the differences between the two rows of each pair, by column: float64 (pairs, columns).
 
-        `some` and `others`, int64 (pairs,), have the numbers of the two rows.
+        `some` and `others`, int64 (pairs,), are the numbers of the rows.
         """
         one, other = self.values[some], self.values[others]
         found: Floats = np.where(self.nominal, one != other, np.abs(one - other))
@@ -162,8 +162,8 @@ class ComparableRows(NamedTuple):
 def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, n_neighbors: int) -> Floats:
     """Score columns by ReliefF, for a nominal class: float64 (columns,).
 
-    `y`, int32 (rows,), are the classes of the rows, `drawn`, int64 (n,), the numbers of those to score by, each with so
-    many `n_neighbors` of each class.
+    `y`, int32 (rows,), are the classes of the rows, and `drawn`, int64 (n,), the numbers of the rows to score by, each
+    of which is compared with its `n_neighbors` nearest rows of each class.
     """
     share = np.bincount(y, weights) / weights.sum()
     members = {label: np.flatnonzero(y == label) for label in np.flatnonzero(share).tolist()}
@@ -178,10 +178,10 @@ def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn
 
 
 def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, n_neighbors: int) -> Floats:
-    """Score columns by RReliefF, for a numeric class: float64 (columns,). Parameters are as of `score_by_relieff`.
+    """Score columns by RReliefF, for a numeric class: float64 (columns,).
 
-    With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
-    score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c).
+    The score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c) over the pairs of near rows, where a is the
+    difference of the column and c that of the class `y`. See `score_by_relieff` for the parameters.
     """
     low, high = _find_column_extremes(y / 2)  # of halves, no range overflows
     y = (y / 2 - low) / (high - low if high > low else np.inf)
@@ -201,10 +201,10 @@ def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, draw
 def _weigh_neighbors(
     rows: ComparableRows, queries: Ints, others: Ints, n_neighbors: int, weights: Floats
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Yield some of the queries at a time, and how much each of `others` counts among their `n_neighbors` nearest rows.
+    """Yield some of the queries, and the weight of each of `others` as one of their nearest rows.
 
-    That is float64 (some, others), shares that add up to the weight of the query. A row is no neighbor of itself.
-    Equally distant rows share what is left for the last of them.
+    The weights are float64 (some, others), add up to the weight of the query, and are 0 for all but its `n_neighbors`
+    nearest rows. A row is no neighbor of itself. Equally distant rows share the last of these weights.
     """
     step = max(_AT_ONCE // len(others), 1)
     for first in range(0, len(queries), step):
@@ -224,7 +224,7 @@ def _weigh_neighbors(
 
 
 def _sum_differences(rows: ComparableRows, some: Ints, others: Ints, weights: Floats) -> Floats:
-    """Add up the differences of each column between pairs of rows, times the weights of the pairs, (some, others)."""
+    """Add up the differences of each column over all pairs of rows, weighted by `weights`, float64 (some, others)."""
     one, other = np.nonzero(weights)
     total = np.zeros(len(rows.nominal))
     step = max(_AT_ONCE // max(len(total), 1), 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import textwrap
 import warnings
 
 from sklearn.utils import all_estimators
@@ -25,6 +27,15 @@ def list_estimators() -> list[str]:
     return [f"{kind} {path}" for path, kind in sorted(kinds.items(), key=lambda each: (KINDS.index(each[1]), each[0]))]
 
 
+def format_table(lines: list[str]) -> list[str]:
+    """Return lines of kind, module and the names of its classes; a module with many classes has several lines."""
+    table: list[str] = []
+    for module, group in itertools.groupby(lines, lambda line: line.rpartition(".")[0]):
+        names = " ".join(line.rpartition(".")[2] for line in group)
+        table += [f"{module} {part}" for part in textwrap.wrap(names, 119 - len(module))]
+    return table
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print("\n".join(list_estimators()))
+    print("\n".join(format_table(list_estimators())))

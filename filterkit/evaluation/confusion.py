@@ -17,13 +17,8 @@ def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Sc
     """Count how rows were predicted; return a list for the class, or one for each label or target.
 
     A list has its name, "" for the class; its values; and its cells, each the index of the true value, the index of the
-    predicted value, and the weight of these rows. The result is [] without rows.
-
-    Parameters
-    ----------
-    learner : has predicted the rows.
-    outcome : its predictions, and the truth.
-    schema : the schema of the rows.
+    predicted value, and the weight of these rows. The result is [] without rows. `learner` has predicted the rows of
+    `schema`, and `outcome` has its predictions and the truth.
     """
     found: list[Any] = []
     tasks, target = learner.tasks, schema.class_attribute
@@ -80,8 +75,7 @@ class PredictionCounts:
     @property
     def confusion_matrix(self) -> np.ndarray:
         """The weights, float64 (true values, predicted values), in the order of `true_or_predicted_values`."""
-        count = len(self.true_or_predicted_values)
-        found = np.zeros((count, count))
+        found = np.zeros((len(self.true_or_predicted_values),) * 2)
         for true, predicted, weight in self.confusion_cells:
             found[true, predicted] = weight
         return found

@@ -94,10 +94,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
 
 
 def _get_class_name_and_value_count(source: str, schema: Schema) -> tuple[str, int]:
-    """Return the name of the class, and the number of its values; `source` begins messages.
-
-    Raise FilterkitError if the class is not nominal, or one of more than two values is the positive one.
-    """
+    """Return the name of the nominal class, and the number of its values; raise FilterkitError if it has no costs."""
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
         raise FilterkitError(f"{source}: costs need a nominal class, but there is none; {NAME_A_CLASS}")

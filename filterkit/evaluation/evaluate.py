@@ -143,10 +143,7 @@ def evaluate(
 
 
 def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> PredefinedFolds:
-    """Make folds of the pairs that a splitter of scikit-learn yields: the row numbers to train on, and to test on.
-
-    Raise UsageError if there are no pairs, or one is not of two lists of row numbers without a common one.
-    """
+    """Make folds of the pairs that a splitter of scikit-learn yields: the row numbers to train on, and to test on."""
     folds = []
     for number, pair in enumerate(pairs, 1):
         where = f"folds: fold {number} must be"

@@ -122,14 +122,9 @@ def mark_panel_empty(panel: Any) -> None:
 def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], note: str, marker_step: int = 1) -> None:
     """Draw the lines of each panel with their names at their ends, and write a note below the panels.
 
-    If a name is longer than 16 letters, the lines have numbers instead, and a legend below the panels has the names. A
-    panel without any value says so.
-
-    Parameters
-    ----------
-    lines : the lines of each panel; all panels have lines of the same names.
-    note : such as what the bars are.
-    marker_step : each line has a marker at one of so many points.
+    All panels have lines of the same names. If a name is longer than 16 letters, the lines have numbers instead, and a
+    legend below the panels has the names. A panel without any value says so. A line has a marker at every
+    `marker_step`-th point.
     """
     names = [line.name for line in lines[0]]
     numbered = max(map(len, map(visible, names))) > _LONGEST
@@ -166,10 +161,7 @@ def choose_line_style(number: int) -> dict[str, Any]:
 
 
 def _draw_line(panel: Any, number: int, n_lines: int, line: Line, text: str, marker_step: int) -> Any:
-    """Draw line `number` of the `n_lines` of a panel, and a text at its end; see `draw_lines` for `marker_step`.
-
-    Return the text as matplotlib's `Annotation`, or None if the line has no value.
-    """
+    """Draw line `number` of a panel, and a text at its end; return the text, or None if the line has no value."""
     from matplotlib.transforms import ScaledTranslation
 
     known = ~np.isnan(line.y)
@@ -215,7 +207,6 @@ def move_positions_apart(positions: np.ndarray, space: float, height: float) -> 
 
 
 def _add_legend(figure: Any, lines: list[Line], note: str) -> None:
-    """Add a legend of the numbers and names of lines below all panels, with a note as its title."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], **(choose_line_style(number) | dict(line.style))) for number, line in enumerate(lines)]

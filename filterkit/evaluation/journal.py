@@ -108,12 +108,9 @@ def evaluate_all_parts(
 ) -> list[Result]:
     """Evaluate the folds that the journal does not have yet, and return the results of all, in the order of folds.
 
-    Parameters
-    ----------
-    evaluator : the data sets and chains.
-    engine : evaluates folds if there is work for seconds.
-    shows_progress : whether to show how many folds are done; None shows it on a terminal only.
-    journal : gets the results of each fold at once, and is closed at the end; None for no journal.
+    The journal gets the results of each fold at once, and is closed at the end; None for no journal. `shows_progress`
+    says whether to show how many folds are done; None shows it on a terminal only. The engine is used if there is work
+    for seconds.
     """
     found = [] if journal is None else journal.results
     done = {result[:3] for result in found}
@@ -135,7 +132,6 @@ def evaluate_all_parts(
 
 
 def _hash_batch(batch: Batch) -> str:
-    """Return a hash of the rows and their schema, 16 characters."""
     schema = batch.schema
     about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
     digest = hashlib.sha256(repr(about).encode())

@@ -253,7 +253,6 @@ def compute_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
 def _compute_precision_recall_f1_specificity(
     tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Compute the four rates from counts of one shape; each is NaN where it is undefined."""
     positive, negative = tp + fn, fp + tn
     shares = divide_or_zero(tp, tp + fp), divide_or_zero(tp, positive), divide_or_zero(2 * tp, 2 * tp + fp + fn)
     precision, recall, f1 = (np.where(positive > 0, share, np.nan) for share in shares)
@@ -263,10 +262,7 @@ def _compute_precision_recall_f1_specificity(
 def _compute_auc_and_precisions_of_task(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, are_probabilities: bool
 ) -> tuple[float, float, float, float]:
-    """Compute auc, p20, bep and pr_auc of one task from its scores; all are NaN if no row is positive.
-
-    `truth` is bool (rows,), `scores` and `weights` are float64 (rows,).
-    """
+    """Compute auc, p20, bep and pr_auc of one task; all are NaN if no row is positive. All arrays are of rows."""
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
     typical = 0.0  # of scores that are not probabilities, the median size of those that are finite and not 0
@@ -337,12 +333,8 @@ def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = Non
 
     They are the weighted sums of 1, a, b, a², b², ab, |e|, e², |d| and d². Here a is the true number less the first of
     the `centers`, b the prediction less the second, e the prediction less the true number, and d the true number less
-    the mean m of the training rows. The sums of several parts of the rows may be added up.
-
-    Parameters
-    ----------
-    outcome : the true numbers, the predictions and m.
-    centers : two arrays, float64 (targets,) each, the same for all parts; None for m twice.
+    the mean m of the training rows. The sums of several parts of the rows may be added up. The centers are float64
+    (targets,) each, the same for all parts; None for m twice.
     """
     of_true, of_said = (outcome.means, outcome.means) if centers is None else centers
     with np.errstate(over="ignore", invalid="ignore"):

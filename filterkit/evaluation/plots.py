@@ -86,8 +86,6 @@ def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
 
 
 def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
-    """Draw a panel of learning curves for each measure: the mean and its standard error, by the share of rows trained
-    on. With a single share, draw the means of the chains instead."""
     if len(results.shares) == 1:
         return _draw_means_of_chains(results, measures)
     figure, panels = make_figure_with_panels(len(measures), compute_panel_height_for_names(len(results.chains)))
@@ -104,7 +102,6 @@ def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
 
 
 def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
-    """Draw a panel for each measure: the mean and its standard error, a row for each chain."""
     names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
     positions = heights.cumsum() - heights / 2
@@ -134,7 +131,6 @@ def _make_measure_title(measure: str) -> str:
 
 
 def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
-    """Return the note below a figure that says what its points and, if it `has_bars`, its bars are."""
     count, units = results.compared_count_and_unit
     if count == 1:
         return "Values on the test set."
@@ -143,10 +139,8 @@ def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
 
 
 def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
-    """Put ticks at the shares, in percent, on the horizontal axis, with a number where there is room for one.
-
-    The axis becomes logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending.
-    """
+    """Put ticks at the shares, float64 (shares,), ascending; a tick has a number in percent where there is room.
+    The axis is logarithmic if that spaces the shares more evenly."""
     from matplotlib.ticker import NullLocator
 
     scaled = shares
@@ -166,10 +160,7 @@ def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
 
 
 def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
-    """Draw for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
-
-    It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
-    """
+    """Draw on what share of tasks each method, and the best pair, is near the best (Forman 2003, Figures 9 and 10)."""
     methods = results.list_methods()
     if len(methods) < 2:
         raise UsageError(
@@ -252,7 +243,6 @@ def _draw_rank_diagram(panel: Any, names: list[str], name_height: float, ranks: 
 
 
 def _draw_confusion_matrices(results: Results, _: list[str]) -> Any:
-    """Draw a confusion matrix for each task and chain, at the largest share, shaded by the share of each class."""
     from matplotlib.colors import LinearSegmentedColormap
 
     lack = "the results do not have the classes; evaluate with --by-class"
@@ -271,27 +261,17 @@ def _make_task_panels(
 ) -> tuple[Any, Iterator[tuple[Any, Any]]]:
     """Make a figure with a panel for each task and chain, at the largest share of rows to train on.
 
-    The title of a panel names data, task, label and chain, as far as they are not the same for all panels. Raise
-    UsageError if there is nothing to draw, for the reason `reason_if_empty`, or more than fits on a page.
-
-    Parameters
-    ----------
-    results : of evaluations.
-    field : ``confusion`` or ``points``, the field of `Result` that is drawn.
-    figure_name, reason_if_empty : for messages.
-
-    Returns
-    -------
-    The figure; and pairs of a panel and the pooled predictions to draw in it, `PooledPredictions.found`.
+    The title of a panel names data, task, label and chain, as far as they are not the same for all panels. `field` of
+    `Result` is ``confusion`` or ``points``. Return the figure, and pairs of a panel and what to draw in it, as
+    `PooledPredictions.found`. Raise UsageError if there is nothing to draw, or more than fits on a page.
     """
     from filterkit.evaluation.results import pool_predictions_over_folds
 
-    every = pool_predictions_over_folds(results, field)
-    sizes = [len(each.found.true_or_predicted_values) if field == "confusion" else 0 for each in every]
-    pooled = [each for each in every if each.share == results.shares[-1]]
+    pooled = [each for each in pool_predictions_over_folds(results, field) if each.share == results.shares[-1]]
     if not pooled:
         raise UsageError(f"--figure {figure_name}: {reason_if_empty}")
-    most, columns, height = next(limits[1:] for limits in _MATRICES if max(sizes) <= limits[0])
+    n_classes = max(len(each.found.true_or_predicted_values) if field == "confusion" else 0 for each in pooled)
+    most, columns, height = next(limits[1:] for limits in _MATRICES if n_classes <= limits[0])
     if len(pooled) > most:
         raise UsageError(
             f"--figure {figure_name}: {len(pooled)} panels do not fit on one page (at most {most}); "
@@ -325,8 +305,6 @@ def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, co
 
 
 def _draw_predicted_numbers(results: Results, _: list[str], of_residuals: bool) -> Any:
-    """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals
-    against predicted ones."""
     lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
     name = "residuals" if of_residuals else "predicted"
     figure, panels = _make_task_panels(results, "points", name, lack)

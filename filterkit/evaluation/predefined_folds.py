@@ -52,8 +52,7 @@ class PredefinedFolds:
     def select_rows(self, chosen: np.ndarray) -> PredefinedFolds:
         """Return new folds of only the `chosen` rows, bool (rows,), which are numbered anew from 0.
 
-        Raise FilterkitError if a fold has no row left to train or to test on, or if two samples of a learning curve
-        have the same number of rows.
+        Raise FilterkitError if a fold has no row left to train or to test on, or two samples have equally many rows.
         """
         number = np.cumsum(chosen) - 1
         folds = []
@@ -139,18 +138,12 @@ def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, 
 def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFolds:
     """Make the folds that a file of splits declares, in the order of its repeats and folds.
 
-    Parameters
-    ----------
-    splits : the rows of the file. Its attributes are type (TRAIN or TEST), rowid (from 0), repeat, fold and, if there
-        are learning curves, sample (from 0); in any order and case.
-    n_rows : how many rows the data set has.
-    path : the path of the file, for messages.
+    The attributes of `splits` are type (TRAIN or TEST), rowid (from 0), repeat, fold and, if there are learning curves,
+    sample (from 0); in any order and case. `n_rows` is the number of rows of the data set, and `path` is for messages.
 
-    Raises
-    ------
-    FilterkitError : an attribute is missing or has other values; there are no rows; a fold or sample has no rows to
-        train or to test on, or has a row twice; its samples differ in the rows to test on; or the data set has no row
-        of a number.
+    Raise FilterkitError if an attribute is missing or has other values, there are no rows, a fold or sample has no rows
+    to train or to test on, or has a row twice, its samples differ in the rows to test on, or the data set has no such
+    row.
     """
     columns = _read_split_columns(splits, path)
     is_test, row, repeat, fold = (columns[name] for name in _COLUMNS)
@@ -195,11 +188,8 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
 
 
 def _read_split_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
-    """Read the columns of a file of splits as whole numbers; return int64 (rows,) by lower-case name.
-
-    In the column ``type``, 1 stands for TEST and 0 for TRAIN. Raise FilterkitError if a column is missing, or a
-    value in it is missing or wrong.
-    """
+    """Read the columns of a file of splits, by lower-case name, as whole numbers from 0: int64 (rows,) each.
+    In the column ``type``, 1 stands for TEST and 0 for TRAIN."""
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}
     for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):

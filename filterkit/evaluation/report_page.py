@@ -30,13 +30,8 @@ def make_report_page(
 ) -> bytes:
     """Make an HTML page about results, as UTF-8.
 
-    Parameters
-    ----------
-    results : the results of one or several evaluations.
-    shown : the measures that the page shows at first; the others can be chosen.
-    command : the command line that made the page.
-    facts : further facts about the evaluation: a name and a text each.
-    lines : the text that the page shows where scripts do not run.
+    The page shows the measures `shown` at first; the others can be chosen. It says by which `command` it was made, and
+    lists `facts` about the evaluation, pairs of a name and a text. It shows `lines` where scripts do not run.
     """
     measures = [name for name in results.measures if not np.isnan(results.get_values_of_measure(name)).all()] or list(
         shown[:1]
@@ -90,7 +85,6 @@ def make_report_page(
 
 
 def _list_facts_of_results(results: Results) -> list[tuple[str, str]]:
-    """List facts, such as how many folds there are, as pairs of a name and a text."""
     rows, choices = results.rows, results.count_chosen_chains()
     sizes = ([row.train_rows for row in rows], [row.test_rows for row in rows])
     ends = (dict.fromkeys((min(each), max(each))) for each in sizes)  # one number if both are equal
@@ -123,10 +117,7 @@ def _make_rank_diagram_data(results: Results, measure: str, share: int) -> dict[
 
 
 def _select_confusion_matrices_for_page(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
-    """Select the confusion matrices of at most 200,000 cells together, those of the largest share first.
-
-    Return the data of each for report.js, and a list of notes: one that says how many are left out, if any are.
-    """
+    """Return the data of the confusion matrices for which there is room, and a list of a note if some are left out."""
     pooled = sorted(pool_predictions_over_folds(results, "confusion"), key=lambda each: -each.share)
     n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
     chosen = [
@@ -139,6 +130,5 @@ def _select_confusion_matrices_for_page(results: Results) -> tuple[list[dict[str
 
 
 def _get_task_chain_and_share(pooled: PooledPredictions, results: Results) -> dict[str, Any]:
-    """Return the name of the task, and the indices of the chain and the share, as ``task``, ``chain`` and ``share``."""
     task = " · ".join(dict.fromkeys(text for text in (pooled.data, pooled.task, pooled.group) if text))
     return {"task": task, "chain": results.chains.index(pooled.chain), "share": results.shares.index(pooled.share)}

@@ -149,16 +149,11 @@ class Results:
 
     def compute_values_by_task_or_fold(self, measure: str) -> np.ndarray:
         """Compute the values by which chains are compared: float64 (tasks or folds, chains, shares).
-
-        They are the means over the folds of each task or, if there is only one task, the values of its folds.
-        """
+        They are the means over the folds of each task or, if there is only one task, the values of its folds."""
         return self._average_folds_if_several_tasks(self.get_values_of_measure(measure))
 
     def _average_folds_if_several_tasks(self, values: np.ndarray) -> np.ndarray:
-        """Return the means over folds of values, float64 (tasks, folds, ...); of a single task, the values themselves.
-
-        The result has one axis less.
-        """
+        """Return means over folds of values, float64 (tasks, folds, ...); of a single task, the values of its folds."""
         return average_axis_without_nan(values, 1) if self.has_several_tasks else values[0]
 
     def list_methods(self) -> list[str]:
@@ -176,9 +171,7 @@ class Results:
 
     def compute_means_and_errors(self, measure: str) -> np.ndarray:
         """Compute the mean of a measure over tasks, or over the folds of the only task, and its standard error.
-
-        Return float64 (chains, shares, 2), the mean first.
-        """
+        Return float64 (chains, shares, 2), the mean first."""
         values = self.compute_values_by_task_or_fold(measure)
         return np.moveaxis(np.apply_along_axis(compute_mean_and_standard_error, 0, values), 0, 2)
 
@@ -212,7 +205,7 @@ class Results:
         """Compare the pairs of `list_pairs_to_test` at the share of this index.
 
         Return for each pair the index of the first chain, that of the second, the mean of the second minus the first,
-        and the p-value of `compare_chains`, adjusted by Holm's method.
+        and the p-value, adjusted by Holm's method.
         """
         pairs = list_pairs_to_test(len(self.chains))
         found = [self.compare_chains(measure, second, first, share) for first, second in pairs]
@@ -242,9 +235,7 @@ class Results:
 
     def rank_chains(self, measure: str, share: int) -> MethodRanks:
         """Rank the chains over tasks by their means over folds, at the share of this index.
-
-        A task is left out if a chain has no value there, or was measured on other test rows than the first chain.
-        """
+        A task is left out if a chain has no value there, or was measured on other test rows than the first chain."""
         cube, split = self.get_values_of_measure(measure)[..., share], self._test_split_ids[..., share]
         values = average_axis_without_nan(cube, 1) * (-1 if measure in LOSSES else 1)
         return rank_and_group_methods(
@@ -287,9 +278,7 @@ class Results:
 
     def count_chosen_chains(self) -> dict[float, dict[str, int]]:
         """Count how often each chain was chosen, by share and then by name; {} if chains were not chosen.
-
-        Each share has all chains, in their order, with 0 for those that were never chosen.
-        """
+        Each share has all chains, in their order, with 0 for those that were never chosen."""
         chosen = [row for row in self.rows if row.choice]
         names = list(dict.fromkeys([*self.chains, *(row.choice for row in chosen)]))
         names = [name for name in names if name not in {row.chain for row in chosen}]
@@ -302,18 +291,14 @@ class Results:
     get_values, units, list_doubts = get_values_of_measure, compared_count_and_unit, list_warning_messages
 
     def format_csv(self, by_class: bool = False) -> str:
-        """Return all results as the text of a CSV file.
-
-        With `by_class`, a further column has the confusion matrices or, if all results are of numbers, the points, as
-        JSON; see `Result`.
-        """
+        """Return all results as the text of a CSV file; see `Result` for the columns.
+        With `by_class`, a further column has ``confusion`` or, if all results are of numbers, ``points``, as JSON."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         is_written = {name: any(getattr(row, name) for row in self.rows) for name in ("fold_name", "choice")}
         if by_class:
             is_written["points" if all(row.is_numeric for row in self.rows) else "confusion"] = True
-        later = [name for name in _LATER if name not in _OPTIONAL or is_written.get(name)]
-        head = [*_KEYS, *self.measures, *later]
+        head = [*_KEYS, *self.measures, *(name for name in _LATER if name not in _OPTIONAL or is_written.get(name))]
         writer.writerow(head)
         for row in self.rows:
             values = map((row._asdict() | row.values | {"fold": row.fold + 1}).get, head)

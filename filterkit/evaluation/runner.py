@@ -154,8 +154,7 @@ def select_rows_with_known_class(data: Batch) -> Batch:
 def _split_data_into_tasks(data: Batch, design: Design, training: Batch) -> Iterator[tuple[str, Batch]]:
     """Yield the name and the rows of each task of a data set: a single one, or one for each class or label.
 
-    `training` are the rows that may be trained on. They alone decide which class is rarer, or has enough rows. Raise
-    FilterkitError if no class or label has enough rows, or the class is numeric and should be split.
+    Only the `training` rows decide which class is rarer, or has enough rows.
     """
     schema, target, y = data.schema, data.schema.class_attribute, training.y
     assert y is not None
@@ -277,10 +276,6 @@ class Evaluator:
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
 
     def _prepare_tasks(self, data: Batch) -> Iterator[_Task]:
-        """Yield the tasks of a data set with their folds.
-
-        Raise FilterkitError if there is no class, or too few rows have a known class or are in a fold.
-        """
         design, own, groups, test = self.design, self.own, None, self.test
         rows = select_rows_with_known_class(data)
         if not len(rows):

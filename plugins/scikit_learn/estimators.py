@@ -45,7 +45,7 @@ NEEDS_PARAMETER = "needs the parameter {0}; write --set {0}=VALUE, which may be 
 
 
 def declare_set_option() -> tuple[str, ...]:
-    """Declare the option ``--set``, whose values `make_estimator` takes."""
+    """Declare the option ``--set``: parameters of the estimator, each a text such as ``C=0.1``."""
     return option(
         (),
         "A parameter, as C=0.1; what is not a Python literal is a text or names a class, as estimator=LinearSVC.",
@@ -65,8 +65,8 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
 
     Raises
     ------
-    UsageError : the class is unknown, an assignment is not one, or a saved chain names a class of a package that is not
-        trusted.
+    UsageError : the class is unknown, an assignment is not like NAME=VALUE, or a saved chain names a class of a package
+        that the user does not trust.
     """
     if class_ not in get_sklearn_class_paths() and not _PATH.fullmatch(class_):
         hint = suggestion(class_, list(get_sklearn_class_paths()))
@@ -81,9 +81,10 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
 
 
 def parse_parameter_value(stage: str, name: str, text: str) -> Any:
-    """Parse the value of a parameter: a Python literal, an estimator by its class, or a text.
+    """Parse the value of the parameter `name`: a Python literal, the class of an estimator, or else a text.
 
-    Of ``estimators``, several classes with commas between them are pairs of a name in lower case and an estimator.
+    A class becomes an estimator of it. Classes with commas between them become, for the parameter ``estimators``, a
+    list of pairs of a name and an estimator, and else the first estimator. `stage` is for messages.
     """
     try:
         return ast.literal_eval(text)
@@ -105,11 +106,11 @@ def make_estimator(
     ----------
     stage, class_, assignments : as for `check_class_and_parameters`; ``estimator__C=0.1`` sets the parameter C of the
         estimator ``estimator``.
-    chosen : the values of further parameters by name; None for none.
+    chosen : the values of further parameters by name; None without any.
 
     Raises
     ------
-    UsageError : there is no such class or parameter.
+    UsageError : there is no such class or parameter, or a parameter lacks a value or has a wrong one.
     """
     pairs = (pair.partition("=")[::2] for pair in assignments)
     values = {name: parse_parameter_value(stage, name, text) for name, text in pairs} | dict(chosen or {})
@@ -146,12 +147,12 @@ def _import_estimator_class(stage: str, class_: str) -> type[Any]:
         hint = suggestion(name, [each for each in dir(imported) if each[0].isupper()])
         raise UsageError(f"{stage}: {module} has no class {quoted(name)}{hint}")
     if not hasattr(estimator_class, "fit"):
-        raise UsageError(f"{stage}: {class_} has no fit")
+        raise UsageError(f"{stage}: {class_} has no method fit; name the class of an estimator")
     return estimator_class
 
 
 def _list_parameter_completions(options: Mapping[str, str]) -> list[str]:
-    """List the parameters of the class that one of the options names, each with ``=``; [] if there is no such class."""
+    """List the parameters of the class that values of the options name, each with ``=``; [] without such a class."""
     class_ = options.get("estimator") or options.get("class_", "")
     try:
         return [f"{name}=" for name in inspect.signature(_import_estimator_class("", class_)).parameters]
@@ -160,19 +161,20 @@ def _list_parameter_completions(options: Mapping[str, str]) -> list[str]:
 
 
 def call_estimator(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
-    """Call a method of an estimator so that the result is the same for any number of threads, and signals are handled.
+    """Call a method of an estimator so that the result does not depend on the number of threads; return the result.
 
-    One call runs at a time. Its warnings name the stage and the class, and come once, in `evaluate` once for a chain.
+    Only one call runs at a time, and signals interrupt it. Its warnings come once each, in `evaluate` once for a chain,
+    and name the stage and the class.
 
     Parameters
     ----------
     stage, class_ : names for messages and warnings.
-    function, arguments : the call.
-    jobs : the number of threads of joblib that estimators may use; BLAS and OpenMP have one.
+    function, arguments : the method, and what it is called with.
+    jobs : the number of threads of joblib that the estimator may use; BLAS and OpenMP have one.
 
     Raises
     ------
-    StageError : the call fails.
+    StageError : the call fails, except for lack of memory or in the operating system.
     """
 
     def call_and_catch_warnings() -> tuple[T, list[warnings.WarningMessage]]:
@@ -217,7 +219,7 @@ def convert_sparse_to_csr_matrix(X: Any) -> Any:
 def encode_estimator_as_text(estimator: Any) -> str:
     """Encode a fitted estimator, or a list with estimators, as text, which `load_estimator` decodes.
 
-    Raise a NotImplementedError if skops is not installed, or cannot store it.
+    Raise NotImplementedError if skops is not installed, or cannot store the estimator with all it has learned.
     """
     try:
         skops_io = _import_skops()
@@ -243,11 +245,11 @@ def _list_feature_counts(estimator: Any) -> list[Any]:
 
 
 def load_estimator(stage: str, text: str) -> Any:
-    """Decode the estimators that `encode_estimator_as_text` encoded, without running code in them.
+    """Decode the estimator, or list, that `encode_estimator_as_text` encoded, without running code in it.
 
-    skops makes objects of the classes of scipy and numpy that it trusts, of classes of scikit-learn, and of those
-    packages that the user trusts. Raise a UsageError for an object of another class, and a FilterkitError if the text
-    is damaged.
+    Only classes of scikit-learn, those of scipy and numpy that skops trusts, and those of packages that the user trusts
+    are allowed. Raise UsageError for another class or without skops, and FilterkitError if the estimator would take
+    more memory than its text. `stage` is for messages.
     """
     skops_io = _import_skops()
     data = base64.b64decode(text, validate=True)
@@ -262,9 +264,9 @@ def load_estimator(stage: str, text: str) -> Any:
 
 
 def _check_unpacked_size(data: bytes) -> None:
-    """Raise a `FilterkitError` if what skops makes of its bytes could take more memory than they do.
+    """Raise FilterkitError if the estimator in `data`, an archive of skops, could take more memory than the archive.
 
-    That is so if members are compressed, overlap, or stand for several objects.
+    It could if members of the archive are compressed, overlap, or stand for several objects.
     """
     import json
     from zipfile import ZipFile
@@ -281,11 +283,11 @@ def _check_unpacked_size(data: bytes) -> None:
 
         json.loads(archive.read("schema.json"), object_hook=collect_object_id)
     if sum(member.file_size for member in members) > len(data) or len({file for file, _ in objects}) < len(objects):
-        raise FilterkitError("the estimator in it is larger than its file")
+        raise FilterkitError("the saved estimator would take more memory than its file")
 
 
 def _import_skops() -> Any:
-    """Import `skops.io`, which reads estimators without running code in them; raise a UsageError if it is missing."""
+    """Import and return `skops.io`, which reads estimators without running code; raise UsageError if it is missing."""
     try:
         import skops.io
     except ImportError:

@@ -18,17 +18,18 @@ _MEMBERS = ("estimators_", "calibrated_classifiers_", "estimator_", "estimator",
 def describe_estimator(
     estimator: Any, incoming: Schema, classes: Sequence[str], top: int | None, prefix: str = ""
 ) -> Iterator[LearnedTable]:
-    """Describe a fitted estimator by scikit-learn's names: arrays with a number for each feature, or for each class.
+    """Yield tables of what a fitted estimator has learned: its arrays with a number for each feature or each class.
 
-    A tree is described as text. The members of an ensemble are described if they have weights, or if it has no arrays.
+    They have scikit-learn's names. A tree is a text. The members of an ensemble are described too if they have weights,
+    or if the ensemble has no such arrays.
 
     Parameters
     ----------
-    estimator : the estimator.
-    incoming : its features are those of the estimator.
-    classes : the names of the classes by their numbers.
-    top : the number of rows of a table, and of members; None for all.
-    prefix : the beginning of the titles, "" if there is only one estimator.
+    estimator : the fitted estimator.
+    incoming : the schema whose features the estimator gets.
+    classes : the names of the classes, whose indices are the numbers that the estimator predicts.
+    top : the most rows of a table, and members of an ensemble; None for all.
+    prefix : the beginning of the titles; "" if there is only one estimator.
     """
     names = list_feature_names(incoming)
     if hasattr(estimator, "tree_"):

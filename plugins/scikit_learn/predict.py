@@ -45,7 +45,7 @@ from .names import find_counterpart_class_name, get_sklearn_class_paths
 _BLOCK = 256  # rows that a model scores together
 
 _CRITERIA = ("accuracy", "f1", "auc", "mae", "rmse", "r2")
-_NO_INTERFACE = "predict: {} is not a classifier or regressor with scikit-learn's interface"
+_NO_INTERFACE = "predict: {} is not a classifier or regressor with scikit-learn's interface; name another class"
 
 
 class Predict(Learner):
@@ -112,7 +112,7 @@ class Predict(Learner):
         check_class_and_parameters(self.name, self.estimator, self.grid, "--grid")
         twice = find_repeated(pair.partition("=")[0] for pair in (*self.set, *self.grid))
         if twice is not None:
-            raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
+            raise UsageError(f"predict: the parameter {quoted(twice)} is given twice; leave one out")
         if self.estimator in get_sklearn_class_paths("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
@@ -135,7 +135,7 @@ class Predict(Learner):
 
     @cached_property
     def _estimator_tags(self) -> Any:
-        """Scikit-learn's tags, which say what the estimator accepts."""
+        """The tags of scikit-learn, which say what the estimator accepts."""
         from sklearn.utils import get_tags
 
         estimator = self.make_unfitted_estimator()
@@ -164,10 +164,8 @@ class Predict(Learner):
                 )
             raise StageError(self.name, f"{self.class_name} predicts {what}, but {name} is {kind}; {hint}")
         if self.grid:
-            check_measure("predict: --criterion", self._choose_criterion(is_numeric), is_numeric, _CRITERIA)
-
-    def _choose_criterion(self, is_numeric: bool) -> str:
-        return self.criterion or ("rmse" if is_numeric else "accuracy")
+            criterion = self.criterion or ("rmse" if is_numeric else "accuracy")
+            check_measure("predict: --criterion", criterion, is_numeric, _CRITERIA)
 
     def check_columns(self, schema: Schema) -> None:
         if schema.sparse and not self._estimator_tags.input_tags.sparse:
@@ -195,7 +193,7 @@ class Predict(Learner):
         for name, text in (pair.partition("=")[::2] for pair in self.grid):
             grid[name] = [parse_parameter_value(self.name, name, each) for each in text.split(",")]
         combinations = [dict(zip(grid, chosen)) for chosen in product(*grid.values())]
-        criterion = self._choose_criterion(training.tasks.is_numeric)
+        criterion = self.criterion or ("rmse" if training.tasks.is_numeric else "accuracy")
         values: list[list[float]] = []  # of the criterion, for each fold and combination
         for inner, held_out in inner_splits:
             values.append([])
@@ -210,7 +208,7 @@ class Predict(Learner):
         return self.learn(training, combinations[best])
 
     def learn(self, training: Training, chosen: dict[str, Any] | None = None) -> EstimatorModel:
-        """Fit an estimator for each target, with the parameters `chosen` from the grid; None without a grid."""
+        """Fit an estimator for each target, or one for all; `chosen` are parameters from the grid, None without one."""
         from sklearn.utils.validation import has_fit_parameter
 
         try:
@@ -271,12 +269,12 @@ class Predict(Learner):
 
 
 def _get_code_of_positive(tasks: Tasks) -> int:
-    """Return 0 or 1, the number that stands for the positive class: 0 if it is the first of the two class values."""
+    """Return the number that stands for the positive class: 0 if it is the first of the two class values, else 1."""
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
 def _get_names_of_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
-    """Return the names of the values that the numbers 0 and 1 stand for, or only the name of a numeric task."""
+    """Return what the numbers 0 and 1 stand for in a task, two names; for a numeric task, only its name."""
     name, target = tasks.names[task], schema.class_attribute
     if tasks.is_numeric:
         return [name]
@@ -288,7 +286,7 @@ _THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
 
 
 def _find_name_of_score_method(estimators: list[Any]) -> str:
-    """Find the first method of `_THRESHOLDS` that all estimators have, which gives scores; "" if there is none."""
+    """Return the method for scores that all estimators have: ``predict_proba``, else ``decision_function``, else ""."""
     return next((name for name in _THRESHOLDS if all(hasattr(each, name) for each in estimators)), "")
 
 
@@ -298,11 +296,12 @@ class EstimatorModel:
     Parameters
     ----------
     stage : the stage, for messages.
-    estimators : one for the class, for each label or for each target; a number stands for one whose training rows all
-        had that value. Or a single one for all labels.
-    tasks : what they predict.
-    costs : float64 (classes, classes), of predicting each class (second axis) where another is true, by which the class
-        is predicted; or None.
+    estimators : one for the class, for each label or for each target, or a single one for all labels; a number stands
+        in for an estimator whose training rows all have that value.
+    tasks : what the estimators predict.
+    costs : what it costs to predict each class (second axis) where another is true, float64 (classes, classes); then
+        the class with the least expected cost is predicted. None without costs. Raise StageError if there are costs but
+        no probabilities.
     """
 
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: Floats | None = None) -> None:
@@ -318,12 +317,12 @@ class EstimatorModel:
 
     @property
     def state(self) -> State:
-        """The estimators, encoded as text, and the costs, if any, as `Predict.model` needs them."""
+        """The estimators, encoded as text, and the costs, if there are any."""
         state = {"estimators": encode_estimator_as_text(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Describe each estimator, after the parameters that were chosen for it."""
+        """List tables that describe each estimator, after one of the parameters that were chosen for it."""
         from .learned import describe_estimator
 
         tables, names = [], tasks.names
@@ -341,11 +340,11 @@ class EstimatorModel:
         return tables
 
     def scores(self, X: Any) -> Floats:
-        """Score rows, (rows, features): float64 (rows, tasks), the predicted numbers of numeric tasks."""
+        """Return the scores of rows, or the predicted numbers of numeric tasks: float64 (rows, tasks)."""
         return self._call_method_on_rows(X, "predict" if self._tasks.is_numeric else self._method)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict rows: bool (rows, tasks), whether each row is positive; the numbers of numeric tasks."""
+        """Return whether each row is predicted positive, bool (rows, tasks); of numeric tasks, predicted numbers."""
         if self._costs is None:
             response = self._call_method_on_rows(X, "predict")
             return response if self._tasks.is_numeric else response > 0
@@ -356,10 +355,10 @@ class EstimatorModel:
         return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
     def _call_method_on_rows(self, X: Any, method: str) -> Floats:
-        """Call a method of the estimators on all rows, and return what it gives for each task: float64 (rows, tasks).
+        """Call a method of the estimators on blocks of rows, and return the responses: float64 (rows, tasks).
 
-        Every block has the same number of rows, so that products of matrices round the same whatever rows come
-        together; the last one is filled up with copies of its last row.
+        Every block has 256 rows, so that products of matrices round the same whatever rows come together; the last
+        block is filled up with copies of its last row.
         """
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
         blocks = (self._call_method_on_block(convert_sparse_to_csr_matrix(X[some]), method) for some in rows)

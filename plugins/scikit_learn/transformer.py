@@ -61,11 +61,13 @@ class Sklearn(SelectiveStage):
         check_class_and_parameters(self.name, self.class_, self.set)
 
     def make_unfitted_estimator(self) -> Any:
-        """Make the transformer that the options name, not yet fitted."""
+        """Make the transformer that the options name, not yet fitted; raise UsageError if it is not a transformer."""
         estimator = make_estimator(self.name, self.class_, self.set)
         if not hasattr(estimator, "transform"):
-            hint = f"; write: predict {self.class_}" if hasattr(estimator, "predict") else ""
-            raise UsageError(f"{self.name}: {self.class_} has no transform{hint}")
+            hint = (
+                f"write: predict {self.class_}" if hasattr(estimator, "predict") else "name the class of a transformer"
+            )
+            raise UsageError(f"{self.name}: {self.class_} has no method transform; {hint}")
         return estimator
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
@@ -76,7 +78,7 @@ class Sklearn(SelectiveStage):
             raise StageError(self.name, f"attribute '{name}' is nominal; put onehot before it, or remove the attribute")
         training = join_all_rows(self.name, rows(), schema, rows.memory)
         if not len(training):
-            raise StageError(self.name, "there are no training rows")
+            raise StageError(self.name, "there are no training rows to fit the transformer on; leave this stage out")
         call_estimator(self.name, self.class_, _fit_transformer, estimator, training, jobs=rows.jobs)
         names = None
         if hasattr(estimator, "get_feature_names_out"):
@@ -113,7 +115,7 @@ class FittedTransformer(Fitted):
 
     @property
     def state(self) -> State:  # type: ignore[override]
-        """The transformer, dumped as `encode_estimator_as_text` does, and the names of its columns."""
+        """The transformer, encoded as text, and the names of its columns."""
         return {"estimator": encode_estimator_as_text(self._estimator), "names": self._names}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
@@ -158,7 +160,7 @@ def _make_zero_row(schema: Schema) -> Any:
 
 
 def _fit_transformer(estimator: Any, training: Batch) -> None:
-    """Fit a transformer; if it needs the class, leave out rows without a class."""
+    """Fit a transformer on training rows; if it needs the class, leave out rows without one."""
     has_class = training.class_known
     if training.y is None or not has_class.all():
         try:

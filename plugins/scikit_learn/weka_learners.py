@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 
 class Counterpart(NamedTuple):
-    """Holds the chain that does what a learner of Weka does, and in what it differs from that.
+    """Holds the chain that does what a learner of Weka does, and a remark on how it differs from the learner.
 
-    `chain` is "" if there is none; `remark` then says why, and is "" if the chain predicts the same.
+    `chain` is "" if there is none, and `remark` then says why. `remark` is "" if the chain predicts the same.
     """
 
     chain: str
@@ -121,9 +121,10 @@ _SHORT_NAMES = {  # words for learners, without hyphens
 
 
 def suggest_chain_for_weka_learner(name: str) -> str:
-    """Return the end of a message that says what to write for a learner of Weka or a short name; "" if it is neither.
+    """Return the end of a message that says what to write for a learner of Weka, or for a short name such as xgboost.
 
-    `name` is that of its class, in any case of letters and with or without its package.
+    `name` is the name of the learner's class with or without its package, or the short name, in upper or lower case.
+    Return "" if it is neither.
     """
     short = name.rpartition(".")[2].lower()
     word = short.replace("-", "").replace("_", "")

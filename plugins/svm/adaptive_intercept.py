@@ -69,9 +69,10 @@ class AiSvm(Learner):
     def _fit_with_adapted_cost(
         self, solver: SvmSolver, training: Training, positive: Bools, default_cost: float
     ) -> tuple[Floats, float, float]:
-        """Fit the SVM with the effective C (Algorithm 1 and the text before it); `default_cost` is the default C.
+        """Fit SVMs with multiples of `default_cost` as C until the training recall is large enough (Algorithm 1).
 
-        Return its coefficients, float64 (features, 1), its intercept, and C.
+        Return the coefficients of the last SVM, float64 (features, 1), its intercept, and its C; if its recall is 1,
+        those of the SVM before.
         """
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
@@ -93,9 +94,9 @@ def find_most_sensitive_threshold(
 ) -> float:
     """Find the threshold with the largest sensitivity whose specificity is at least `min_specificity` (section 2.2).
 
-    It tries the thresholds half-way between neighbouring scores of training rows below `current`, the present one,
-    from the top. Of those with the largest sensitivity it returns the first, which has the largest specificity; if none
-    finds more positive rows, it returns `current`. Rows that score above a threshold are predicted as positive.
+    Rows that score above a threshold are predicted as positive. The thresholds to try are half-way between neighbouring
+    scores below `current`, the present threshold. Of those with the largest sensitivity, the result has the largest
+    specificity; it is `current` if no other finds more positive rows.
     """
     values = np.unique(scores[scores <= current])[::-1]
     if not len(values) or positive.all():

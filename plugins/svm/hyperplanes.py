@@ -58,7 +58,7 @@ class SvmSolver:
 
     @cached_property
     def _row_products(self) -> Any:
-        """The products of all pairs of rows, which all solutions by libsvm share."""
+        """The products of all pairs of rows, float64 (rows, rows), which all SVMs of libsvm share."""
         from sklearn.metrics.pairwise import linear_kernel
 
         return linear_kernel(self.X)
@@ -103,7 +103,7 @@ class SvmSolver:
         return coefficients, intercepts
 
     def fit_linear_model(self, truth: Bools, cost: float) -> LinearModel:
-        """Fit a model that separates the positive rows of each task, `truth`, bool (rows, tasks), with one C."""
+        """Fit a model with one C that separates the positive rows of each task; `truth` is bool (rows, tasks)."""
         coefficients, intercepts = zip(*(self.fit_hyperplanes(positive, [cost]) for positive in truth.T))
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
@@ -116,7 +116,7 @@ class SvmSolver:
         return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
 
     def _fit_hyperplane_by_newton(self, positive: Bools, cost: float) -> tuple[Floats, float]:
-        """Solve by Newton's method; return the coefficients, float64 (features,), and the intercept."""
+        """Return the coefficients, float64 (features,), and the intercept; raise StageError if there is no solution."""
         costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
         try:
             with np.errstate(all="ignore"):
@@ -129,11 +129,11 @@ class SvmSolver:
             ) from None
 
     def _fit_svc(self, kernel: str, positive: Bools, cost: float) -> Any | None:
-        """Fit a `sklearn.svm.SVC`; return None if there are too many rows, or too many steps would be needed.
+        """Fit a `sklearn.svm.SVC`, and return it; return None if there are too many rows, or its steps are not enough.
 
-        Its steps take longer the more rows there are. Values that are not scaled need many steps, and with a very large
-        C the multipliers grow until their rounding hides the margin, and most steps lead nowhere. `kernel` is
-        ``linear``, or ``precomputed`` to use the products of all pairs of rows.
+        Values that are not scaled need many steps. With a very large C the multipliers grow until their rounding hides
+        the margin, and most steps lead nowhere. `kernel` is ``linear``, or ``precomputed`` to use the products of all
+        pairs of rows.
         """
         if len(positive) > _LIBSVM_ROWS:
             return None
@@ -149,7 +149,7 @@ class SvmSolver:
 
 
 def _find_middle_intercept(scores: Floats, multipliers: Floats, positive: Bools, costs: Floats) -> float | None:
-    """Find the middle of the best intercepts if there are several; return None if there is only one.
+    """Return the middle of the interval of the best intercepts; None if there is only one best intercept.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an
     interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then a multiplier

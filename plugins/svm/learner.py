@@ -80,16 +80,13 @@ class Svm(Learner):
         return self._make_solver(training).fit_linear_model(training.truth, self._costs[0])
 
     def _make_solver(self, training: Training) -> SvmSolver:
-        """Make the solver for training rows, whose weights are multiplied by ``--class-weights`` first.
-
-        With ``balanced``, all classes get the same sum of weights. Raise a StageError if there is no class, or none of
-        a name that the option gives.
-        """
+        """Make the solver for training rows whose weights are multiplied by ``--class-weights``.
+        With ``balanced``, all classes get the same sum of weights."""
         if self.class_weights is None:
             return SvmSolver(self.name, training.X, training.weights)
         target, names = training.schema.class_attribute, list(training.tasks.names)
         if target is None:
-            raise StageError(self.name, "--class-weights needs a class; labels have none in common")
+            raise StageError(self.name, "--class-weights needs a class, but there are labels; leave it out")
         code = training.truth.argmax(axis=1)
         if len(names) == 1:
             code = 1 - training.truth[:, 0]
@@ -100,7 +97,9 @@ class Svm(Learner):
         if self._class_weights is not None:
             unknown = [value for value in self._class_weights if value not in names]
             if unknown:
-                raise StageError(self.name, f"--class-weights: {quoted(unknown[0])} is not one of {', '.join(names)}")
+                raise StageError(
+                    self.name, f"--class-weights: {quoted(unknown[0])} is not a class; name one of {', '.join(names)}"
+                )
             factor = np.array([self._class_weights.get(name, 1.0) for name in names])
         return SvmSolver(self.name, training.X, weights * factor[code])
 
@@ -118,7 +117,7 @@ class Svm(Learner):
             )
         trials = []  # the rows of each fold, and their scores by the SVMs of the other folds: (costs, rows, tasks)
         values = []  # the criterion of each fold and C, NaN where it is undefined
-        criterion, exclusive = self.criterion, training.tasks.exclusive
+        criterion, exclusive = self.criterion, tasks.exclusive
         for inner, outer in inner_splits:
             solver = self._make_solver(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
@@ -144,9 +143,9 @@ class Svm(Learner):
     def _calibrate_on_held_out_rows(
         self, model: LinearModel, training: Training, trials: list[tuple[Training, np.ndarray]], best_cost: int
     ) -> LinearModel:
-        """Return the model with its threshold moved, or with sigmoids fitted, by the scores of all held-out rows.
+        """Return the model with its threshold moved or its scores calibrated on held-out rows, if an option asks so.
 
-        `best_cost` is the number of the chosen C among those tried. Without either option the model stays as it is.
+        `trials` are these rows of each fold, and their scores, (costs, rows, tasks); `best_cost` is the index of C.
         """
         truth = np.concatenate([held_out.truth for held_out, _ in trials])
         scores = np.concatenate([scores[best_cost] for _, scores in trials])
@@ -166,10 +165,7 @@ class Svm(Learner):
 
 
 def _parse_class_weights(text: str | None) -> dict[str, float] | None:
-    """Return the weight of each class that ``--class-weights`` names; None if it names none.
-
-    Raise a UsageError if a weight is not a number above 0.
-    """
+    """Parse the weights of classes by name, as in ``yes=5,no=1``; return None for ``balanced`` and for None."""
     if text in (None, "balanced"):
         return None
     try:

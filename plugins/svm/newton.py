@@ -44,7 +44,7 @@ def fit_hyperplane_by_newton(X: Any, positive: Bools, costs: Floats, most_steps:
     ------
     NoSolution : the steps were not enough, or numbers became infinite.
     """
-    rows, transposed = len(positive), _transpose_for_products(X)
+    rows, transposed = len(positive), X.T.tocsr() if hasattr(X, "tocsr") else X.T
     # The rows are taken relative to their mean, and the intercept makes up for it: that saves digits and steps.
     mean = X.mean(axis=0).ravel()
     values = (X.data if hasattr(X, "tocsr") else X).ravel()
@@ -97,7 +97,7 @@ def fit_hyperplane_by_newton(X: Any, positive: Bools, costs: Floats, most_steps:
 def compute_intercept_bounds(
     exact: Floats, positive: Bools, is_above_zero: Bools, is_below_cost: Bools
 ) -> tuple[float, float]:
-    """Return the least and the largest value that the best intercept can have; −∞ or ∞ where no row bounds it.
+    """Return the least and the largest possible value of the best intercept; −∞ or ∞ where no row bounds it.
 
     `exact`, float64 (rows,), is the intercept with which each row would be at its margin; `is_above_zero` and
     `is_below_cost`, bool (rows,), say whether its multiplier is above 0, and below its cost.
@@ -109,10 +109,6 @@ def compute_intercept_bounds(
         initial=np.inf
     )  # of rows that want no larger one
     return float(least), float(most)
-
-
-def _transpose_for_products(X: Any) -> Any:
-    return X.T.tocsr() if hasattr(X, "tocsr") else X.T
 
 
 def _find_balancing_intercept(lack: Floats, positive: Bools, costs: Floats, steepness: float) -> float:
@@ -141,7 +137,7 @@ def _find_balancing_intercept(lack: Floats, positive: Bools, costs: Floats, stee
 
 
 def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Floats:
-    """Compute the step to where the gradient is about 0 if the rows `inside` stay those in a parabola.
+    """Compute the Newton step of the coefficients, float64 (features,), if the rows `inside` a parabola stay the same.
 
     The Hessian is the unit matrix plus `steepness` times the scatter of these rows about their mean, because the
     intercept moves along. Conjugate gradients, preconditioned by the diagonal, need only products with the rows.
@@ -149,7 +145,8 @@ def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Flo
     rows = inside.shape[0]
     if not rows:
         return -gradient
-    transposed, squares, sums = _transpose_for_products(inside), (inside * inside).sum(axis=0), inside.sum(axis=0)
+    transposed = inside.T.tocsr() if hasattr(inside, "tocsr") else inside.T
+    squares, sums = (inside * inside).sum(axis=0), inside.sum(axis=0)
     inverse = 1 / (1 + steepness * np.maximum(squares - sums * sums / rows, 0))
     step, residual = np.zeros(len(gradient)), -gradient
     towards = scaled = inverse * residual
@@ -171,7 +168,7 @@ def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Flo
 def _choose_step_length(
     lack: Floats, gain: Floats, costs: Floats, steepness: float, slope: float, curvature: float
 ) -> float:
-    """Return the share of a step that leads near the lowest point: at most 1, and 0 if no step leads down.
+    """Return the share of a step that leads near the lowest point along it: at most 1, and 0 if it does not lead down.
 
     `lack`, float64 (rows,), is what each row lacks to the margin before the step, and `gain`, float64 (rows,), what the
     whole step adds to it. `slope` and `curvature` are the derivatives of half the squared length of the coefficients

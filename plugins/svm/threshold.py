@@ -11,11 +11,11 @@ _AS_GOOD = 1 - 1e-12  # of the best F1, which sums of weights round
 
 
 def find_threshold_of_best_f1(scores: Floats, positive: Bools, weights: Floats) -> float:
-    """Find the threshold above which predictions of positive have the best F1 = 2 tp / (2 tp + fp + fn).
+    """Find the threshold with the best F1 = 2 tp / (2 tp + fp + fn); rows that score above it are predicted positive.
 
-    It lies half-way between two neighbouring scores, and below all scores it is the lowest less 1; in either case it is
-    0 if that does the same. Of equally good thresholds it is the one nearest to 0. Without a positive row it is 0. All
-    parameters are of rows that the model has not learned from.
+    It is half-way between two neighbouring scores or, if all rows are to be positive, the lowest score less 1; it is 0
+    if 0 separates the same rows. Of equally good thresholds the result is the one nearest to 0. Without a positive row
+    it is 0. All arrays have an entry for each row, on which the model was not fitted.
     """
     if not positive.any():
         return 0.0

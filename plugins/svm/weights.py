@@ -96,7 +96,7 @@ class Normal(Scaling):
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
     def _draw_row_numbers(self, y: Ints) -> Ints:
-        """Draw the share of the rows of each class `y`, at least one: their numbers, ascending, int64 (drawn,)."""
+        """Draw the share ``--subset`` of the rows of each class in `y`, at least one; return ascending row numbers."""
         drawn = []
         for code in np.unique(y).tolist():
             numbers = np.flatnonzero(y == code)
@@ -105,10 +105,7 @@ class Normal(Scaling):
         return np.sort(np.concatenate(drawn))
 
     def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
-        """Fit the classifier of ``--model``, which separates the positive rows from the others: w, float64 (columns,).
-
-        Raise a StageError if only one class has rows, or the classifier finds no solution.
-        """
+        """Return the weights of the classifier of ``--model`` that separates the positive rows from the others."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":

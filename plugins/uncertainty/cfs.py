@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import Union
 
 import numpy as np
 
@@ -76,7 +75,7 @@ class Cfs(ColumnStage):
             pass  # it checks all weights before they are added up
         target = schema.class_attribute
         assert target is not None
-        between: Between
+        between: Floats | UncertaintyCache
         if target.kind == "numeric":
             between, spread = compute_correlations(rows, schema)
             with_class = between[schema.width]
@@ -105,7 +104,7 @@ class Cfs(ColumnStage):
 
 
 class _Bins(ColumnStage):
-    """Turns numbers into those of their bins, and learns how much each column tells about the class."""
+    """Replaces each number by the number of its bin, and computes the uncertainty of each column with the class."""
 
     name = Cfs.name
 
@@ -128,10 +127,11 @@ class _Bins(ColumnStage):
 
 
 class UncertaintyCache(dict[int, "Floats"]):
-    """Maps the number of a column to its symmetrical uncertainties with all columns, float64 (columns,).
+    """Maps the index of a column to its symmetrical uncertainties with all columns, float64 (columns,).
 
-    They are computed when they are first asked for, and rounded to single precision, as in Weka, so that columns that
-    say the same have equal ones. The rows that count are read as codes, the numbers of bins and labels.
+    They are computed when they are first needed, and rounded to single precision, as in Weka, so that columns that say
+    the same have equal ones. `bins` turns the values of `rows` into codes, the numbers of bins and labels. Raise
+    StageError if a column has more than 2,000 labels.
     """
 
     def __init__(self, rows: Batches, bins: FittedColumns) -> None:
@@ -166,7 +166,7 @@ class UncertaintyCache(dict[int, "Floats"]):
     def _compute_uncertainties_with_columns(self, number: int, start: int, stop: int) -> Floats:
         """Compute the uncertainties of the column `number` with those from `start` up to `stop`: float64 (n,).
 
-        These are numbers among the columns with two values at least. It takes one pass over the rows.
+        All three are indices of `_columns`, the columns with two values at least. It takes one pass over the rows.
         """
         sizes, own = self._sizes[start:stop], self._sizes[number]
         starts = np.cumsum(sizes) - sizes
@@ -179,7 +179,7 @@ class UncertaintyCache(dict[int, "Floats"]):
         return compute_symmetrical_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
     def _read_bin_codes(self) -> Iterator[tuple[Ints, Floats | None]]:
-        """Yield the codes of some rows, uint16 (rows, columns), and their weights in exact parts; None if all are 1."""
+        """Yield blocks of rows: codes, uint16 (rows, columns), and weights in exact parts, None if all are 1."""
         if self._stored is not None:
             yield from self._stored
             return
@@ -204,8 +204,9 @@ class UncertaintyCache(dict[int, "Floats"]):
 def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
     """Compute the correlations of columns with each other and with a numeric class, as Weka's CfsSubsetEval does.
 
-    Return the correlation of each column, and last of the class, with each column, float64 (columns + 1, columns), and
-    the standard deviation of each column, 1 for a constant one, float64 (columns,).
+    Return |r| of each column and, last, of the class with each column, float64 (columns + 1, columns); and the standard
+    deviation of each column, 1 for a constant one, float64 (columns,). Raise StageError if there are too many columns,
+    or values are too large.
     """
     target = schema.class_attribute
     assert target is not None
@@ -220,7 +221,7 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]
         )
 
     def read_dense_rows_with_class() -> Iterator[Batch]:
-        """Yield the rows that count, dense, with the class as the last column."""
+        """Yield the rows with a known class and a weight, dense, with the class as the last column."""
         for batch in read_counted(Cfs.name, rows()):
             known = batch.in_form(sparse=False)
             X = np.column_stack([known.X, np.asarray(known.y)])
@@ -253,20 +254,16 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]
     return _round_to_float32(r[:, :-1]), np.sqrt(np.where(variances > 0, variances, 1.0))
 
 
-# Maps the number of a column to its uncertainty or correlation with each column, float64 (columns,).
-Between = Union["Floats", UncertaintyCache]
-
-
 def compute_symmetrical_uncertainties(counts: Floats, starts: Ints) -> Floats:
-    """Compute the symmetrical uncertainties of one column with several others: float64 (k,), 0 for one without values.
+    """Compute the symmetrical uncertainties of one column with k others: float64 (k,), 0 for columns without values.
 
-    A missing value counts for each value by its share, and a row where both are missing for each pair by its share.
+    A row with a missing value counts for each value by its share, and a row where both are missing for each pair.
 
     Parameters
     ----------
-    counts : float64 (values, width): the weight of the rows with each value of the column, the last of which stands for
-        a missing one, and each value of the other columns, one column after the other, likewise.
-    starts : int64 (k,), the first value of each other column.
+    counts : float64 (values, width), the weight of the rows with each value of the column (first axis) and each value
+        of the others, one column after the other. The last value of each column stands for a missing one.
+    starts : int64 (k,), the index on the second axis of the first value of each other column.
     """
     ends = np.append(starts[1:], counts.shape[1]) - 1  # the missing values
     column = np.repeat(np.arange(len(starts)), ends - starts + 1)
@@ -296,16 +293,16 @@ def _round_to_float32(numbers: Floats) -> Floats:
 
 
 def search_best_column_set(
-    class_correlations: Floats, spread: Floats, column_correlations: Between, max_stale: int
+    class_correlations: Floats, spread: Floats, column_correlations: Floats | UncertaintyCache, max_stale: int
 ) -> list[int]:
-    """Search for the set of columns with the best merit, and return them, ascending.
+    """Search for the set of columns with the best merit, see `Cfs`, and return their indices, ascending.
 
     Parameters
     ----------
-    with_class : float64 (columns,), the uncertainty of each column with the class, or its correlation.
-    spread : float64 (columns,), how much each column weighs.
-    between : for the number of a column, its uncertainty or correlation with each column.
-    stale : the search ends after so many sets in a row that led to nothing better; as many sets wait to be tried.
+    class_correlations : float64 (columns,), the correlation or uncertainty of each column with the class.
+    spread : float64 (columns,), the standard deviation of each column; 1 with a nominal class.
+    column_correlations : for the index of a column, its correlation or uncertainty with each column.
+    max_stale : the search ends after so many sets in a row that led to nothing better; as many sets wait to be tried.
     """
     best: tuple[float, list[int]] = (0.0, [])  # the merit of a set, and its columns in the order in which they came
     waiting, vain = [best], 0
@@ -329,11 +326,11 @@ def search_best_column_set(
 
 
 def add_locally_predictive_columns(
-    chosen: list[int], class_correlations: Floats, column_correlations: Between
+    chosen: list[int], class_correlations: Floats, column_correlations: Floats | UncertaintyCache
 ) -> list[int]:
-    """Add the columns that tell more about the class than about each column chosen so far, the best one at a time.
+    """Add columns that tell more about the class than about each column chosen so far, the best one at a time.
 
-    Return all chosen columns, ascending.
+    Return all chosen columns, ascending; see `search_best_column_set` for the parameters.
     """
     chosen, most = list(chosen), np.zeros(len(class_correlations))
     for column in chosen:

@@ -21,9 +21,9 @@ from filterkit.plugin import (
 
 
 class Entropies(NamedTuple):
-    """Holds the entropies of the values of n features and of the classes, in bits, float64 (n,) each.
+    """Holds the entropy of the values of each feature, and of the classes, in bits, float64 (features,) each.
 
-    `gain` is how much less the classes have once the value is known, at least 0.
+    `gain` is the information gain: the entropy of the classes less that once the value is known, at least 0.
     """
 
     values: Floats
@@ -32,7 +32,7 @@ class Entropies(NamedTuple):
 
 
 def score_by_gain_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """The information gain of presence, divided by the entropy of presence."""
+    """Compute the information gain of the presence of each feature, divided by the entropy of its presence."""
     bits = _compute_presence_entropies(tp, fp, pos, neg)
     return divide_or_zero(bits.gain, bits.values)
 
@@ -50,7 +50,7 @@ def score_columns_by_gain_ratio(table: ContingencyTable) -> Floats:
 
 
 def score_by_symmetrical_uncertainty(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """Twice the information gain of presence, divided by the entropy of presence plus that of the class."""
+    """Compute twice the information gain of the presence of each feature, divided by its entropy plus the class's."""
     return _compute_uncertainty(_compute_presence_entropies(tp, fp, pos, neg))
 
 
@@ -71,7 +71,7 @@ def _compute_uncertainty(bits: Entropies) -> Floats:
 
 
 def score_by_mutual_information(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """The information gain of presence, in nats."""
+    """Compute the information gain of the presence of each feature, in nats."""
     return math.log(2) * _compute_presence_entropies(tp, fp, pos, neg).gain
 
 
@@ -87,7 +87,7 @@ def score_columns_by_mutual_information(table: ContingencyTable) -> Floats:
 
 
 def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) -> Entropies:
-    """Compute the entropies of features that a row has or lacks; the weights of rows are those of a `Metric.score`."""
+    """Compute the entropies of features that a row has or lacks; the parameters are those of a metric's score."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
     values = compute_n_log2_n(cells[0] + cells[1]) + compute_n_log2_n(cells[2] + cells[3])
@@ -96,7 +96,7 @@ def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) 
 
 
 def _compute_entropies(bins: ContingencyTable) -> Entropies:
-    """Compute the entropies of each column of a table of bins."""
+    """Compute the entropies of each column of a table whose values are bins or labels."""
     total = max(bins.totals.sum(), 1e-300)
     shares = share_out_missing(bins) / total
     column, columns = bins.column_of_cell, len(bins)
@@ -109,7 +109,7 @@ def _compute_entropies(bins: ContingencyTable) -> Entropies:
 
 
 def _make_entropies_from_negated(values: np.ndarray, classes: Floats, joint: np.ndarray) -> Entropies:
-    """Make `Entropies` from negated entropies of values, classes, and both (joint); what is about 0 becomes 0."""
+    """Make `Entropies` from negated entropies of values, of classes, and of pairs of both; about 0 becomes 0."""
     negated = (values, classes, values + classes - joint)
     return Entropies(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))
 

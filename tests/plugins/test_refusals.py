@@ -206,12 +206,12 @@ def test_the_limits_themselves_and_numbers_larger_than_needed_are_taken():
         (
             "svm --class-weights maybe=2",
             make([[0], [1], [2]], [0, 1, 1]),
-            "^svm: .*--class-weights: 'maybe' is not one of no, yes",
+            "^svm: .*--class-weights: 'maybe' is not a class; name one of no, yes",
         ),
         (
             "svm --class-weights balanced",
             make_labels([[1], [2]], [[0, 1], [1, 0]]),
-            "^svm: .*--class-weights needs a class; labels have none in common",
+            "^svm: .*--class-weights needs a class, but there are labels; leave it out",
         ),
         ("svm --threshold f1", sample("iris"), "^svm: --threshold needs two classes, or labels: of several"),
         (

@@ -274,7 +274,7 @@ def test_costs_without_use_are_refused(words, options, message, costs):
         ("LogisticRegresion", "did you mean 'LogisticRegression'[?] Others go by their path"),
         ("sklearn.svm.LinearSVCC", "sklearn.svm has no class 'LinearSVCC'; did you mean 'LinearSVC'"),
         ("nothing.Here", "nothing.Here: No module named 'nothing'; correct the name, or install"),
-        ("os.PathLike", "os.PathLike has no fit"),
+        ("os.PathLike", "os.PathLike has no method fit"),
         ("PCA", "PCA transforms rows; write: sklearn --class PCA"),
         ("sklearn.covariance.EmpiricalCovariance", "is not a classifier or regressor with scikit-learn's interface"),
         ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is not a classifier or"),

@@ -50,7 +50,7 @@ def test_the_output_equals_that_of_scikit_learn(name, estimator, words):
         ("--class PowerTransfomer", "iris", "did you mean 'PowerTransformer'"),
         ("--class PCA --set 1=2", "iris", "--set must be like standardize=False, not '1=2'"),
         ("--class sklearn.base.np", "iris", "no classifier, regressor or transformer 'sklearn.base.np'"),
-        ("--class sklearn.svm.SVC", "iris", r"has no transform; write: predict sklearn\.svm\.SVC"),
+        ("--class sklearn.svm.SVC", "iris", r"has no method transform; write: predict sklearn\.svm\.SVC"),
         ("--class PCA --set n_components=99", "iris", "n_components=99 must be between"),
         ("--class PCA", "mixed", r"attribute '.*' is nominal; put onehot before it"),
         ("--class PCA", make([[1], [np.nan]], [0, 1]), "Input X contains NaN"),
@@ -105,7 +105,7 @@ def test_an_array_much_larger_than_its_file_is_refused(tmp_path, monkeypatch):
     kept["estimator"] = base64.b64encode(changed.getvalue()).decode()
     monkeypatch.setattr(type(fitted.stages[0]), "get_state", lambda self: kept)
     filterkit.save(fitted, tmp_path / "chain")
-    with pytest.raises(FilterkitError, match="the estimator in it is larger than its file"):
+    with pytest.raises(FilterkitError, match="the saved estimator would take more memory than its file"):
         filterkit.load(tmp_path / "chain")
 
 
