@@ -172,9 +172,9 @@ class Reorder(Stage):
 
         filterkit in.arff reorder --first length --last class
 
-    Those that `--first` chooses come first, in the order in which they are chosen, those that `--last` chooses come
-    last, and the others stay between them as they are. A choice is a name, pattern, range or type, as for `--only`. The
-    class may move, too.
+    The attributes that `--first` chooses come first and those that `--last` chooses last, in the order of the choices;
+    the others stay in their order between them. A choice is a name, pattern, range or type, as for `--only`. The class
+    may move, too.
     """
 
     name = "reorder"
@@ -212,7 +212,7 @@ class Id(Stage):
 
         filterkit in.arff id
 
-    Training rows have their number at this place in the chain, and later rows, as with ``--test``, that in their file.
+    Training rows are counted at this point of the chain. Later rows, as with ``--test``, get their number in the file.
     """
 
     name = "id"

@@ -17,10 +17,10 @@ class Balance(TrainingStage):
 
         filterkit in.arff balance standardize svm
 
-    `weight` multiplies the weight of each training row by a factor of its class, so that all classes that have rows get
-    the same total weight, and the sum of all weights stays. `drop` leaves out rows at random until no class has more
-    than `--spread` times as many as the smallest class that has rows, as Weka's SpreadSubsample does; 1 makes all
-    classes equal. `--max-count` is another limit.
+    `--by weight` multiplies the weight of each training row by a factor of its class, so that all classes that have
+    rows get the same total weight, and the sum of all weights stays. `--by drop` leaves out rows at random until no
+    class has more than `--spread` times as many as the smallest class that has rows, as Weka's SpreadSubsample does; 1
+    makes all classes equal. `--max-count` is another limit.
 
     Rows without a class stay as they are. The rows keep their order; later rows, as with ``--test``, all stay. This
     takes 40 bytes of memory for each row.

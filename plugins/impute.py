@@ -13,8 +13,8 @@ class Impute(ColumnStage):
 
         filterkit arff_samples/mixed.arff impute --only amount
 
-    Mean and mode are those of the training values, including zeros. Rows count by weight. Of several most frequent
-    labels the first is taken. In a column that is empty in training, missing values become 0 or the first label. The
+    Mean and mode are those of the training values, including zeros. Rows count by weight. Of equally frequent
+    labels the first counts. In a column that is empty in training, missing values become 0 or the first label. The
     class stays as it is.
     """
 

@@ -124,9 +124,9 @@ class NeighborModel:
         """Return shares of votes or, for a numeric class, numbers: float64 (rows, tasks); see `Model.scores`."""
         step = max(_DISTANCES // (self._k + 1 if self._kd_tree else len(self._truth)), 1)
         blocks = (X[first : first + step] for first in range(0, X.shape[0], step))
-        return np.concatenate([call_interruptibly(self._predict_by_votes, block) for block in blocks])
+        return np.concatenate([call_interruptibly(self._score_by_votes, block) for block in blocks])
 
-    def _predict_by_votes(self, X: Any) -> Floats:
+    def _score_by_votes(self, X: Any) -> Floats:
         neighbors = np.empty((X.shape[0], self._k), np.int64)
         left: Ints = np.arange(len(neighbors))
         if self._kd_tree:

@@ -13,7 +13,7 @@ from filterkit.plugin import Batches, ChoosingStage, Edit, Ints, State, encode_a
 
 
 class Recode(ChoosingStage):
-    """Rename, merge and sort the labels of nominal attributes, and make them missing or the reverse.
+    """Rename, merge and sort the labels of nominal attributes; make labels missing, or missing values a label.
 
         filterkit in.arff recode --only class --rename a=yes --rename b=no
 

@@ -31,7 +31,7 @@ class RowNumbers(TrainingStage):
 
         filterkit in.arff rows 1-100,501-last
 
-    Numbers beyond the last row mean nothing. With `--invert` all other rows are kept. The rows keep their order; later
+    Numbers beyond the last row are ignored. With `--invert` all other rows are kept. The rows keep their order; later
     rows, as with ``--test``, all stay. Nothing is read beyond the last row that is kept.
     """
 
@@ -64,7 +64,7 @@ class RowNumbers(TrainingStage):
 
 
 class Distinct(ChoosingStage, TrainingStage):
-    """Keep the first of training rows that are equal, as Weka's RemoveDuplicates does.
+    """Keep the first of equal training rows, as Weka's RemoveDuplicates does.
 
         filterkit in.arff distinct
 

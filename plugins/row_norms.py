@@ -46,7 +46,7 @@ class Normalizer(SelectiveStage, RowStage):
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
     def _compute_row_lengths_and_exponents(self, values: Floats, indptr: Ints, start: int) -> tuple[Floats, Ints]:
-        """Return the length of each row, float64 (rows,), once the row is divided by 2 to an exponent, int64 (rows,).
+        """Return the length of each row, float64 (rows,), after division by 2**exponent, and exponents, int64 (rows,).
 
         The exponent is 0 unless the length would overflow or have few digits. For a row of zeros the length is the
         norm, so that dividing leaves the row as it is. `start` is the number of the first row. Raise a StageError if a

@@ -53,9 +53,9 @@ class Sample(TrainingStage):
     Each class keeps its share. With ``--bias 1`` all classes that have rows get the same number of rows, and with
     values between 0 and 1 something in between. Rows are drawn without replacement, or, with `--replace`, any number of
     times; the copies of a row follow each other. Shares are rounded to whole rows, the largest remainders up, so that
-    their sum is right.
-    Rows without a class are a stratum of their own; without a nominal class all rows are one stratum. The rows keep
-    their order. Later rows, as with ``--test``, all stay. This takes 40 bytes of memory for each row.
+    their sum is right. Rows without a class are a stratum of their own; without a nominal class all rows are one
+    stratum. The rows keep their order. Later rows, as with ``--test``, all stay. This takes 40 bytes of memory for each
+    row.
     """
 
     name = "sample"

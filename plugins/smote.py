@@ -13,19 +13,18 @@ from filterkit.plugin import Csr, Rows, call_interruptibly, empty, itself, join_
 
 
 class Smote(TrainingStage):
-    """Add made rows until all classes have as many rows as the largest, as Weka's package SMOTE does for one class.
+    """Add synthetic rows until all classes have as many as the largest, as Weka's package SMOTE does for one class.
 
         filterkit in.arff smote svm
 
-    A made row lies between a row and one of its nearest neighbors of the same class (N. Chawla and others, *SMOTE:
+    A synthetic row lies between a row and one of its nearest neighbors of the same class (N. Chawla and others, *SMOTE:
     Synthetic Minority Over-sampling Technique*, 2002). Nominal values are the most frequent ones among the neighbors.
     imbalanced-learn does the work: SMOTE, SMOTENC if some columns are nominal, and SMOTEN if all are. It must be
     installed: ``pip install 'arff-filterkit[smote]'``.
 
-    The training rows are held in memory. They keep their order, and the made rows come after them, with the weight 1
-    and without strings and dates. Rows without a class are no neighbors. Missing values are refused; put ``impute``
-    before it. Later rows, as with ``--test``, all stay. Like ``balance``, which only repeats what is there, it belongs
-    before a learner, so that the rows to test on are real.
+    The training rows are held in memory and keep their order. The synthetic rows come after them, with the weight 1 and
+    without strings and dates. Rows without a class are no neighbors. Missing values are refused; put ``impute`` before
+    it. Later rows, as with ``--test``, all stay: put it before a learner in the chain, so that test rows are real.
     """
 
     name = "smote"

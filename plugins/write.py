@@ -9,7 +9,7 @@ from filterkit.plugin import Rows, offer
 
 
 class Write(TrainingStage):
-    """Also write the training rows to a file, as they are at this place in the chain.
+    """Also write the training rows to a file, as they are at this point of the chain.
 
         filterkit in.arff shape write shaped.parquet l2
 

@@ -141,9 +141,10 @@ class Map(ColumnStage):
         filterkit in.arff map --only 'count*' "log(1 + VALUE)"
 
     ``where --help`` describes expressions. ``VALUE`` is the number, and ``MIN``, ``MAX``, ``MEAN``, ``SD`` and
-    ``COUNT`` are those of the training values of its attribute that are not missing, zeros included, by weight. What is
-    missing or no finite number becomes missing; nominal columns stay as they are. Where zero is special (sparse input),
-    it stays zero if the expression is 0 for it, as ``VALUE / MAX`` is unless MAX is 0, too; else rows become dense.
+    ``COUNT`` are those of the training values of its attribute that are not missing, zeros included, by weight. A
+    result that is missing or not finite becomes missing; nominal columns stay as they are. Where zero is special
+    (sparse input), it stays zero if the expression is 0 for it, as ``VALUE / MAX`` is unless MAX is 0, too; else rows
+    become dense.
     """
 
     name = "map"

@@ -18,7 +18,7 @@ def flag_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
     """Flag the columns that predict the class of held-out rows better if they are shaped: bool (columns,).
 
     Shaped values must do better than the column's own and, by more than chance and a margin, than the shares of the
-    classes. `folds` are all folds of the training rows; for `log_odds` see `shape_values`.
+    classes. `folds` are all folds of the training rows; with `log_odds`, shaped values are log odds.
     """
     table = folds[0].training
     width, tasks = len(table), table.tasks()

@@ -88,7 +88,7 @@ def _merge_counts(parts: list[Counts]) -> Counts:
 class SequenceCounter:
     """Adds up the counts of sequences in memory, and in a temporary file if they take more than `budget` bytes.
 
-    Copies made on the way take about four times as much memory. `numbers` are those of all pieces, ascending.
+    Merging them takes about four times as much memory. `numbers` are those of all pieces, ascending.
     """
 
     def __init__(self, budget: int) -> None:
