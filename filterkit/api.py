@@ -180,7 +180,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
     check_output_format(file_path, format, "tee")
     writer = RowWriter(Form(_find_output_format(file_path, format), rows.schema, rows.schema.sparse))
     with open_output(file_path, ignore_broken_pipe=True) as out:
-        yield from writer.tee(out, rows)
+        yield from writer.write_and_yield_batches(out, rows)
 
 
 def chain(text: str) -> Chain:

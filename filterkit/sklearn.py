@@ -34,11 +34,11 @@ from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.user_rows import (
-    check_integers,
-    convert_mixed_rows,
+    check_integers_are_exact,
     convert_to_batch,
+    convert_unless_numeric,
     is_table,
-    make_text_rows,
+    make_text_batch,
     read_text_rows,
     rename_columns,
 )
@@ -160,11 +160,11 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                     delattr(self, known)
             else:
                 name = features[0].name
-            return make_text_rows(values, name)
+            return make_text_batch(values, name)
         rows = X
         if not reset and not self._has_numbers:  # columns without names are those of the training rows, in their order
             rows = rename_columns(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
-        mixed = convert_mixed_rows(rows, incoming)
+        mixed = convert_unless_numeric(rows, incoming)
         if mixed is None and incoming is not None and not self._has_numbers and is_table(rows):
             mixed = convert_to_batch(rows, incoming)  # a column of NaN tells no kind
         if mixed is not None:
@@ -175,7 +175,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         original = X
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
         is_sparse = scipy.sparse.issparse(X)
-        check_integers(original, X.data if is_sparse else X)
+        check_integers_are_exact(original, X.data if is_sparse else X)
         if reset:
             self._has_numbers = True
         names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(X.shape[1])])

@@ -51,7 +51,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
             continue
         if layout.textual[i]:
             codes = [parse_plain_word(word, i, layout, quoted_values) for word in column.dictionary.to_pylist()]
-            values = arrow.map_codes(column, np.array([*codes, np.nan]))
+            values = arrow.replace_codes(column, np.array([*codes, np.nan]))
         else:
             values = require_finite_numbers(column)
         if i == layout.schema.class_index:
@@ -103,7 +103,7 @@ def _read_csv_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray)
     if is_separate.all():
         return np.empty((table.num_rows, 0)), others
     numbers = table.select(np.flatnonzero(~is_separate).tolist())
-    X = arrow.read_matrix(numbers)
+    X = arrow.convert_table_to_matrix(numbers)
     finite = np.count_nonzero(np.isfinite(X))
     # Whether Weka accepts a number that is not finite depends on its spelling.
     if finite != X.size and finite != X.size - sum(column.null_count for column in numbers.columns):
@@ -114,7 +114,7 @@ def _read_csv_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray)
 def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
     if layout.schema.attributes[position].kind == "string":
         if not quoted_values:
-            if (np.diff(arrow.string_offsets(column))[~arrow.find_nulls(column)] == 0).any():
+            if (np.diff(arrow.string_offsets(column))[~arrow.make_null_mask(column)] == 0).any():
                 raise NotPlain
             return column
         column = arrow.dictionary_encode(column)

@@ -107,7 +107,7 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     matrix = Csr(require_finite_numbers(value), positions, indptr, layout.count)
     if find_csr_misfit(matrix, layout.count) is not None:
         raise NotPlain
-    return _Pairs(lines, ends, matrix, arrow.find_nulls(value) if value.null_count else None)
+    return _Pairs(lines, ends, matrix, arrow.make_null_mask(value) if value.null_count else None)
 
 
 def _encode_pair_values(

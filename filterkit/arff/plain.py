@@ -122,7 +122,7 @@ def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: li
 
 def require_finite_numbers(array: Any) -> np.ndarray:
     """Return the float64 values of an Arrow array, NaN for null; raise NotPlain if others are not finite."""
-    values = arrow.to_floats(array)
+    values = arrow.fill_nulls_with_nan(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
         raise NotPlain
     return values

@@ -25,8 +25,8 @@ from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Files, Opening, Parsed
-from filterkit.formats.notes import KEEL_MISSING, UNSEEN, Note, note_added_labels
-from filterkit.formats.row_counts import FileRows, find_stated_rows
+from filterkit.formats.notes import KEEL_MISSING, UNSEEN, Note, make_added_labels_note
+from filterkit.formats.row_counts import FileRows, parse_stated_rows
 from filterkit.formats.text import TextTable
 
 
@@ -47,7 +47,7 @@ def open_table(opening: Opening) -> ArffTable:
     if opening.extend:
         added = _find_undeclared_values(opening, source)
         table.attributes = declare_more_values(table.declared, added)
-        more = [note_added_labels(source.name, table.attributes[i].name, values) for i, values in added.items()]
+        more = [make_added_labels_note(source.name, table.attributes[i].name, values) for i, values in added.items()]
         table.notes = (*more, *table.notes)
     return table
 
@@ -211,6 +211,6 @@ def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileR
         return (files[0]._replace(n_rows=whole.n_rows, stated=whole.stated),)
     # No file can have more rows than lines before its last one. So if all have that many together, each has.
     counts = [count_lines(text.lstrip()) - 1 for text in texts]
-    if list(map(find_stated_rows, texts)) != counts or sum(counts) != whole.n_rows:
+    if list(map(parse_stated_rows, texts)) != counts or sum(counts) != whole.n_rows:
         return ()
     return tuple(rows._replace(n_rows=count, stated=count) for rows, count in zip(files, counts))

@@ -18,7 +18,7 @@ from filterkit.engines.engine import NOTHING_DONE, Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.files.rejects import RejectWriter
 from filterkit.formats.base import FileFormat, Opening
-from filterkit.formats.reader import Reader, map_numbered_batches
+from filterkit.formats.reader import Reader, map_with_row_numbers
 from filterkit.plugin.formats import Formats
 from filterkit.progress import ReadingProgress
 
@@ -86,7 +86,7 @@ def open_rows_for_fitting(
     StageError : a stage fails on these rows; it names the input.
     """
     shown = ReadingProgress(options.progress)
-    mapping = partial(map_numbered_batches, reader) if numbered else reader.map
+    mapping = partial(map_with_row_numbers, reader) if numbered else reader.map
     with reader:
         source = BatchSource(
             reader.schema,
@@ -122,7 +122,7 @@ def transform_new_rows(
     """
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
-    mapping = partial(map_numbered_batches, reader) if numbered else reader.map
+    mapping = partial(map_with_row_numbers, reader) if numbered else reader.map
     source = BatchSource(
         fitted.incoming,
         lambda function, done=NOTHING_DONE: shown.watch(

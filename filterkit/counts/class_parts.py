@@ -13,7 +13,13 @@ from typing import Union
 import numpy as np
 
 from filterkit.counts.weights import pad_parts, sum_parts
-from filterkit.data.ragged import compute_offsets, compute_row_offsets, find_run_begins, list_row_numbers, locate_rows
+from filterkit.data.ragged import (
+    compute_offsets,
+    compute_row_offsets,
+    find_row_entries,
+    find_run_begins,
+    list_row_numbers,
+)
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
@@ -119,7 +125,7 @@ def take(parts: Parts, positions: np.ndarray | slice) -> Parts:
         span = slice(*parts.starts[[positions.start, positions.stop]].tolist())
         starts = parts.starts[positions.start : positions.stop + 1] - span.start
         return SparseParts(starts, parts.code[span], parts.parts[span], parts.classes)
-    starts, entries = locate_rows(parts.starts, positions)
+    starts, entries = find_row_entries(parts.starts, positions)
     return SparseParts(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts, collapse_parts
-from filterkit.data.ragged import compute_offsets, expand_ranges, find_run_begins, list_row_numbers, locate_rows
+from filterkit.data.ragged import compute_offsets, expand_ranges, find_row_entries, find_run_begins, list_row_numbers
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
@@ -44,7 +44,7 @@ class Runs(NamedTuple):
 
     def select(self, chosen: np.ndarray) -> Runs:
         """Return the runs of some pairs of column and class; `chosen` are the indices of the pairs, in any order."""
-        first, runs = locate_rows(np.append(self.first, len(self.low)), chosen)
+        first, runs = find_row_entries(np.append(self.first, len(self.low)), chosen)
         return Runs(self.column[chosen], self.code[chosen], first[:-1], *(each[runs] for each in self[3:]))
 
 

@@ -22,9 +22,9 @@ from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_part
 from filterkit.data.ragged import (
     compute_offsets,
     compute_row_offsets,
+    find_row_entries,
     find_run_begins,
     list_row_numbers,
-    locate_rows,
     make_sort_keys,
 )
 from filterkit.engines.local import LocalEngine
@@ -195,7 +195,7 @@ class ContingencyTable(Statistic):
 
         A column may be repeated.
         """
-        return self._select(numbers, *locate_rows(self.indptr, numbers))
+        return self._select(numbers, *find_row_entries(self.indptr, numbers))
 
     def _select(self, numbers: np.ndarray | slice, indptr: np.ndarray, cells: np.ndarray | slice) -> ContingencyTable:
         """Return the table of some columns and of their cells; `indptr` says which cells each of the columns has."""

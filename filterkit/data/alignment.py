@@ -54,35 +54,39 @@ class Alignment:
             raise FilterkitError(f"the class is {quoted(target.name)}, but the chain was fitted {how}; choose the same")
         source_positions = np.arange(len(wanted.attributes))
         if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
-            source_positions = self._match_names()
+            source_positions = self._find_source_positions()
         self._rearrangement = Rearrangement(incoming, wanted, source_positions)
 
-    def _match_names(self) -> np.ndarray:
-        """Match attributes by name: return the position of the incoming one for each wanted one, int (wanted,).
+    def _find_source_positions(self) -> np.ndarray:
+        """Return the position in the incoming schema of each wanted attribute, by its name: int (wanted,).
 
-        It is -1 where values have to be converted, or are missing; `_converted` and `_missing` are filled.
+        It is -1 where values are converted or missing, which are put into `_converted` and `_missing`. Raise
+        FilterkitError if an attribute is missing, extra, or of another type.
         """
         targets = set(self.wanted.targets)
         ours = {name: i for i, name in enumerate(self.wanted.names)}
         theirs = {name: i for i, name in enumerate(self.incoming.names)}
         absent = [name for name, i in ours.items() if name not in theirs and i not in targets]
-        _raise_if_any(absent, "attribute", "missing that the chain was fitted on", "; add what is missing")
+        _raise_if_names(absent, "attribute", "missing that the chain was fitted on", "; add what is missing")
         extra = [name for name in theirs if name not in ours]
-        _raise_if_any(extra, "attribute", "not among those fitted on", "; leave out what is new")
+        _raise_if_names(extra, "attribute", "not among those fitted on", "; leave out what is new")
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
         for position, attribute in enumerate(self.incoming.attributes):
             target = ours[attribute.name]
             wanted = self.wanted.attributes[target]
-            self._check_type(attribute, wanted)
+            self._check_convertible(attribute, wanted)
             if attribute.kind == wanted.kind and attribute.values == wanted.values[: len(attribute.values)]:
                 source[target] = position
             else:
                 self._converted[target] = position
         return source
 
-    def _check_type(self, attribute: Attribute, wanted: Attribute) -> None:
-        """Check the type and the declared values of an attribute; unknown values are added to `unseen`, or errors."""
+    def _check_convertible(self, attribute: Attribute, wanted: Attribute) -> None:
+        """Raise FilterkitError if an attribute cannot be converted to the wanted one of its name.
+
+        Values that the wanted one does not declare are put into `unseen`, or are an error if that is None.
+        """
         if {attribute.kind, wanted.kind} == {"string", "nominal"}:
             return  # each can be converted to the other
         if attribute.kind != wanted.kind:
@@ -100,7 +104,7 @@ class Alignment:
         if unknown and self.unseen is not None:
             self.unseen[attribute.name] = unknown
         else:
-            _raise_if_unknown(attribute.name, unknown)
+            _raise_if_unknown_values(attribute.name, unknown)
 
     def align(self, batch: Batch) -> Batch:
         """Return the same rows in the wanted schema, sparse or dense as it says."""
@@ -109,10 +113,10 @@ class Alignment:
         return self._rearrangement.rearrange(batch, new).in_form(self.wanted.sparse)
 
     def _convert_values(self, batch: Batch, origin: int, target: int) -> Any:
-        """Convert the values of the incoming attribute at `origin` to the wanted one at `target`.
+        """Return the values of the incoming attribute at `origin` in the form of the wanted one at `target`.
 
-        They become an Arrow array of texts for a string attribute, and codes, float64 with NaN for missing, for a
-        nominal one.
+        They are an Arrow array of texts for a string attribute; and codes, float64 with NaN for missing, for a nominal
+        one. Raise FilterkitError if a text is not among the labels, unless these are `unseen`.
         """
         attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
         values, codes = encode_attribute(batch, origin)
@@ -123,7 +127,7 @@ class Alignment:
         code_of = map_labels_to_codes(wanted)
         unknown = [value for value in values if value not in code_of] if attribute.kind == "string" else []
         if self.unseen is None:
-            _raise_if_unknown(wanted.name, unknown, f"{self._input_name}: " if self._input_name else "")
+            _raise_if_unknown_values(wanted.name, unknown, f"{self._input_name}: " if self._input_name else "")
         if unknown and wanted.name not in self._warned:
             self._warned.add(wanted.name)
             text = f"attribute {quoted(wanted.name)} is missing where it is {named(unknown)}"
@@ -131,20 +135,19 @@ class Alignment:
         return np.array([*(code_of.get(value, np.nan) for value in values), np.nan])[codes]
 
 
-def _raise_if_unknown(name: str, unknown: list[str], source: str = "") -> None:
-    """Raise a `FilterkitError` that names the `unknown` values of an attribute, unless there are none."""
-    _raise_if_any(
+def _raise_if_unknown_values(name: str, unknown: list[str], source: str = "") -> None:
+    """Raise FilterkitError if there are `unknown` values of the attribute `name`; the message begins with `source`."""
+    _raise_if_names(
         unknown, "value", "not among those fitted on", READ_AS_MISSING, source, f" of attribute {quoted(name)}"
     )
 
 
-def _raise_if_any(found: list[str], noun: str, fault: str, hint: str, source: str = "", of: str = "") -> None:
-    """Raise a `FilterkitError` that counts and names what was found, unless there is nothing.
+def _raise_if_names(names: list[str], noun: str, fault: str, hint: str, source: str = "", of: str = "") -> None:
+    """Raise FilterkitError unless there are no `names`; the message counts them, and names the first three.
 
-    `noun` and `of` say what is found, such as ``value`` and `` of attribute 'a'``, and `fault` what is wrong with it.
+    `noun` and `of` say what they are, such as ``value`` and `` of attribute 'a'``, and `fault` what is wrong with them.
     The message begins with `source`, and ends with `hint`.
     """
-    if found:
-        names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")
-        are = f"{noun}{of} is" if len(found) == 1 else f"{noun}s{of} are"
-        raise FilterkitError(f"{source}{len(found)} {are} {fault}: {names}{hint}")
+    if names:
+        are = f"{noun}{of} is" if len(names) == 1 else f"{noun}s{of} are"
+        raise FilterkitError(f"{source}{len(names)} {are} {fault}: {named(names)}{hint}")

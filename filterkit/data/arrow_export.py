@@ -22,10 +22,10 @@ _ENUM = "_PL_ENUM_VALUES"  # the metadata of a field in which Polars finds its l
 
 
 def to_table(batch: Batch) -> Any:
-    """Convert a batch to an Arrow table, with a column for each attribute, class and labels included; null is missing.
+    """Convert a batch to an Arrow table with a column for each attribute, class and labels included; missing is null.
 
     Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
-    `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
+    `filterkit.to_arrow` keeps them, and writes the schema into the metadata.
     """
     batch = batch.in_form(False)
     attributes, columns = batch.schema.attributes, list_columns(batch.replace(X=np.asfortranarray(batch.X)))
@@ -34,7 +34,7 @@ def to_table(batch: Batch) -> Any:
 
 
 def make_column_array(attribute: Attribute, values: Any) -> Any:
-    """Make the Arrow array of an attribute's values as `list_columns` returns them: a dictionary if it is nominal."""
+    """Return a column, in the form that `list_columns` returns, as an Arrow array: a dictionary if it is nominal."""
     if attribute.kind == "numeric":
         return arrow.make_number_array(values, np.isnan(values))
     if attribute.kind != "nominal":
@@ -45,7 +45,7 @@ def make_column_array(attribute: Attribute, values: Any) -> Any:
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     """Convert a batch to an Arrow table, with columns of float64, dictionary, string or timestamp[ms]; missing is null.
 
-    Timestamps are in UTC, and have that zone if the format of the dates has one. The metadata of the table note the
+    Timestamps are in UTC, and have that zone if the format of the dates has one. The metadata of the table have the
     schema, where `from_arrow` finds what columns cannot tell: the class, the labels, whether rows are sparse, formats
     of dates, weights and scores of attributes, and bags.
 
@@ -53,7 +53,7 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     ----------
     batch : the rows.
     weights : name of a float64 column for the weights of the rows. By default it is ``weight``, and left out if all
-        weights are 1. The metadata of the table notes the name, and `from_arrow` finds it there.
+        weights are 1. The metadata have the name, too, for `from_arrow`.
 
     Raises
     ------
@@ -74,8 +74,8 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     return table.cast(pa.schema(fields, metadata=make_schema_metadata(batch.schema, *column_of_weights)))
 
 
-def export_stream(batch: Batch, requested: Any = None) -> Any:
-    """Export a batch as a capsule with an Arrow C stream; warn of what Polars and DuckDB leave out of it."""
+def export_stream(batch: Batch, requested_schema: Any = None) -> Any:
+    """Return a batch as a capsule with an Arrow C stream; give a `ConversionWarning` of what only its metadata tell."""
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     dates = [(a, DateFormat(a.format)) for a in schema.passthrough if a.kind == "date"]
@@ -88,4 +88,4 @@ def export_stream(batch: Batch, requested: Any = None) -> Any:
     ]
     if losses:
         warn_of_losses("Arrow", [f"only the metadata tell {', '.join(losses)}; Polars and DuckDB leave them out"])
-    return to_arrow(batch).__arrow_c_stream__(requested)
+    return to_arrow(batch).__arrow_c_stream__(requested_schema)

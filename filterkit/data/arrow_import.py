@@ -22,14 +22,14 @@ from filterkit.data.columns import Entries
 from filterkit.data.contract import describe_type, describe_wrong_rows
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import update_declared_labels
-from filterkit.data.losses import Inexact, named, warn_of_losses
+from filterkit.data.losses import Inexact, describe_inexact_number, find_inexact_int, named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.schema_json import read_schema_metadata
 from filterkit.data.tables import convert_to_numbers, convert_to_texts, from_table
 from filterkit.data.targets import find_class
 from filterkit.data.texts import Texts
-from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted, suggestion
+from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted, suggestion, to_one_line
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
@@ -78,7 +78,10 @@ def from_arrow(
 
 
 def to_arrow_table(rows: Any) -> pa.Table:
-    """Convert anything with Arrow's C stream or array interface to an Arrow table; raise FilterkitError for others."""
+    """Return an object with Arrow's C stream or array interface as an Arrow table.
+
+    Raise FilterkitError if it has neither, is of pandas, or has a type that Arrow cannot read.
+    """
     if isinstance(rows, pa.Table):
         return rows
     if type(rows).__module__.partition(".")[0] == "pandas":
@@ -96,7 +99,7 @@ def to_arrow_table(rows: Any) -> pa.Table:
 
 
 def _explain_unreadable(rows: Any, error: Exception) -> str:
-    """Explain why Arrow cannot read some rows, by the first column of a data frame that it cannot read alone."""
+    """Return a message that says why Arrow cannot read some rows: the first column that it cannot read, if any."""
     if type(rows).__name__ == "Series":
         return f"expected an Arrow table, found {describe_wrong_rows(rows)}"
     for name in getattr(rows, "columns", ()) if hasattr(rows, "select") else ():
@@ -104,7 +107,7 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
             pa.table(rows.select(name))
         except (pa.ArrowException, TypeError, ValueError):
             return f"column {quoted(str(name))} has a type that Arrow cannot read; make it numbers or text"
-    return f"Arrow cannot read {describe_type(rows)} as a table: {' '.join(str(error).split())[:300]}"
+    return f"Arrow cannot read {describe_type(rows)} as a table: {to_one_line(error)}; pass another table or data frame"
 
 
 def infer_column_attributes(
@@ -119,15 +122,16 @@ def infer_column_attributes(
     Parameters
     ----------
     table : the rows.
-    metadata : where `to_arrow` noted the schema and the column of weights.
-    weights : the column of weights that the user names; None for the noted one, if there is one.
+    metadata : what `make_schema_metadata` made of the schema and the column of weights, if `to_arrow` or `to_pandas`
+        made the table.
+    weights : the column of weights that the user names; None for the one in `metadata`, if there is one.
     kinds : the kinds that columns must have, by their names; None for none.
     most : the most labels of a column of texts.
 
     Returns
     -------
-    The attribute and the values of each column, by name; the noted schema, or None; the weights of the rows, None if
-    all are 1; and a text for each thing that a batch of them does not keep.
+    A tuple of four: the attribute and the values of each column, by name; the schema in `metadata`, or None; the
+    weights of the rows, float64 (rows,), None if all are 1; and a text for each thing that a batch does not keep.
 
     Raises
     ------
@@ -163,7 +167,7 @@ def infer_column_attributes(
         if name not in kinds and has_inexact_integer(column):
             inexact.append(name)
             column = column.cast(pa.string())
-        found[name] = _infer_column(name, column, kinds.get(name), most)
+        found[name] = _infer_attribute(name, column, kinds.get(name), most)
     losses = [f"the categories of {named(others)} become texts"] if others else []
     losses += [f"the times of {named(those)} are now in UTC, not {zone}" for zone, those in zones.items()]
     if inexact:
@@ -172,29 +176,48 @@ def infer_column_attributes(
 
 
 def has_inexact_integer(column: Any) -> bool:
-    """Return whether a column has a whole number that float64 does not have."""
+    """Return whether an Arrow column is of integers, one of which float64 cannot represent."""
     if not pa.types.is_integer(column.type) or column.type.bit_width < 64:
         return False
     try:
-        for chunk in column.chunks:
-            convert_to_exact_floats(chunk)
+        convert_to_exact_floats(column)
     except Inexact:
         return True
     return False
 
 
+def convert_to_arrow_array(name: str, values: Any) -> Any:
+    """Convert values of a column of pandas or numpy to an Arrow array; missing ones, such as None or NaN, become null.
+
+    Raise FilterkitError, which names the column, if they have several types, or a type that Arrow does not have.
+    """
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        odd = find_inexact_int(values)
+        if isinstance(error, OverflowError) and odd is not None:
+            raise FilterkitError(describe_inexact_number(name, str(odd))) from None
+        kinds = sorted({type(value).__name__ for value in values if value is not None})
+        of = f"objects of types {', '.join(kinds[:4])}" if len(kinds) > 1 else f"values of type {kinds[0]}"
+        raise FilterkitError(
+            f"column {quoted(name)} has {of}, which no attribute can hold; make it numbers or text "
+            f"({to_one_line(error, 200)})"
+        ) from None
+
+
 def check_column_names(names: Sequence[str]) -> None:
-    """Raise a `FilterkitError` if there are no columns, or two have one name."""
+    """Raise FilterkitError if there are no names of columns, or two are the same."""
     if not names:
         raise FilterkitError("the table has no columns; rows need at least one attribute")
     if (twins := Texts.of(names).first_duplicate) is not None:
         raise FilterkitError(f"two columns are named {quoted(names[twins[0]])}; rename one of them")
 
 
-def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
-    """Infer the attribute that a column becomes; return it, and the column in the form that `from_table` needs.
+def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
+    """Infer the attribute that an Arrow column becomes; return it, and the column in the form that `from_table` needs.
 
-    `kind` is the kind that it must have, None if any; `most` is the most labels of a column of texts.
+    `kind` is the kind that the attribute must have, None for any; `most` is the most labels of a column of texts. Raise
+    FilterkitError if no attribute can hold the column.
     """
     if pa.types.is_run_end_encoded(column.type):
         import pyarrow.compute as pc
@@ -231,7 +254,10 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
 
 
 def _read_weights(name: str, column: Any) -> np.ndarray | None:
-    """Read the weights of rows from a column of numbers without null: float64 (rows,), None if all are 1."""
+    """Return the weights of rows in a column: float64 (rows,), None if all are 1.
+
+    Raise FilterkitError if the column has something else than numbers, or one is missing.
+    """
     is_number = make_attribute_of_type(name, column.type).kind == "numeric"
     values = convert_to_numbers(column) if is_number else np.empty(0)
     if not is_number or np.isnan(values).any():
@@ -249,16 +275,16 @@ def build_batch_of_columns(
     positive: object,
     weights: np.ndarray | None,
 ) -> Batch:
-    """Make a batch of columns from another library, and of the schema that filterkit noted when it made them.
+    """Make a batch of columns from another library, with what a schema in their metadata adds.
 
     Parameters
     ----------
     found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
-    noted : the schema that filterkit noted in the metadata, or None. It has what the columns cannot: the class, the
-        labels, whether X is sparse, formats of dates, weights and scores of attributes.
-    relation, default : the name of the relation; if None, it is that of `noted`, or else `default`.
+    noted : the schema that `to_arrow` or `to_pandas` wrote into the metadata, or None. It has what the columns cannot:
+        the class, the labels, whether X is sparse, formats of dates, weights and scores of attributes.
+    relation, default : the name of the relation; if `relation` is None, it is that of `noted`, or else `default`.
     class_, positive : as for `filterkit.batches`; if `class_` is None, the class is that of `noted`, or none.
-    weights : of the rows, float64, or None.
+    weights : float64 (rows,), or None if all are 1.
 
     Raises
     ------
@@ -266,7 +292,7 @@ def build_batch_of_columns(
     """
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
-    attributes = [_merge_noted_attribute(each, before.get(name)) for name, (each, _) in found.items()]
+    attributes = [_add_noted_properties(each, before.get(name)) for name, (each, _) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
     if relation is None:
@@ -297,8 +323,12 @@ def build_batch_of_columns(
     return change_targets(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
-def _merge_noted_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
-    """Return the attribute found for a column, with what a noted one of its kind adds: weight, scores, format, bags."""
+def _add_noted_properties(found: Attribute, noted: Attribute | None) -> Attribute:
+    """Return the attribute `found` for a column, with the weight, scores and date format of the one in the metadata.
+
+    A string attribute becomes the relational one of the metadata. If the kinds differ otherwise, or `noted` is None,
+    `found` is returned.
+    """
     if noted is None:
         return found
     if noted.kind == "relational" and found.kind == "string":
@@ -312,7 +342,10 @@ def _merge_noted_attribute(found: Attribute, noted: Attribute | None) -> Attribu
 
 
 def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
-    """Make a batch, sparse if there are `Entries`, of a column of Arrow or `Entries` for each attribute."""
+    """Make a batch of a column for each attribute, which is of Arrow or `Entries`; it is sparse if there are `Entries`.
+
+    Raise FilterkitError if a column has a value that its attribute cannot hold.
+    """
     entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries)}
     plain = [i for i in range(len(columns)) if i not in entries]
     dense = Schema("", [schema.attributes[i] for i in plain])

@@ -29,6 +29,7 @@ DATE_FORMATS = (
 _MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TRAILING_ZEROS = re.compile(r"(:\d\d\.\d{3})0{3}(?:000)?(?!\d)")
 _CODE = re.compile(r"\+\d+|[+-]?0\d+")  # a postcode or a telephone number rather than a quantity
+_TEXT_TYPE = re.compile(r"(?:large_)?(?:string|binary)(?:_view)?|fixed_size_binary\[\d+\]")  # as Arrow writes it
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
@@ -56,26 +57,27 @@ def make_attribute_of_type(name: str, kind: Any) -> Attribute:
 
 
 def choose_date_format(with_fraction: bool, with_zone: bool) -> str:
-    """Return the date format for times of other libraries, which may have milliseconds or a time zone."""
+    """Return ISO 8601's date format, with milliseconds or a time zone where the arguments say so."""
     return DEFAULT_DATE_FORMAT + (".SSS" if with_fraction else "") + ("X" if with_zone else "")
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether an Arrow type is of texts, or of bytes, which must be UTF-8."""
-    import pyarrow as pa
-
-    types = pa.types
-    checks = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    return any(check(kind) for check in checks) or types.is_fixed_size_binary(kind) or str(kind).endswith("_view")
+    """Return whether an Arrow type is of strings or of bytes."""
+    return _TEXT_TYPE.fullmatch(str(kind)) is not None
 
 
 def infer_text_attribute(
     name: str, words: Sequence[str], count: int, most: int = MOST_LABELS, order: str = "appearance"
 ) -> Attribute:
-    """Infer the attribute of a column of texts: a date, nominal, or a string attribute.
+    """Infer whether a column of texts is a date, nominal or string attribute, and return the attribute.
 
-    `words` are its distinct texts, in the order in which they appear, and `count` says how many of its values are not
-    missing. A nominal attribute has at most `most` labels, in the `order` of ``appearance``, or ``sorted``.
+    Parameters
+    ----------
+    name : of the column.
+    words : its distinct texts, in the order in which they appear.
+    count : how many of its values are not missing.
+    most : the most labels of a nominal attribute; each label must appear twice on average.
+    order : of the labels, ``appearance`` or ``sorted``.
     """
     if pattern := find_date_format(words):
         return Attribute(name, "date", format=pattern)
@@ -86,13 +88,15 @@ def infer_text_attribute(
 
 
 def make_nominal_attribute(name: str, words: Iterable[str], order: str = "appearance") -> Attribute:
-    """Make a nominal attribute whose labels are `words`, which are distinct: as they come for ``appearance``, or sorted
-    if `order` is ``sorted``."""
+    """Return a nominal attribute whose labels are the distinct `words`, sorted if `order` is ``sorted``."""
     return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
 
 
 def map_labels_to_codes(attribute: Attribute) -> dict[str, float]:
-    """Return the code of each label of a nominal attribute; labels false and true have those of all their spellings."""
+    """Return the code of each label of a nominal attribute.
+
+    If the labels are ``false`` and ``true``, their other spellings, such as ``False``, are among the keys.
+    """
     code = {label: float(number) for number, label in enumerate(attribute.values)}
     if attribute.values == TRUTH_VALUES:
         code |= {word: code[word.lower()] for spelling in TRUTH_SPELLINGS for word in spelling}
@@ -100,21 +104,21 @@ def map_labels_to_codes(attribute: Attribute) -> dict[str, float]:
 
 
 def are_truth_values(words: Sequence[str]) -> bool:
-    """Return whether all texts are truth values of one spelling, such as ``True`` and ``False``; False without any."""
+    """Return whether all texts are truth values of one spelling, such as ``True`` and ``False``; False for no texts."""
     return bool(words) and any(spelling.issuperset(words) for spelling in TRUTH_SPELLINGS)
 
 
 def are_quantities(words: Sequence[str], point: str = ".") -> bool:
-    """Return whether all texts are numbers as people write quantities; False without texts.
+    """Return whether all texts are numbers that are quantities, not codes such as ``007``; False for no texts.
 
-    ``inf`` and ``nan`` count only beside other numbers, but ``Infinity`` always does. `point` comes before decimals.
+    ``inf`` and ``nan`` count only beside other numbers, but ``Infinity`` always does. `point` is the decimal point.
     """
     is_sure = any(word.endswith("Infinity") or any(map(str.isdigit, word)) for word in words)
     return is_sure and all(is_number(word, point) and not explain_code(word) for word in words)
 
 
 def is_number(word: str, point: str = ".") -> bool:
-    """Return whether a text is a number; `point` is the character before its decimals."""
+    """Return whether a text is a number; `point` is its decimal point."""
     if "_" in word or not word.isascii() or (point != "." and "." in word):
         return False
     try:
@@ -125,7 +129,10 @@ def is_number(word: str, point: str = ".") -> bool:
 
 
 def explain_code(word: str) -> str:
-    """Explain why a number, with a point or comma, is a code rather than a quantity; "" if it is a quantity."""
+    """Return why a text that is a number, such as ``007``, is a code rather than a quantity; "" if it is a quantity.
+
+    The decimal point may be a comma.
+    """
     if _CODE.fullmatch(word):
         return "begins with a plus sign" if word[0] == "+" else "begins with a zero"
     if _INTEGER.fullmatch(word) and not is_exact(int(word)):
@@ -136,7 +143,7 @@ def explain_code(word: str) -> str:
 
 
 def find_date_format(words: Sequence[str]) -> str:
-    """Find the first of `DATE_FORMATS` that all texts follow; "" if there is none, or there are no texts."""
+    """Return the first of `DATE_FORMATS` that all texts follow; "" if there is none, or there are no texts."""
     if not words or not all(map(_MAYBE_DATE.match, words)):
         return ""
     words = list(map(cut_to_milliseconds, words))
@@ -150,7 +157,7 @@ def find_date_format(words: Sequence[str]) -> str:
 
 
 def cut_to_milliseconds(word: str) -> str:
-    """Remove the zeros that other programs write after the milliseconds of a date."""
+    """Return a date without the three or six zeros that other programs write after its milliseconds."""
     return _TRAILING_ZEROS.sub(r"\1", word)
 
 

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 class Entries(NamedTuple):
-    """A column of numbers, most of which are zero.
+    """A sparse column of numbers: ``values[i]`` in row ``rows[i]``, and 0 in all other rows.
 
-    There are `values`, float64 (entries,), in the ascending `rows`, int (entries,); the others of `length` rows are
-    zero.
+    `values` are float64 (entries,), `rows` int (entries,), ascending, and `length` is the number of all rows.
     """
 
     rows: np.ndarray
@@ -34,11 +33,11 @@ class Entries(NamedTuple):
 
 
 def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Return the columns of a batch as arrays and lists, one for each attribute.
+    """Return the columns of a batch as arrays of numpy and lists, one for each attribute.
 
     Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing. Texts, bags
-    and dates, in milliseconds since 1970 UTC, are lists with None for missing. `positions` are those of the attributes
-    in the schema; None means all.
+    and dates, in milliseconds since 1970 UTC, are lists with None for missing. `positions` are the indices in the
+    schema of the attributes that are wanted; None means all.
     """
     columns = []
     for column in list_columns(batch, positions):
@@ -54,8 +53,8 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
     """Return the columns of a batch as arrays of numpy and Arrow, one for each attribute.
 
     Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing, or `Entries`
-    if X is sparse. Texts, bags and dates are Arrow arrays, `string` or ``timestamp[ms]``. `positions` are as for
-    `to_columns`.
+    if X is sparse. Texts, bags and dates are Arrow arrays, `string` or ``timestamp[ms]``. `positions` are the indices
+    in the schema of the attributes that are wanted; None means all.
     """
     parts, numbers = batch.schema.locations
     X = batch.csr.matrix().tocsc() if batch.sparse else None
@@ -70,11 +69,10 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
 
 
 def make_weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray]:
-    """Make a column of the weights of the rows: float64 (rows,), by its name.
+    """Return the weights of the rows, float64 (rows,), by the name of their column; {} if all are 1 and none is chosen.
 
-    `chosen` is the name. If it is None, the name is ``weight``, with ``_`` after it as long as an attribute has this
-    name; and if all weights are 1, the result is empty. Raise FilterkitError if an attribute has the name that is
-    chosen.
+    If the `chosen` name is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name.
+    Raise FilterkitError if an attribute has the chosen name.
     """
     if chosen is None and batch.weights is None:
         return {}

@@ -72,7 +72,7 @@ class DateFormat:
         self._known: dict[str, int] = {}  # the moments of texts that were parsed before
 
     def _build_regex(self) -> str:
-        """Build the regular expression of the pattern, with a group for each letter.
+        """Return the regular expression of the pattern, with a group for each letter.
 
         It never backtracks into what has matched: Java does not, and the time would grow without bounds.
         """
@@ -97,18 +97,18 @@ class DateFormat:
         return "".join(parts) + r"[ \t]*+\Z"
 
     def parse(self, text: str) -> int | None:
-        """Parse a date; return milliseconds since 1970-01-01 UTC, None if it does not follow the pattern."""
+        """Return the milliseconds from 1970-01-01 UTC to a date; None if the text does not follow the pattern."""
         known = self._known.get(text)
         if known is not None:
             return known
         match = self._regex.match(text) if self._fields else None  # Java does not take nothing for a date
-        moment = None if match is None else self._compute_moment(match.groups())
+        moment = None if match is None else self._compute_milliseconds(match.groups())
         if moment is not None and len(self._known) < _REMEMBERED:
             self._known[text] = moment
         return moment
 
-    def _compute_moment(self, parts: tuple[str, ...]) -> int | None:
-        """Compute milliseconds since 1970-01-01 UTC from the text of each letter; None if there is no such moment."""
+    def _compute_milliseconds(self, parts: tuple[str, ...]) -> int | None:
+        """Return milliseconds since 1970-01-01 UTC from the text of each letter; None if there is no such moment."""
         found: dict[str, int] = {}
         short = False
         for letter, part in zip(self._letters, parts):
@@ -120,7 +120,7 @@ class DateFormat:
             if value is None:
                 return None
             found[letter] = value
-        days, hour = _compute_day(found, short), found.get("H", found.get("K", 0) + 12 * found.get("a", 0))
+        days, hour = _compute_days_since_1970(found, short), found.get("H", found.get("K", 0) + 12 * found.get("a", 0))
         half, rest = divmod(hour, 12)
         if days is None or half != found.get("a", half) or rest != found.get("K", rest):
             return None  # there is no such day, or the parts of the hour contradict each other
@@ -128,9 +128,9 @@ class DateFormat:
         return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
     def format(self, milliseconds: int) -> str:
-        """Format a moment, in milliseconds since 1970-01-01 UTC."""
+        """Return the text of a moment, given in milliseconds since 1970-01-01 UTC, by the pattern."""
         days, rest = divmod(milliseconds, 86_400_000)
-        year, month, day = _convert_to_date(days)
+        year, month, day = _split_into_date(days)
         hour = rest // 3_600_000
         values = {"y": year, "M": month, "d": day, "H": hour, "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12}
         values |= {"m": rest // 60_000 % 60, "s": rest // 1000 % 60, "S": rest % 1000}
@@ -156,9 +156,10 @@ class DateFormat:
 
 
 def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
-    """Parse the part of a date that a letter stands for; a time zone is in seconds.
+    """Return a letter, and the value of the part of a date that it stands for; a time zone is in seconds.
 
-    Return the letter, that of hours from 0 for one of hours from 1, and the value, None if there is no such hour.
+    For hours that count from 1, it is the letter of hours that count from 0, and the value is None if there is no such
+    hour.
     """
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())
@@ -178,8 +179,8 @@ def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
     return letter, value
 
 
-def _compute_day(values: dict[str, int], is_short_year: bool) -> int | None:
-    """Compute the day, counted from 1970-01-01, from the value of each letter; None if there is no such day.
+def _compute_days_since_1970(values: dict[str, int], is_short_year: bool) -> int | None:
+    """Return the days from 1970-01-01 to the date with these values of letters; None if there is no such day.
 
     `is_short_year` says whether the year has two digits. A missing year is 1970, a missing month or day the first. A
     weekday without a day of the month means the first such day of the month.
@@ -193,8 +194,8 @@ def _compute_day(values: dict[str, int], is_short_year: bool) -> int | None:
         today = datetime.date.today()
         year += (today.year - 80) // 100 * 100
         year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
-    days = _count_days(year, month, day)
-    if _convert_to_date(days) != (year, month, day):
+    days = _count_days_since_1970(year, month, day)
+    if _split_into_date(days) != (year, month, day):
         return None  # such as 31 February
     if "E" in values:
         beyond = (values["E"] - days - 3) % 7
@@ -204,8 +205,8 @@ def _compute_day(values: dict[str, int], is_short_year: bool) -> int | None:
     return days
 
 
-def _count_days(year: int, month: int, day: int) -> int:
-    """Count the days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
+def _count_days_since_1970(year: int, month: int, day: int) -> int:
+    """Return the days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
     shifted = year - (month <= 2)
     in_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
     julian = 365 * shifted + shifted // 4 + in_year + day - 719471
@@ -214,8 +215,8 @@ def _count_days(year: int, month: int, day: int) -> int:
     return julian - shifted // 100 + shifted // 400 + 2
 
 
-def _convert_to_date(days: int) -> tuple[int, int, int]:
-    """Split a day, counted from 1970-01-01, into year, month and day of Java's calendar."""
+def _split_into_date(days: int) -> tuple[int, int, int]:
+    """Return year, month and day, in Java's calendar, of the day that is `days` after 1970-01-01."""
     julian = days + 719470  # from 1 March of the year 0
     if days >= _GREGORIAN_FROM:
         century = (4 * (days + 719468) + 3) // 146097
@@ -229,4 +230,7 @@ def _convert_to_date(days: int) -> tuple[int, int, int]:
 
 
 # The first and the last millisecond that a date can be.
-EARLIEST, LATEST = _count_days(1, 1, 1) * 86_400_000, _count_days(_LATEST_YEAR + 1, 1, 1) * 86_400_000 - 1
+EARLIEST, LATEST = (
+    _count_days_since_1970(1, 1, 1) * 86_400_000,
+    _count_days_since_1970(_LATEST_YEAR + 1, 1, 1) * 86_400_000 - 1,
+)

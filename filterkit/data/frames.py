@@ -9,13 +9,19 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.data.arrow import convert_to_exact_floats
-from filterkit.data.arrow_import import Found, build_batch_of_columns, check_column_names, infer_column_attributes
+from filterkit.data.arrow_import import (
+    Found,
+    build_batch_of_columns,
+    check_column_names,
+    convert_to_arrow_array,
+    infer_column_attributes,
+)
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.dates import DateFormat
-from filterkit.data.losses import Inexact, describe_inexact_number, find_inexact_int, named, warn_of_losses
+from filterkit.data.losses import Inexact, describe_inexact_number, named, warn_of_losses
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Attribute
 from filterkit.data.schema_json import make_schema_metadata
@@ -29,9 +35,9 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     """Convert a batch to a data frame of pandas.
 
     Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], in UTC if the format of
-    the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are ``Sparse[float64, 0]``.
-    Weights of rows become a column as in `to_arrow`. The frame's ``attrs`` note the schema as the metadata of an Arrow
-    table do, and `from_pandas` finds it there. Raise FilterkitError if an attribute has the name `weights`.
+    the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are ``Sparse[float64, 0]``. The
+    weights of rows become a column named `weights`, by default ``weight``, which is left out if all are 1. The frame's
+    ``attrs`` have the schema, for `from_pandas`. Raise FilterkitError if an attribute has the name `weights`.
     """
     import pandas as pd
 
@@ -72,19 +78,18 @@ def from_pandas(
     kinds: Mapping[str, str] | None = None,
     most: int = MOST_LABELS,
 ) -> Batch:
-    """Convert a data frame without its index; columns as in `from_arrow`, those of dtype ``string`` as strings.
+    """Convert a data frame of pandas to a batch, by the rules of `from_arrow`; columns of dtype ``string`` are strings.
 
-    An index of row numbers, as after rows were selected or shuffled, is left out without a warning; others with one.
-
-    A frame with sparse columns whose gaps are 0 becomes a sparse batch. What `to_pandas` noted in ``attrs`` comes back.
-    A `ConversionWarning` names what the batch does not keep.
+    The index is left out, with a warning unless it has row numbers. A frame with sparse columns whose gaps are 0
+    becomes a sparse batch. What `to_pandas` wrote into ``attrs``, such as the class, comes back. A `ConversionWarning`
+    names what the batch does not keep.
 
     Parameters
     ----------
     frame : the rows.
-    relation : its name. Default: the one noted, or ``frame``.
+    relation : the name of the relation. Default: the one in ``attrs``, or ``frame``.
     class_, positive : as in `from_arrow`.
-    weights : the column with the weights of the rows; by default the one that `to_pandas` noted, if there is one.
+    weights : the column with the weights of the rows. Default: the one that ``attrs`` names, if any.
     kinds, most : as in `from_arrow`.
 
     Raises
@@ -98,7 +103,7 @@ def from_pandas(
     unnamed = next((i for i, name in enumerate(frame.columns, 1) if name is None or name != name), None)
     if unnamed is not None:
         raise FilterkitError(f"column {unnamed} of this data frame has no name; give it one")
-    losses = _list_losses(frame)
+    losses = _describe_losses(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     check_column_names(list(frame.columns))
     # The texts in the ``attrs`` of a frame, as the metadata of Arrow.
@@ -108,7 +113,7 @@ def from_pandas(
         if isinstance(key, str) and isinstance(text, str)
     }
     sparse = {
-        name: _read_entries(column)
+        name: _convert_to_entries(column)
         for name, column in frame.items()
         if _is_sparse_dtype(column.dtype) and name != weights
     }
@@ -123,8 +128,8 @@ def from_pandas(
     return build_batch_of_columns(ordered, known, relation, "frame", class_, positive, rows)
 
 
-def _list_losses(frame: pd.DataFrame) -> list[str]:
-    """List what a batch does not keep of a frame, a text each, besides what `infer_column_attributes` lists."""
+def _describe_losses(frame: pd.DataFrame) -> list[str]:
+    """Return a text for each thing that a batch does not keep of a frame, besides those of an Arrow table."""
     import pandas as pd
 
     losses = []
@@ -137,7 +142,7 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
     flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse_dtype(kind, "b")]
     if flags:
         losses.append(f"True and False of {named(flags)} become 1 and 0")
-    others = [str(name) for name, column in frame.items() if _has_categories_beside_texts(column)]
+    others = [str(name) for name, column in frame.items() if _has_categories_other_than_texts(column)]
     if others:
         losses.append(f"the categories of {named(others)} become texts")
     ordered = [str(name) for name, kind in frame.dtypes.items() if getattr(kind, "ordered", False)]
@@ -146,15 +151,15 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
     return losses
 
 
-def _is_sparse_dtype(kind: Any, subtypes: str = "biuf") -> bool:
-    """Return whether a dtype is sparse with 0 in the gaps, and its subtype is of one of these kinds of numpy."""
+def _is_sparse_dtype(dtype: Any, subtypes: str = "biuf") -> bool:
+    """Return whether a dtype is sparse with 0 in the gaps, and the `kind` of its subtype is among `subtypes`."""
     import pandas as pd
 
-    return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in subtypes and kind.fill_value == 0
+    return isinstance(dtype, pd.SparseDtype) and dtype.subtype.kind in subtypes and dtype.fill_value == 0
 
 
-def _read_entries(column: pd.Series) -> Entries:
-    """Read the rows and values of a sparse column that are not 0, and how many rows there are."""
+def _convert_to_entries(column: pd.Series) -> Entries:
+    """Convert a sparse column of pandas; raise FilterkitError if float64 cannot represent a number."""
     array: Any = column.array
     try:
         values = convert_to_exact_floats(pa.array(array.sp_values)).to_numpy()
@@ -164,7 +169,7 @@ def _read_entries(column: pd.Series) -> Entries:
     return Entries(array.sp_index.indices.astype(np.int64)[chosen], values[chosen], len(array))
 
 
-def _has_categories_beside_texts(column: pd.Series) -> bool:
+def _has_categories_other_than_texts(column: pd.Series) -> bool:
     import pandas as pd
 
     kind = column.dtype
@@ -172,39 +177,19 @@ def _has_categories_beside_texts(column: pd.Series) -> bool:
 
 
 def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
+    """Convert a data frame without sparse numbers; raise FilterkitError if Arrow refuses a column."""
     import pandas as pd
 
-    changed = {}
+    columns = []
     for name, column in frame.items():
-        if _has_categories_beside_texts(column):  # become the texts that pandas shows
+        if _has_categories_other_than_texts(column):  # become the texts that pandas shows
             texts = [str(each) for each in column.cat.categories]
             if len(set(texts)) < len(texts):
                 raise FilterkitError(
                     f"column {quoted(str(name))} has two categories that are the same as text; rename one of them"
                 )
-            changed[name] = column.cat.rename_categories(texts)
+            column = column.cat.rename_categories(texts)
         elif isinstance(column.dtype, pd.SparseDtype):
-            changed[name] = column.sparse.to_dense()
-    frame = frame.assign(**changed) if changed else frame
-    try:
-        return pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise FilterkitError(_explain_refusal(frame, error)) from None
-
-
-def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:
-    """Explain why Arrow refuses a frame, by the first column that it refuses alone."""
-    for name, column in frame.items():
-        try:
-            pa.array(column, from_pandas=True)
-        except (pa.ArrowException, ValueError, TypeError, OverflowError) as alone:
-            odd = find_inexact_int(column)
-            if isinstance(alone, OverflowError) and odd is not None:
-                return describe_inexact_number(str(name), str(odd))
-            kinds = sorted({type(value).__name__ for value in column if value is not None})
-            of = f"objects of types {', '.join(kinds[:4])}" if len(kinds) > 1 else f"values of type {kinds[0]}"
-            reason = " ".join(str(alone).split())[:200]
-            return (
-                f"column {quoted(str(name))} has {of}, which no attribute can hold; make it numbers or text ({reason})"
-            )
-    return f"Arrow cannot convert this data frame: {' '.join(str(error).split())[:300]}"
+            column = column.sparse.to_dense()
+        columns.append(convert_to_arrow_array(str(name), column))
+    return pa.table(columns, names=list(frame.columns))

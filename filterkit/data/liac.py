@@ -21,11 +21,11 @@ from filterkit.errors import FilterkitError, quoted
 
 
 def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
-    """Make a batch of the dictionary that ``arff.load`` returns, dense, or sparse as a list of dicts (LOD).
+    """Convert the dictionary that liac-arff's ``arff.load`` returns to a batch, which is sparse if its rows are dicts.
 
-    Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are those of
-    `filterkit.batches`. Raise FilterkitError if `data` is something else, an attribute does not declare or cannot hold
-    a value, or sparse data are in another form.
+    Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are as for
+    `filterkit.batches`. Raise FilterkitError if `data` is something else, an attribute cannot hold a value, or sparse
+    rows are not dicts, which ``return_type=arff.LOD`` makes.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(
@@ -46,7 +46,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
-    readers = [_make_cell_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
+    convert = [_make_cell_converter(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
     is_sparse = bool(len(rows)) and isinstance(rows[0], dict)
     if is_sparse and any(a.kind == "string" for a in attributes):
         raise FilterkitError(
@@ -55,9 +55,9 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         )
     schema = Schema(relation, attributes, find_class(attributes, class_), positive, sparse=is_sparse)
     for number, row in enumerate(rows, 1):
-        wrong = next((position for position in row if position not in range(len(readers))), None) if is_sparse else None
+        wrong = next((position for position in row if position not in range(len(convert))), None) if is_sparse else None
         if wrong is not None:
-            last = len(readers) - 1
+            last = len(convert) - 1
             raise FilterkitError(
                 f"row {number} has a value of attribute {wrong}, but the last one is {last}; leave it out"
             )
@@ -66,36 +66,39 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
                 f"row {number} has {len(row)} values for {len(attributes)} attributes; use None for missing"
             )
     entries = [
-        (number, position, readers[position](row[position]))
+        (number, position, convert[position](row[position]))
         for number, row in enumerate(rows)
         for position in (row if is_sparse else range(len(row)))
         if attributes[position].kind != "string"
     ]
     numbers, positions, values = np.array(entries, np.float64).reshape(-1, 3).T
-    texts = [[readers[i](row[i]) for row in rows] for i in schema.passthrough_indices]
+    texts = [[convert[i](row[i]) for row in rows] for i in schema.passthrough_indices]
     shape = (len(rows), len(attributes))
     matrix = Csr.from_entries(numbers.astype(np.int64), positions.astype(np.int64), values, shape)
     return from_attribute_matrix(schema, matrix, is_sparse, None, make_passthrough_table(schema, texts))
 
 
-def _make_cell_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
-    """Make a function that checks a cell of an attribute, and converts it to the form that `to_columns` returns.
+def _make_cell_converter(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
+    """Return a function that converts a cell of an attribute: to a float, a label's index as float, a text, or None.
 
-    `declared` is the type in the dictionary. If it is labels that are not all texts, numbers in cells are labels, not
-    indices.
+    NaN stands for missing except of texts. The function raises FilterkitError if the attribute cannot hold the cell.
+    `declared` is the type in the dictionary. If it is labels that are not all texts, an `int` in a cell is a label;
+    otherwise, it is the index of one.
     """
     kind, name = attribute.kind, quoted(attribute.name)
     codes = {value: float(i) for i, value in enumerate(declared if kind == "nominal" else ())}
     has_indices = all(isinstance(value, str) for value in codes)
 
-    def read_cell(cell: Any) -> Any:
+    def convert_cell(cell: Any) -> Any:
         if cell is None:
             return None if kind == "string" else math.nan
         if kind == "nominal":
             if has_indices and isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < len(codes):
                 return float(cell)
             if cell not in codes:
-                raise FilterkitError(f"attribute {name} does not declare the value {quoted(str(cell))}")
+                raise FilterkitError(
+                    f"attribute {name} does not declare the value {quoted(str(cell))}; add it to its labels"
+                )
             return codes[cell]
         if kind == "numeric" and isinstance(cell, (int, np.integer)) and not is_exact(int(cell)):
             raise FilterkitError(describe_inexact_number(attribute.name, str(cell)))
@@ -104,14 +107,15 @@ def _make_cell_reader(attribute: Attribute, declared: Any) -> Callable[[Any], An
             raise FilterkitError(f"attribute {name} is {kind} and has {quoted(str(cell))}; make it a {what}")
         return cell
 
-    return read_cell
+    return convert_cell
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:
-    """Convert a batch to the dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
+    """Convert a batch to the dictionary that liac-arff's ``arff.dump`` takes.
 
-    Values are labels, floats, strings, and None for missing. A `ConversionWarning` names what is left out. Raise
-    FilterkitError if the batch has dates, bags or weights of rows, which liac-arff does not support.
+    A row is a list, or of a sparse batch a dict by the index of the attribute. Values are labels, floats, strings, and
+    None for missing. A `ConversionWarning` says that weights of attributes are left out. Raise FilterkitError if the
+    batch has dates, bags or weights of rows, which liac-arff does not support.
     """
     odd = next((a for a in batch.schema.attributes if a.kind in ("date", "relational")), None)
     if odd is not None:

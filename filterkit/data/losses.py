@@ -16,11 +16,11 @@ _LONG = re.compile(rb"(?<![\w.+-])[+-]?\d{16,309}(?![\w.])")  # numbers with a p
 
 
 class ConversionWarning(UserWarning):
-    """A conversion from or to another library leaves something out; the message says what, by name."""
+    """The warning that a conversion from or to another library leaves something out; the message says what."""
 
 
 class Inexact(ValueError):
-    """The error that float64 cannot represent a number, whose text is `number`, exactly."""
+    """The error that float64 cannot represent `number`, a text, exactly."""
 
     def __init__(self, number: str) -> None:
         super().__init__(f"{number} has more digits than float64 holds")
@@ -28,12 +28,12 @@ class Inexact(ValueError):
 
 
 def describe_inexact_number(name: str, number: str) -> str:
-    """Make the message that float64 cannot represent a number of the column `name`; it says what to do."""
+    """Return the message that float64 cannot represent `number`, a text, of the column `name`, and what to do."""
     return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 
 
 def is_exact(number: int) -> bool:
-    """Return whether float64 represents a number exactly."""
+    """Return whether float64 can represent an `int` exactly."""
     return abs(number) <= 1 << 53 or (number.bit_length() < 1024 and int(float(number)) == number)
 
 
@@ -43,32 +43,32 @@ def find_inexact_int(values: Iterable[Any]) -> int | None:
 
 
 def may_be_rounded(values: np.ndarray) -> bool:
-    """Return whether a value is so large, 2**53 or more, that it may be a whole number that was rounded to float64."""
+    """Return whether a value of a float64 array may be an integer that was rounded, because it is 2**53 or more."""
     with np.errstate(invalid="ignore"):
         return bool((np.abs(values) >= 2.0**53).any())
 
 
 def find_inexact_number(text: bytes) -> str | None:
-    """Return the first whole number in a text that float64 cannot represent, as text; None if there is none."""
+    """Return the first integer in a text that float64 cannot represent, as it is written; None if there is none."""
     return next((number for _, number in find_inexact_integers(text)), None)
 
 
 def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the offset in bytes, and the text, of each whole number in a text that float64 cannot represent."""
+    """Yield the offset in bytes of each integer in a text that float64 cannot represent, and the integer as written."""
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):
             yield match.start(), match[0].decode()
 
 
 def named(names: Sequence[str]) -> str:
-    """List the first three names in quotes, and how many more there are, such as ``'a', 'b', 'c' and 4 more``."""
+    """Return a text that lists three names in quotes, and counts the others: ``'a', 'b', 'c' and 4 more``."""
     return ", ".join(map(quoted, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
 def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
-    """Warn once of everything that a conversion leaves out, a text each, unless there is nothing.
+    """Give one `ConversionWarning` that names the conversion and all `losses`, a text each, unless there are none.
 
-    The message begins with the name of the conversion, and points to the line outside of filterkit that called it.
+    It points to the line outside of filterkit that called the conversion.
     """
     found = list(losses)
     if found:

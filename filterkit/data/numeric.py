@@ -12,7 +12,7 @@ from filterkit.errors import StageError, quoted
 
 
 def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> Batch:
-    """Apply a function to each number of X; return a new batch.
+    """Return a batch in which each number of X is replaced by what a function returns for it.
 
     Nominal and missing values stay, and so does everything beside X. Of sparse rows, the function gets the values that
     are stored. It must return 0 for 0, because zeros are not stored. For a function that does not, pass the dense rows,
@@ -51,7 +51,7 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
 
 
 def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
-    """Apply a function to n numbers; return float64 (n,). Raise ValueError if it returns something else."""
+    """Return what a function returns for n numbers, as float64 (n,). Raise ValueError if these are not n numbers."""
     count = len(numbers)
     found = function(numbers)
     if np.shape(found) != (count,):
@@ -63,9 +63,9 @@ def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.n
 
 
 def check_numeric(stage: str, schema: Schema) -> None:
-    """Check that there are columns, and that each is numeric, or nominal with at most two values, which are 0 and 1.
+    """Raise StageError, which names the `stage`, if a schema has no features, or one with more than two labels.
 
-    Raise StageError, which names the stage and the column, if there are none or others.
+    All values of X are then numbers, because a nominal feature has only the codes 0 and 1.
     """
     schema.need_columns(stage)
     if not schema.width:
@@ -82,14 +82,14 @@ def check_numeric(stage: str, schema: Schema) -> None:
 
 
 def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None, missing_allowed: bool = False) -> None:
-    """Check that no value is missing or infinite.
+    """Raise StageError if a value of X is missing or infinite.
 
     Parameters
     ----------
     stage : the name of the stage.
     batch : the rows.
     chosen : bool (rows,), the rows to check; by default all.
-    missing_allowed : whether to refuse only infinite values.
+    missing_allowed : whether only infinite values are errors.
 
     Raises
     ------

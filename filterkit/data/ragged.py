@@ -9,7 +9,7 @@ import numpy as np
 
 
 def make_sort_keys(row: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Make complex128 keys that numpy sorts and searches by row number first, then by value."""
+    """Return complex128 keys, which numpy sorts and searches by row number first, then by value."""
     key = np.empty(len(values), np.complex128)
     key.real = row
     key.imag = values
@@ -17,28 +17,28 @@ def make_sort_keys(row: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """List the numbers ``start, …, start + length - 1`` of each range, one range after the other: int64."""
+    """Return the numbers ``start, …, start + length - 1`` of each range, one range after the other: int64 (sum,)."""
     ends = np.cumsum(lengths)
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
-def locate_rows(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the entries of some rows, which lie one row after the other from ``offsets[i]`` to ``offsets[i + 1]``.
+def find_row_entries(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the offsets and the indices of the entries of some rows; row i has those from ``offsets[i]`` to the next.
 
-    `rows` are numbers of rows, int (m,), in any order, and perhaps several times. Return int64 (m + 1,), the offsets of
-    these rows among the entries found; and int64 (entries,), the index of each entry.
+    `rows` are numbers of rows, int (m,), in any order, and perhaps several times. The results are int64 (m + 1,), the
+    offsets of these rows among the entries found; and int64 (entries,), the index of each entry found.
     """
     lengths = np.diff(offsets)[rows]
     return compute_offsets(lengths), expand_ranges(offsets[rows], lengths)
 
 
 def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
-    """Return the number of its row for each entry of rows with these lengths, int (rows,): int64 (entries,)."""
+    """Return, for each entry of rows with these lengths, int (rows,), the number of its row: int64 (entries,)."""
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
 def find_run_begins(*keys: np.ndarray) -> np.ndarray:
-    """Return bool (n,): whether an entry is the first, or differs from the one before it in any key (n,)."""
+    """Return bool (n,): whether each entry is the first, or differs from the one before it in any of the keys, (n,)."""
     begins = np.zeros(len(keys[0]), bool)
     begins[:1] = True
     for key in keys:
@@ -51,13 +51,13 @@ def compute_offsets(lengths: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def compute_row_offsets(row: np.ndarray, rows: int) -> np.ndarray:
-    """Return where each row begins among entries with ascending int `row`, and the last ends: int64 (rows + 1,)."""
-    return compute_offsets(np.bincount(row, minlength=rows))
+def compute_row_offsets(row_of_entry: np.ndarray, n_rows: int) -> np.ndarray:
+    """Return where each row begins among entries sorted by row, and where the last ends: int64 (n_rows + 1,)."""
+    return compute_offsets(np.bincount(row_of_entry, minlength=n_rows))
 
 
 class Ragged:
-    """Rows of float64 values that differ in length; row i is ``values[indptr[i]:indptr[i + 1]]``; immutable.
+    """Immutable rows of float64 values, of different lengths; row i is ``values[indptr[i]:indptr[i + 1]]``.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Ragged:
 
     @classmethod
     def from_lengths(cls, lengths: np.ndarray, values: np.ndarray) -> Ragged:
-        """Return rows of these lengths, int64 (rows,)."""
+        """Return `values` as rows of these lengths, int64 (rows,)."""
         return cls(compute_offsets(lengths), values)
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class Ragged:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the arrays."""
+        """The number of bytes of both arrays."""
         return self.indptr.nbytes + self.values.nbytes
 
     @staticmethod
@@ -98,7 +98,7 @@ class Ragged:
         return Ragged.from_lengths(lengths, np.concatenate([part.values for part in parts]))
 
     def search(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Find values in rows whose entries ascend.
+        """Find where each value belongs in its row; the entries of the rows ascend.
 
         Parameters
         ----------
@@ -107,8 +107,8 @@ class Ragged:
 
         Returns
         -------
-        int64 (n,): an index into `self.values`, that of the first entry of the row that is not less than the value, or
-        the end of the row.
+        int64 (n,): an index of `self.values`, that of the first entry of the row that is not less than the value, or
+        where the row ends if all are less.
         """
         if not len(values):
             return np.empty(0, np.int64)
@@ -127,7 +127,7 @@ class Ragged:
         return found
 
     def _search_in_table(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """Search as `search` does, in a table; None if not all values are small whole numbers, as word counts are."""
+        """Return the result of `search` by a table; None if not all values are small integers, as word counts are."""
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None

@@ -17,21 +17,21 @@ _SCHEMA, _WEIGHTS = b"filterkit.schema", b"filterkit.weights"
 
 
 def attribute_to_json(attribute: Attribute) -> Any:
-    """Convert an attribute to JSON: its name if it is numeric without weight and scores, else a list of its fields."""
+    """Return an attribute as JSON: its name if it is numeric without weight and scores, else a list of its fields."""
     if attribute[1:] == _PLAIN:
         return attribute.name
     return [*attribute[:4], [attribute_to_json(a) for a in attribute.attributes], attribute.weight, attribute.scores]
 
 
-def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
-    """Make an attribute of the JSON that `attribute_to_json` made of it; `depth` relational ones are around it.
+def attribute_from_json(value: Any, depth: int = 0) -> Attribute:
+    """Return the attribute of which `attribute_to_json` made this JSON value, inside of `depth` relational attributes.
 
-    Raise FilterkitError if `note` is something else.
+    Raise FilterkitError if it is something else.
     """
-    if isinstance(note, str):
-        return Attribute(note)
+    if isinstance(value, str):
+        return Attribute(value)
     try:
-        name, kind, values, form, attributes, weight, scores = note
+        name, kind, values, form, attributes, weight, scores = value
         if depth > DEEPEST:
             raise FilterkitError(f"an attribute in the schema is nested more than {DEEPEST} deep")
         inner = tuple(attribute_from_json(each, depth + 1) for each in attributes)
@@ -48,26 +48,26 @@ def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
 
 
 def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
-    """Convert attributes to JSON, as `attribute_to_json` converts each."""
+    """Return a list of what `attribute_to_json` returns for each attribute."""
     if isinstance(attributes, Attributes):
-        notes: list[Any] = list(attributes.names)
+        found: list[Any] = list(attributes.names)
         for position in np.flatnonzero(~attributes.is_plain).tolist():
-            notes[position] = attribute_to_json(attributes[position])
-        return notes
+            found[position] = attribute_to_json(attributes[position])
+        return found
     return [attribute_to_json(each) for each in attributes]
 
 
-def attributes_from_json(notes: Any) -> ManyOrFew:
-    """Make the attributes of the JSON that `attributes_to_json` made of them.
+def attributes_from_json(values: Any) -> ManyOrFew:
+    """Return the attributes of which `attributes_to_json` made these JSON values.
 
     Raise FilterkitError if one of them is something else.
     """
-    attributes = map(attribute_from_json, notes)
-    return Attributes.of(attributes) if len(notes) >= MANY else tuple(attributes)
+    attributes = map(attribute_from_json, values)
+    return Attributes.of(attributes) if len(values) >= MANY else tuple(attributes)
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:
-    """Convert a schema to JSON."""
+    """Return a schema as a dictionary that ``json`` can write."""
     return {
         "relation": schema.relation,
         "class": schema.class_index,
@@ -79,15 +79,12 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
     }
 
 
-def schema_from_json(note: Any) -> Schema:
-    """Make the schema of the JSON that `schema_to_json` made of it.
-
-    Raise FilterkitError if `note` is something else.
-    """
+def schema_from_json(value: Any) -> Schema:
+    """Return the schema of which `schema_to_json` made this dictionary. Raise FilterkitError if that is impossible."""
     try:
-        relation, index, positive = note["relation"], note["class"], note["positive"]
-        sparse, zero, labels = note["sparse"], note["zero"], note.get("labels", [])
-        attributes = attributes_from_json(note["attributes"])
+        relation, index, positive = value["relation"], value["class"], value["positive"]
+        sparse, zero, labels = value["sparse"], value["zero"], value.get("labels", [])
+        attributes = attributes_from_json(value["attributes"])
     except (TypeError, KeyError) as error:
         raise FilterkitError(f"the schema lacks a part, or has one of another type ({error})") from None
     texts = isinstance(relation, str) and (positive is None or isinstance(positive, str))
@@ -103,7 +100,7 @@ def schema_from_json(note: Any) -> Schema:
 
 
 def make_schema_metadata(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
-    """Make Arrow metadata that note a schema of filterkit, and the name of the column of weights, if any."""
+    """Return Arrow metadata with a schema of filterkit as JSON, and the name of the column of weights, if any."""
     import json  # here, because a run from ARFF to ARFF does not need it
 
     metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
@@ -111,7 +108,7 @@ def make_schema_metadata(schema: Schema, weights: str | None = None) -> dict[byt
 
 
 def read_schema_metadata(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
-    """Read the schema and the name of the column of weights from the metadata of a table; None for what they lack."""
+    """Return the schema, and the name of the column of weights, in the metadata of a table; None for what they lack."""
     import json
 
     metadata = metadata or {}

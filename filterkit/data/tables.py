@@ -20,7 +20,7 @@ _UNSEEN = -2  # in y, where -1 is missing
 
 
 class UnknownLabel(RowError):
-    """A text that is not among the labels of a nominal attribute."""
+    """The error that a text is not among the labels of a nominal attribute."""
 
 
 def from_table(
@@ -55,7 +55,7 @@ def from_table(
             y = np.where(np.isnan(y), -1, np.where(y < 0, _UNSEEN, y)).astype(np.int32)
     other = None
     if schema.passthrough:
-        columns = [_convert_passthrough(table.column(i), attributes[i]) for i in schema.passthrough_indices]
+        columns = [_convert_to_texts_or_dates(table.column(i), attributes[i]) for i in schema.passthrough_indices]
         other = pa.table(columns, names=[a.name for a in schema.passthrough])
     if weights is not None and (weights == 1).all():
         weights = None
@@ -63,23 +63,21 @@ def from_table(
 
 
 def _round_column(column: Any) -> Any:
-    """Round whole numbers and decimals to float64, and times to milliseconds; return other columns as they are."""
+    """Return integers and decimals rounded to float64, times rounded to milliseconds, and other columns unchanged."""
     types, kind = pa.types, column.type
     if types.is_timestamp(kind):
         import pyarrow.compute as pc
 
         return pc.round_temporal(column, 1, "millisecond").cast(pa.timestamp("ms", kind.tz))
     if types.is_integer(kind) or types.is_decimal(kind):
-        return pa.chunked_array(
-            [arrow.convert_to_exact_floats(chunk, may_round=True) for chunk in column.chunks], pa.float64()
-        )
+        return arrow.convert_to_exact_floats(arrow.join_chunks(column), may_round=True)
     return column
 
 
 def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """Replace the negative codes of `from_table` in a batch by missing values.
+    """Return a batch with missing values instead of the negative codes that `from_table` makes of unknown labels.
 
-    Return the batch, and by the name of each attribute with such codes, the indices of the rows that had them.
+    Also return, by the name of each attribute with such codes, the indices of the rows that had them.
     """
     schema, y, unseen = batch.schema, batch.y, {}
     target = schema.class_attribute
@@ -95,13 +93,14 @@ def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
 
 
 def _make_feature_matrix(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
-    """Make X, float64 (rows, columns), of numbers and codes; all columns of float64 are converted at once."""
+    """Return X of a dense batch, float64 (rows, features), from an Arrow table; `unseen` is as for `from_table`."""
     positions = schema.feature_indices
     types = table.schema.types
+    # All columns of float64 are converted at once.
     fast = np.array([types[i] == pa.float64() and not n for i, n in zip(positions.tolist(), schema.nominal)], bool)
     X = np.empty((table.num_rows, len(positions)))
     if fast.any() and table.num_rows:
-        numbers = arrow.read_matrix(table.select(positions[fast].tolist()))
+        numbers = arrow.convert_table_to_matrix(table.select(positions[fast].tolist()))
         if fast.all():
             return numbers
         X[:, fast] = numbers
@@ -112,12 +111,15 @@ def _make_feature_matrix(table: Any, schema: Schema, unseen: bool) -> np.ndarray
 
 
 def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Return float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
+    """Return the values of the numeric or nominal attribute at a position: float64 (rows,), NaN for missing.
+
+    `unseen` is as for `from_table`. Raise RowError if a value is no number, or not exactly float64, or no label.
+    """
     array = arrow.join_chunks(table.column(position))
     if attribute.kind == "nominal":
         return _encode_labels(array, attribute, unseen)
     if pa.types.is_dictionary(array.type) or is_text(array.type):
-        words = _convert_texts(array, attribute)
+        words = _convert_to_attribute_texts(array, attribute)
         try:
             array = words.cast(pa.float64())  # the nearest, where they have more digits
         except pa.ArrowInvalid:
@@ -130,40 +132,46 @@ def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: 
 
 
 def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Encode texts as the indices of labels, float64 with NaN for missing; `unseen` as for `from_table`."""
+    """Return the indices of labels for an Arrow array of them: float64 (n,), NaN for missing.
+
+    A text that is no label becomes -1 if `unseen`; otherwise, raise UnknownLabel.
+    """
     if not pa.types.is_dictionary(array.type):
-        array = arrow.dictionary_encode(_convert_texts(array, attribute))
+        array = arrow.dictionary_encode(_convert_to_attribute_texts(array, attribute))
     code = map_labels_to_codes(attribute)
-    words = _convert_texts(array.dictionary, attribute).to_pylist()
-    image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
+    words = _convert_to_attribute_texts(array.dictionary, attribute).to_pylist()
+    code_of_word = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
     if array.indices.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
         array = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), array.dictionary)
-    values = arrow.map_codes(array, image)
-    if not unseen and (image < 0).any() and (values < 0).any():
+    values = arrow.replace_codes(array, code_of_word)
+    if not unseen and (values < 0).any():
         word = words[array.indices[int(np.flatnonzero(values < 0)[0])].as_py()]
         raise UnknownLabel(f"{quoted(word)} is not among its labels", attribute=attribute.name)
     return values
 
 
 def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
-    """Convert an Arrow column of numbers to float64 (rows,), each to the nearest; null becomes NaN.
+    """Return the numbers of an Arrow column as float64 (rows,), each the nearest, NaN for null.
 
-    Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read. Raise Inexact if
-    float64 does not have a number, and `may_round` is false.
+    Unlike Arrow's own conversion, this does not import pandas, which is slow. Raise Inexact if float64 cannot represent
+    a number exactly, unless it `may_round`.
     """
     array = arrow.join_chunks(column)
-    return arrow.to_floats(array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round))
+    return arrow.fill_nulls_with_nan(
+        array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round)
+    )
 
 
 def view_numbers(column: Any) -> np.ndarray:
-    """Return the elements of an Arrow column of float64, int64 or int32 without nulls, as a numpy array of its type."""
+    """Return an Arrow column of float64, int64 or int32 without nulls as a numpy array of this type."""
     return arrow.view_values(arrow.join_chunks(column))
 
 
 def convert_to_texts(array: Any) -> Any:
-    """Convert an Arrow array, or chunked array, to texts: numbers as filterkit writes them, flags as true and false.
+    """Return the elements of an Arrow array, or chunked array, as an Arrow array of strings.
 
-    Raise pyarrow.ArrowInvalid if bytes are not UTF-8.
+    Numbers are as filterkit writes them, truth values are ``true`` and ``false``, and null stays null. Raise
+    pyarrow.ArrowInvalid if bytes are not UTF-8.
     """
     kind = array.type
     if kind == pa.string():
@@ -177,26 +185,26 @@ def convert_to_texts(array: Any) -> Any:
     return array.cast(pa.string())
 
 
-def _convert_texts(array: Any, attribute: Attribute) -> Any:
-    """Convert an array with values of an attribute to texts, as `texts` does. Raise RowError if bytes are not UTF-8."""
+def _convert_to_attribute_texts(array: Any, attribute: Attribute) -> Any:
+    """Call `convert_to_texts`; raise RowError, which names the attribute, if bytes are not UTF-8."""
     try:
         return convert_to_texts(array)
     except pa.ArrowInvalid:
         raise RowError("a value has bytes that are not UTF-8 text", attribute=attribute.name) from None
 
 
-def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
-    """Convert an Arrow column to one of `Batch.passthrough`: of texts, or of ``timestamp[ms]`` for dates.
+def _convert_to_texts_or_dates(column: Any, attribute: Attribute) -> Any:
+    """Return an Arrow column of a string, relational or date attribute as texts, or ``timestamp[ms]`` for dates.
 
     Raise RowError for a text that is no date in the attribute's format, a date that ARFF cannot hold exactly, or bytes
     that are not UTF-8.
     """
     if attribute.kind != "date":
-        return _convert_texts(column, attribute)
+        return _convert_to_attribute_texts(column, attribute)
     if pa.types.is_dictionary(column.type) or is_text(column.type):
         words, form = arrow.join_chunks(column), DateFormat(attribute.format)
         if not pa.types.is_dictionary(words.type):
-            words = arrow.dictionary_encode(_convert_texts(words, attribute))
+            words = arrow.dictionary_encode(_convert_to_attribute_texts(words, attribute))
         distinct = words.dictionary.to_pylist()
         parsed = [form.parse(cut_to_milliseconds(word)) for word in distinct]
         if None in parsed:
@@ -209,24 +217,27 @@ def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
     except pa.ArrowInvalid:
         fault = "it has times finer than milliseconds, which dates cannot hold; round it"
         if column.type == pa.timestamp("s", zone):
-            fault = "it has dates too far from 1970 to be counted in milliseconds; make it text"
+            fault = "it has dates too far from 1970 to be counted in milliseconds; make them text"
         raise RowError(fault, attribute=attribute.name) from None
     values, missing = arrow.read_dates(arrow.join_chunks(moments))
     if not ((values >= EARLIEST) & (values <= LATEST) | missing).all():
-        fault = "it has dates outside the years 1 to 292278993, which ARFF cannot hold; make it text"
+        fault = "it has dates outside the years 1 to 292278993, which ARFF cannot hold; make them text"
         raise RowError(fault, attribute=attribute.name)
     return moments
 
 
 def join_rows(*parts: Any) -> memoryview:
-    """Join the texts of each row, from Arrow arrays and single texts for all rows, to UTF-8 bytes of all rows."""
+    """Join the texts of each row, and then all rows, and return the UTF-8 bytes.
+
+    Each of `parts` is an Arrow array with a text for each row, or a `str` that is the same in all rows.
+    """
     return arrow.get_text_bytes(arrow.join_texts(*parts))
 
 
 def take_texts(texts: Any, positions: np.ndarray) -> Any:
-    """Make an Arrow array of some of the `texts`, a list or Arrow array, at `positions`, int32 (n,).
+    """Return an Arrow array of the `texts`, a list or Arrow array, at `positions`, int32 (n,).
 
-    Positions may also be float64, as the codes of labels are; then the last of `texts` stands for NaN.
+    Positions may also be float64, as the codes of labels are; NaN then takes the last of `texts`.
     """
     if positions.dtype.kind == "f":
         positions = np.where(np.isnan(positions), len(texts) - 1, positions).astype(np.int32)

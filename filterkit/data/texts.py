@@ -19,12 +19,12 @@ _LARGEST = (1 << 31) - 1  # the largest int32
 
 @dataclass(eq=False, repr=False)
 class Texts(Sequence[str]):
-    """Many texts; an immutable sequence of `str` that takes little more memory than their characters.
+    """An immutable sequence of many `str`, which takes little more memory than their characters.
 
     Attributes
     ----------
-    characters : uint8, the UTF-8 text of all, and perhaps more before and after them.
-    bounds : int32 or int64 (n + 1,): where each text begins, and where the last one ends.
+    characters : uint8, the UTF-8 bytes of all texts, and perhaps more bytes before and after them.
+    bounds : int32 or int64 (n + 1,), the offset in `characters` where each text begins, and where the last one ends.
     """
 
     characters: np.ndarray
@@ -32,7 +32,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
-        """Make `Texts` of any iterable of `str`, also with lone surrogates; return it unchanged if it is one."""
+        """Return `Texts` of any iterable of `str`, also with lone surrogates; return `Texts` unchanged."""
         if isinstance(texts, Texts):
             return texts
         buffer, lengths = bytearray(), [np.zeros(0, np.int64)]
@@ -44,9 +44,9 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def cut_out(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
-        """Cut texts out of UTF-8 `characters`, uint8.
+        """Return the n texts between the offsets `begins` and `ends`, int (n,), of UTF-8 `characters`, uint8.
 
-        Each text begins and ends at an element of `begins` and `ends`, int (n,), which ascend without overlap.
+        The offsets ascend, and the texts do not overlap.
         """
         step = np.zeros(len(characters) + 1, np.int8)
         step[begins] = 1
@@ -57,9 +57,9 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def join_elements(*parts: tuple[Texts, np.ndarray]) -> Texts:
-        """Join texts element by element: each of the n results is one text of every part, one after the other.
+        """Return n texts, each of which is one text of every part, one after the other.
 
-        A part is a pair of some texts and int (n,), the position of the text of each result among them.
+        A part is a pair of texts, and int (n,), the index among them of the text for each result.
         """
         from filterkit.data import arrow
 
@@ -70,7 +70,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def concatenate(parts: Sequence[Texts]) -> Texts:
-        """Return the texts of at least one part, in order."""
+        """Return the texts of all parts, at least one, in order."""
         if len(parts) == 1:
             return parts[0]
         lengths = np.concatenate([part.lengths for part in parts])
@@ -78,17 +78,17 @@ class Texts(Sequence[str]):
 
     @property
     def lengths(self) -> np.ndarray:
-        """int (n,): the bytes of each text."""
+        """int (n,): the number of bytes of each text."""
         return np.diff(self.bounds)
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the arrays."""
+        """The number of bytes of both arrays."""
         return self.characters.nbytes + self.bounds.nbytes
 
     @property
     def _used_characters(self) -> np.ndarray:
-        """The characters of these texts, without those before and after them in the buffer."""
+        """The `characters` without those before and after the texts."""
         return self.characters[int(self.bounds[0]) : int(self.bounds[-1])]
 
     @property
@@ -150,7 +150,7 @@ class Texts(Sequence[str]):
 
     @cached_property  # because each schema of the same names asks for it
     def first_duplicate(self) -> tuple[int, int] | None:
-        """The positions of the first text that repeats an earlier one, the earlier one first; None if all differ."""
+        """(first, second): the indices of an equal pair of texts with the least second; None if all texts differ."""
         from filterkit.data import arrow
 
         codes = arrow.view_values(arrow.dictionary_encode(self.array).indices)
@@ -165,7 +165,7 @@ class Texts(Sequence[str]):
         return np.array(are_in.to_pylist(), bool)
 
     def argsort(self) -> np.ndarray:
-        """Return int64 (n,): the positions that sort the texts by their code points, as Python sorts them."""
+        """Return int64 (n,): the indices that sort the texts by their code points, as Python sorts them."""
         from filterkit.data import arrow
 
         order = arrow.call_function("array_sort_indices", [self.array], arrow.compute.ArraySortOptions("ascending"))
@@ -181,13 +181,12 @@ class Texts(Sequence[str]):
 
 @dataclass(eq=False, repr=False)
 class TextSet(Set[str]):
-    """Texts that all differ, as an immutable ordered set; an index or slice selects from them as from a list."""
+    """An immutable ordered set of texts, from which an index or slice selects as from a list."""
 
     _texts: Texts | dict[str, None]
 
     @classmethod
     def _from_iterable(cls, it: Iterable[S]) -> Set[S]:
-        """Make the result of a set operation, which is a frozenset."""
         return frozenset(it)
 
     def __contains__(self, text: object) -> bool:
@@ -207,7 +206,7 @@ class TextSet(Set[str]):
 
 
 def _compute_bounds(lengths: np.ndarray) -> np.ndarray:
-    """Compute the bounds of texts of these lengths, int (n,): int32 (n + 1,), or int64 if they need it."""
+    """Return `Texts.bounds` of texts of these lengths, int (n,): int32 (n + 1,), or int64 if the last is too large."""
     bounds = np.zeros(len(lengths) + 1, np.int32 if lengths.sum(dtype=np.int64) <= _LARGEST else np.int64)
     np.cumsum(lengths, out=bounds[1:])
     return bounds

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 _OBJECTS = "OUT"  # the kinds of numpy's dtypes of objects and texts
-_ROUND = "make it a text or category, or round it by astype(float)"
 
 
 class Table(Protocol):
@@ -35,7 +34,7 @@ def is_table(rows: Any) -> bool:
 
 
 def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
-    """Convert rows to a batch that fits its own schema.
+    """Return a data frame or table as a batch, and a batch unchanged once it is known to fit its own schema.
 
     Parameters
     ----------
@@ -53,13 +52,16 @@ def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST
     if not is_table(rows):
         raise FilterkitError(f"expected a batch or a data frame, found {describe_wrong_rows(rows)}")
     target = None if incoming is None else incoming.class_attribute
-    rows, names, convert = _prepare_conversion(rows)
+    rows, names, convert = _choose_conversion(rows)
     asked = None if target is None or target.name not in names else names.index(target.name) + 1
     return convert(rows, class_=asked, kinds=find_column_kinds(incoming, names), most=most)
 
 
-def _prepare_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
-    """Return a table of pandas or Arrow, the names of its columns, and the function that converts it."""
+def _choose_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
+    """Return rows as a table of pandas or Arrow, the names of its columns, and the function that makes a batch of it.
+
+    Raise FilterkitError if Arrow cannot read the rows.
+    """
     if type(rows).__module__.partition(".")[0] == "pandas":
         from filterkit.data.frames import from_pandas
 
@@ -71,8 +73,10 @@ def _prepare_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]
 
 
 def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
-    """Find the kinds of columns of these names in a schema: numeric, nominal or string by name; empty without a schema.
-    Dates are left out, because columns say themselves that they have dates. Bags are strings.
+    """Return the kinds that columns of these names have in a schema, by name: numeric, nominal or string.
+
+    Dates are left out, because columns say themselves that they have dates. Bags are strings. Without a schema, the
+    result is empty.
     """
     attributes = () if incoming is None else incoming.attributes
     known = set(names)
@@ -81,11 +85,10 @@ def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[s
 
 
 def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
-    """Convert one or several batches or tables to batches of one schema.
+    """Convert a batch or table, or an iterable of them, to batches of one schema.
 
-    Returns an iterator for an iterator or generator, and a list for one batch or a list. Raise FilterkitError, which
-    says what to pass instead, if `rows` is something else, and if a batch has other attributes or another class than
-    the first; also as `convert_to_batch` does.
+    Return a list for a batch, a table or a list, and an iterator for another iterable. Raise FilterkitError if `rows`
+    is something else, cannot be converted, or if one of them has other attributes or another class than the first.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
@@ -95,9 +98,10 @@ def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 
 
 def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
-    """Convert batches or tables one by one to batches with the schema of the first.
+    """Yield batches with the schema of the first, of batches or tables that are converted one by one.
 
-    Columns of texts become strings, because the labels of later tables are not known yet.
+    Columns of texts become strings, because the labels of later tables are not known yet. Raise FilterkitError if the
+    attributes or the class of one differ from those of the first.
     """
     first = None
     for number, each in enumerate(rows, 1):
@@ -115,10 +119,10 @@ def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
 
 
 def read_text_rows(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
-    """Read a list or series of texts: return its name, None without one, and the texts, None for missing.
+    """Return the name of a series of texts, None for a list, and its texts, None for missing; None for other rows.
 
-    Return None if `rows` is something else or, without `may_lack_texts`, has no text. Raise FilterkitError if some of
-    the elements are neither texts nor missing, which is None or NaN.
+    None is also returned if all elements are missing, unless `may_lack_texts`. Raise FilterkitError if some of the
+    elements are texts, and others are neither texts nor missing.
     """
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
@@ -141,18 +145,18 @@ def _is_missing(value: Any) -> bool:
     return is_na or (not isinstance(value, str) and value != value)
 
 
-def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
-    """Convert a table, or objects (rows, columns), not all numbers, to a batch without a class; None for others.
+def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch | None:
+    """Convert a table, or an array of objects (rows, columns), to a batch without a class; None if all are numbers.
 
-    Columns become attributes as by `from_pandas` and `from_arrow`, or as the schema `incoming` says. Raise
-    FilterkitError if no attribute can hold a column, or if float64 does not have a whole number.
+    None is also returned for anything else, such as an array of floats. Columns become attributes as by `from_pandas`
+    and `from_arrow`, or as the schema `incoming` says. Raise FilterkitError if no attribute can hold a column.
     """
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
             raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
         if rows.ndim != 2 or rows.dtype.kind not in _OBJECTS:
             return None
-        rows = _make_table(rows, [f"x{number}" for number in range(rows.shape[1])])
+        rows = _make_arrow_table(rows, [f"x{number}" for number in range(rows.shape[1])])
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
         return None
     import warnings
@@ -163,7 +167,7 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # of a class and weights: a transformer has features alone
-        rows, names, convert = _prepare_conversion(rows)
+        rows, names, convert = _choose_conversion(rows)
         if hasattr(rows, "reset_index"):
             is_numeric = all(_is_numeric(column) for _, column in rows.items())
             rows = rows.reset_index(drop=True)
@@ -179,50 +183,45 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
 
 
 def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
-    """Name the columns of an array or table, in this order; return rows with another number of columns unchanged.
+    """Return rows with these names of columns, in this order; an array of objects becomes an Arrow table.
 
-    Columns of a table that have other names get these only if it `may_rename`. Raise FilterkitError if a column of an
-    array has objects of several types.
+    Rows with another number of columns are returned unchanged, and so are tables unless `may_rename`, or if they have
+    these names in another order. Raise FilterkitError if a column of an array has objects of several types.
     """
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):
         return rows
     if isinstance(rows, np.ndarray) and rows.dtype.kind in _OBJECTS:
-        return _make_table(rows, names)
+        return _make_arrow_table(rows, names)
     if not may_rename or not is_table(rows):
         return rows
-    table, own_names, _ = _prepare_conversion(rows)
+    table, own_names, _ = _choose_conversion(rows)
     if set(own_names) == set(names):
         return rows
     return table.set_axis(names, axis=1) if hasattr(table, "set_axis") else table.rename_columns(names)
 
 
-def _make_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
-    """Make an Arrow table, with columns of these names, of an array of objects, (rows, columns)."""
+def _make_arrow_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
+    """Convert an array of objects, (rows, columns), to an Arrow table whose columns have these names.
+
+    Raise FilterkitError if a column has objects of several types.
+    """
     import pyarrow as pa
 
-    columns = []
-    for name, column in zip(names, rows.T.tolist(), strict=True):
-        try:
-            columns.append(pa.array([None if _is_missing(value) else value for value in column]))
-        except (pa.ArrowException, OverflowError):
-            odd = find_inexact_int(column)
-            if odd is not None:
-                raise FilterkitError(f"{Inexact(str(odd))}; {_ROUND}") from None
-            kinds = ", ".join(sorted({type(value).__name__ for value in column if not _is_missing(value)}))
-            message = f"column {name} has values of the types {kinds}; make them all texts or all numbers"
-            raise FilterkitError(message) from None
+    from filterkit.data.arrow_import import convert_to_arrow_array
+
+    columns = [convert_to_arrow_array(name, column) for name, column in zip(names, rows.T, strict=True)]
     return pa.table(columns, names=list(names))
 
 
 def _is_numeric(column: Any) -> bool:
-    """Return whether a column of pandas has floats, exact whole numbers, or objects that may be numbers."""
+    """Return whether a column of pandas has floats, integers that float64 represents, or objects that may be these."""
     import pandas as pd
     import pyarrow as pa
 
     from filterkit.data.arrow_import import has_inexact_integer
 
-    if column.dtype.kind in "iu" and has_inexact_integer(pa.chunked_array([pa.array(column)])):
+    if column.dtype.kind in "iu" and has_inexact_integer(pa.array(column)):
         return False
     if pd.api.types.is_object_dtype(column.dtype):
         found = pd.api.types.infer_dtype(column, skipna=True)
@@ -230,29 +229,20 @@ def _is_numeric(column: Any) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype))
 
 
-def check_integers(rows: Any, numbers: np.ndarray) -> None:
-    """Check that the `numbers` of rows, dense, sparse or lists, are exact; raise FilterkitError if one was rounded.
-    Whole numbers of tables are checked as they become a batch.
+def check_integers_are_exact(rows: Any, numbers: np.ndarray) -> None:
+    """Raise FilterkitError if an integer of `rows` was rounded in `numbers`, the same rows as float64.
+
+    The rows are a dense or sparse array, or lists. Tables are checked as they become a batch.
     """
     if not may_be_rounded(numbers):
         return
-    import pyarrow as pa
-
-    from filterkit.data.arrow import convert_to_exact_floats
-
     values = rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object))
-    try:
-        if values.dtype.kind in "iu":
-            convert_to_exact_floats(pa.array(values.ravel()))
-        elif values.dtype == object:
-            odd = find_inexact_int(values.ravel())
-            if odd is not None:
-                raise Inexact(str(odd))
-    except Inexact as error:
-        raise FilterkitError(f"{error}; {_ROUND}") from None
+    odd = find_inexact_int(values.ravel().tolist()) if values.dtype.kind in "iuO" else None
+    if odd is not None:
+        raise FilterkitError(f"{Inexact(str(odd))}; make it a text or category, or round it by astype(float)")
 
 
-def make_text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
-    """Make a batch of texts, None for missing, with one string attribute: `name`, or ``text`` if that is None."""
+def make_text_batch(texts: Sequence[str | None], name: str | None) -> Batch:
+    """Return a batch whose one attribute has these texts, None for missing; it is named ``text`` if `name` is None."""
     schema = Schema("X", [Attribute(name or "text", "string")])
     return Batch(schema, np.empty((len(texts), 0)), passthrough=make_passthrough_table(schema, [list(texts)]))

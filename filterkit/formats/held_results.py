@@ -27,37 +27,37 @@ from filterkit.formats.part_reader import PartResult, WorkItem, fill_omitted_tex
 class HeldResults:
     """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
-    `first_texts` has the first text of each column, by its number, as far as they are known. Workers get it, so it is
-    replaced and never changed.
+    `first_texts` has the first text of each column, by the column's number, as far as they are known. It is replaced
+    and never changed, because workers get it.
     """
 
     first_texts: dict[int, str]
     _held: deque[tuple[int, PartResult]] = field(default_factory=deque)
 
-    def _lacks_text(self) -> bool:
-        """Return whether the first result that is held back waits for a text that is not known yet."""
+    def _is_waiting(self) -> bool:
+        """Return whether there are results, and the first waits for a text that is not known yet."""
         return bool(self._held) and not self._held[0][1].parsed.omitted.keys() <= self.first_texts.keys()
 
-    def read_ahead(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
-        """Yield parts of an input to an engine; before each, read ahead if held rows lack a text that a later part has.
+    def yield_parts(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
+        """Yield the parts of an input; before each, if results wait for a text, find it in later parts by `read_part`.
 
-        `read_part` finds the first texts in parts that are read ahead. If none has the text, the rest is not yielded.
-        Raise RowError if a part that is read ahead cannot be read.
+        If no part has the text, nothing more is yielded. Raise RowError if a part cannot be read.
         """
         while True:
-            if self._lacks_text():
+            if self._is_waiting():
                 yield PAUSE  # the results of the parts on which the engine works may have it
-            if self._lacks_text():
-                parts = self._find_texts_and_replay_parts(parts, read_part)
+            if self._is_waiting():
+                parts = self._find_texts_in_parts(parts, read_part)
             part = next(parts, None)
             if part is None:
                 return
             yield part
 
-    def _find_texts_and_replay_parts(
-        self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]
-    ) -> Iterator[Any]:
-        """Read parts until the missing texts are found; return all parts from here on, or none if no part has them."""
+    def _find_texts_in_parts(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
+        """Read parts until the first result need not wait; return these parts and the rest, or nothing if it must.
+
+        Raise RowError if a part cannot be read.
+        """
         scratch, stored = Scratch(), list[Stored]()
         n_lines = Counter[str]()  # of the stretches of each file, whose lines are counted from 1
         for part in parts:
@@ -73,25 +73,25 @@ class HeldResults:
                 n_lines[read.stretch.name] += read.n_lines or 0
             self.first_texts = read.first_texts | self.first_texts
             stored += scratch.store([np.frombuffer(pickle.dumps(part), np.uint8)])
-            if not self._lacks_text():
+            if not self._is_waiting():
                 return chain((pickle.loads(scratch.read(each).tobytes()) for each in stored), parts)
         return iter(())
 
-    def release_results(
-        self, start: int, read: PartResult, map_batches: Callable[[list[Batch]], Iterator[Any]]
+    def add_and_yield_ready(
+        self, start: int, part_result: PartResult, map_batches: Callable[[list[Batch]], Iterator[Any]]
     ) -> Iterator[Any]:
-        """Take the next result of a worker; yield in order the results of the function that need not wait any longer.
+        """Add the next result of a worker; yield, in order, what the function returned for rows that need not wait.
 
-        `start` is the number of its first row in the input; `map_batches` makes the results of batches that waited.
-        Raise StageError, with the number that the row has in the input, if a stage fails at a row.
+        `start` is the number of the part's first row in the input. `map_batches` applies the function to rows that have
+        waited. Raise StageError, with the number that the row has in the input, if a stage fails at a row.
         """
-        self._held.append((start, read))
-        while self._held and not self._lacks_text():
-            start, read = self._held.popleft()
-            if not read.parsed.omitted:
-                yield read.result
+        self._held.append((start, part_result))
+        while self._held and not self._is_waiting():
+            start, ready = self._held.popleft()
+            if not ready.parsed.omitted:
+                yield ready.result
                 continue
-            batch = fill_omitted_texts(read.parsed.batch, read.parsed.omitted, self.first_texts)
+            batch = fill_omitted_texts(ready.parsed.batch, ready.parsed.omitted, self.first_texts)
             try:
                 yield from map_batches([batch])
             except StageError as error:
@@ -99,12 +99,14 @@ class HeldResults:
                     error.row += start
                 raise
 
-    def refuse_missing_texts(self, name: str, schema: Schema) -> None:
-        """Raise an `ArffError` if rows still wait for a text, as no row has one; `name` is that of the input."""
-        for _, read in self._held:
-            column = next(column for column in read.parsed.omitted if column not in self.first_texts)
+    def raise_if_any_waits(self, input_name: str, schema: Schema) -> None:
+        """Raise ArffError, which names input and attribute, if results still wait for a text, as no row has one."""
+        if self._held:
+            omitted = self._held[0][1].parsed.omitted
+            column = next(column for column in omitted if column not in self.first_texts)
             raise ArffError(
-                "a sparse row leaves out this attribute, so it has the first value in the file, but no row has one",
-                source=name,
+                "a sparse row leaves out this attribute, so it has the first value in the file, but no row has one; "
+                "write a value in one of the rows",
+                source=input_name,
                 attribute=schema.passthrough[column].name,
             )

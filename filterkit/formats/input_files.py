@@ -23,7 +23,7 @@ _MANY = 1 << 30  # jobs, for which a stretch is as long as a block
 
 
 class Restart(NamedTuple):
-    """Where this process goes on with a file that workers cannot cut: a record begins at `offset`, in this `line`."""
+    """Where this process reads on in a file that workers cannot: a record begins at the byte `offset`, in `line`."""
 
     path: str
     offset: int
@@ -31,7 +31,7 @@ class Restart(NamedTuple):
 
 
 class InputFiles:
-    """The files of an input, which must have the attributes of the first; one at a time is open.
+    """The files of an input, which must have the same attributes; one of them is open.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class InputFiles:
     ----------
     paths : of all files.
     first, table : the first file, and the one that is open.
-    lines : counts the lines of finished stretches.
+    lines : the lines of the byte ranges that workers have read.
     n_finished : how many bytes of files other than the open one have been read.
 
     Raises
@@ -66,7 +66,7 @@ class InputFiles:
             self.first = self.table = kind.open(self._opening)
 
     def open(self, number: int) -> None:
-        """Open a file, the first by 0.
+        """Close the open file, and open that with a number from 0.
 
         Raise FilterkitError if it cannot be read, or has other attributes than the first one.
         """
@@ -79,20 +79,20 @@ class InputFiles:
             raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
 
     def rewind(self) -> None:
-        """Begin again with the first file."""
+        """Open the first file again, unless it is open, and count the bytes from 0."""
         self.n_finished = 0
         if self._number:
             self.open(0)
 
     def can_reread(self, engine: Engine) -> bool:
-        """Return whether workers can read all files again and again; batches then know the numbers of their rows."""
+        """Return whether the workers of an engine can read all files by themselves, as often as they have to."""
         if not engine.reads_files or self.table.stretches(engine.jobs) is None:
             return False
         return all(size is not None or is_url(path) for path, size in self._sizes.items())
 
     @property
     def size(self) -> int | None:
-        """The stored bytes of all files; of the open file if that is unknown; None if both are unknown."""
+        """The stored bytes of all files; those of the open file if a size is unknown; None if its size is."""
         return self.table.size if self.table.size is None or self._total is None else self._total
 
     def position(self) -> int:
@@ -101,10 +101,10 @@ class InputFiles:
         return position if self._total is None else self.n_finished + position
 
     def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
-        """Yield the parts of all files, in order; workers of the engine that see the files get byte ranges to read.
+        """Yield the parts of all files, in order: byte ranges if the engine's workers can read files.
 
-        `restart` says where to begin, and to read the text of that file in this process; None for the beginning.
-        `begin_file` takes each further file after it has been opened.
+        If `restart` is not None, begin there, and yield the text of this file instead. `begin_file` is called with each
+        further file after it has been opened. Raise FilterkitError if a file cannot be read.
         """
         small: dict[str, int] = {}
         first = 0 if restart is None else self.paths.index(restart.path)
@@ -125,7 +125,7 @@ class InputFiles:
                 yield from self._read_open_file(engine, restart if number == first else None)
 
     def _measure_small_file(self, path: str) -> int | None:
-        """Return the size of a file that is read together with others; None if it is too large or compressed."""
+        """Return the size of a file that workers read together with others; None if it is too large for that."""
         largest = self.first.small_file_size
         if not largest or path.lower().endswith(COMPRESSIONS):
             return None
@@ -136,12 +136,12 @@ class InputFiles:
         return None if size is None or size > largest else size
 
     def _read_open_file(self, engine: Engine, restart: Restart | None) -> Iterator[Any]:
-        """Yield the parts of the open file: byte ranges for workers, or blocks that are read here."""
+        """Yield the parts of the open file: byte ranges for workers, or what this process reads."""
         table, name = self.table, self._opening._replace(path=self.paths[self._number]).name
         parts: Iterator[Any] | None = None
         with name_format_errors(self._kind, name):
             if restart is not None and isinstance(table, TextTable):
-                parts = table.rest(restart.offset, restart.line)
+                parts = table.parts_from(restart.offset, restart.line)
             elif self._part_size is not None or engine.reads_files:
                 parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
                 if parts is not None and isinstance(table, TextTable):
@@ -151,13 +151,13 @@ class InputFiles:
 
 @dataclass
 class LineCounts:
-    """Counts the lines of byte ranges that workers have read, so that errors name lines within their files.
+    """Counts the lines of the byte ranges that workers have read, so that errors can name lines of whole files.
 
     Attributes
     ----------
-    ends : where the last finished stretch of each file ends, in bytes.
-    counted : how many lines come before the next stretch of each file, as far as they have been counted.
-    uncounted : the finished stretches of each file that nobody has read.
+    ends : the byte where the last of these ranges ends, by the name of the file.
+    counted : how many lines the ranges of each file have, without those that are `uncounted`.
+    uncounted : the ranges of each file whose lines have not been counted.
     """
 
     ends: dict[str, int] = field(default_factory=dict)
@@ -165,14 +165,14 @@ class LineCounts:
     uncounted: dict[str, list[Stretch]] = field(default_factory=dict)
 
     def add_stretch(self, stretch: Stretch, n_lines: int | None) -> None:
-        """Add the lines of the next stretch of a file; `n_lines` is None if nobody has counted them."""
+        """Add the next byte range of a file, which has `n_lines`; None if they have not been counted."""
         self.ends[stretch.name] = stretch.end
         if n_lines is None:
             self.uncounted.setdefault(stretch.name, []).append(stretch)
         else:
             self.counted[stretch.name] += n_lines
 
-    def count_lines_before_next(self, name: str) -> int:
-        """Return how many lines of a file come before its next stretch; reads those that nobody has counted."""
+    def count_all_lines(self, name: str) -> int:
+        """Return how many lines the ranges of a file have so far; read those whose lines have not been counted."""
         unread = self.uncounted.pop(name, ())
         return self.counted.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)

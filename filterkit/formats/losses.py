@@ -11,11 +11,11 @@ from filterkit.errors import quoted
 from filterkit.formats.base import FileFormat, Writer
 from filterkit.messages import say
 
-_MOST_NAMED = 20  # columns in a warning
+_MOST_NAMED = 20  # columns in the option that a warning shows
 
 
 def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
-    """Return a warning for each property of attributes that a format without kinds cannot hold: weights and bags."""
+    """Return texts of warnings of the weights and bags of attributes that a format cannot hold; [] if it can."""
     if "kinds" not in kind.losses:
         return []
     is_plain = getattr(schema.attributes, "is_plain", None)  # known at once of very many numeric attributes
@@ -31,19 +31,17 @@ def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
 
 
 def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
-    """Return a warning that a format does not tell texts or labels, `what`, that look like numbers from numbers.
+    """Return the text of a warning that texts of the columns `names` will be read from a format as numbers.
 
     `title` is the format in messages, and `word` its name in ``--from word:kind=...``, the option that keeps the `kind`
-    of the columns `names`; at most 20 of them are named.
+    of at most 20 of the columns. `what` is ``texts`` or ``labels``.
     """
-    shown = ", ".join(map(quoted, names[:_MOST_NAMED]))
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     option = f"--from {word}:{kind}={','.join(names[:_MOST_NAMED])}"
-    return f"{title} does not tell {what} that are numbers from numbers, as of {shown}{more}; read it with {option}"
+    return f"{title} does not tell {what} that are numbers from numbers, as of {named(names)}; read it with {option}"
 
 
 class Losses:
-    """Finds what a format loses of rows, and warns the user once of each kind of loss.
+    """Finds what is lost of rows that are written in a format, and warns the user once of each kind of loss.
 
     A format without a header loses labels that no row has, and may read texts as numbers.
 
@@ -56,8 +54,8 @@ class Losses:
 
     Attributes
     ----------
-    used : which labels the rows noted so far have, as `find_used_labels` returns it.
-    has_weights : whether rows noted so far have weights.
+    used : which labels the rows so far have, in the form that `flag_used_labels` returns.
+    has_weights : whether any rows so far have weights.
     is_quiet : whether no warning is given, as where each worker writes a part.
     """
 
@@ -78,10 +76,10 @@ class Losses:
         self._labels = int(self._first[-1])
         self.used = np.zeros(self._labels + 2 * len(self._strings), bool)
 
-    def find_used_labels(self, batch: Batch) -> np.ndarray:
-        """Return flags that say which labels the rows of a batch have: bool (all labels + 2 × string attributes,).
+    def flag_used_labels(self, batch: Batch) -> np.ndarray:
+        """Return bool (labels of all attributes + 2 × string attributes,): which labels the rows of a batch have.
 
-        The two flags of a string attribute say whether there are texts, and whether one of them is no number.
+        The two flags of a string attribute say whether it has texts, and whether one of them is not a number.
         """
         used = np.zeros_like(self.used)
         for number, name in enumerate(self._strings):
@@ -108,16 +106,19 @@ class Losses:
             say(f"filterkit: warning: {text}")
 
     def warn_before_rows(self) -> None:
-        """Warn of the losses that are known before the first row; does nothing when called again."""
+        """Give, once, the warnings that do not depend on the rows."""
         for lost in self._lost:
             self._warn(lost)
         self._lost = []
 
-    def add_used_labels(self, weighted: bool, used: np.ndarray) -> list[int]:
-        """Warn of weights when rows first have some; add the labels `used`, and return the numbers of new ones."""
-        if weighted and not self.has_weights and self._advice is not None:
+    def add_rows(self, has_weights: bool, used: np.ndarray) -> list[int]:
+        """Add the labels that rows have to `used`; return the indices of those that no row had before.
+
+        Warn of weights when rows first have some.
+        """
+        if has_weights and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")
-        self.has_weights |= weighted
+        self.has_weights |= has_weights
         new = np.flatnonzero(used & ~self.used)
         self.used |= used
         return new.tolist()

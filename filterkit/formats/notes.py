@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from filterkit.data.losses import named
 from filterkit.errors import quoted, visible
 
 # The kinds of corrections, in rows and in headers, and what else is told.
@@ -14,8 +15,6 @@ DECLARATION, KEEL = "declaration", "keel"
 UNSEEN, ADDED, TOO_LARGE, ROUNDED = "unseen", "added", "too large", "rounded"
 
 KEEL_MISSING = "<null>"  # how KEEL writes a missing value
-
-_SHOWN = 5  # of the values that are added to an attribute
 
 # What happened, for one and for several.
 _MESSAGES = {
@@ -39,13 +38,13 @@ class Note(NamedTuple):
 
     Attributes
     ----------
-    kind : a key of the table above.
-    line : of the first; of a value that a row of a table lacks, the number of the row, if `attribute` is not empty.
-    number : how many there are; 0 if they are not counted.
-    position : of the attribute, for an undeclared value.
-    text : the value, or the first of them; undeclared values that differ have a note each.
-    name : of the file.
-    attribute : the name of the attribute, if the note is about one alone.
+    kind : what happened, a key of `_MESSAGES`.
+    line : the line of the first value; if `attribute` is not empty, the number of its row.
+    number : how many values there are; 0 if they are not counted.
+    position : the index of the attribute of an undeclared value; otherwise -1.
+    text : the first value; for added labels, a list of some. Undeclared values that differ have a note each.
+    name : the name of the file.
+    attribute : the name of the attribute, if the note is about one alone; otherwise empty.
     """
 
     kind: str
@@ -58,39 +57,38 @@ class Note(NamedTuple):
 
 
 class LenientWarning(UserWarning):
-    """A reader has made something else of values than the input says; the message says what."""
+    """The warning that a reader corrected or guessed values of an input; the message says what it did, and where."""
 
 
 def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Merge all notes of one kind, or of one undeclared value, into one at the position of the first."""
+    """Return one note, that of the first line, for all notes of one kind, or of one undeclared value."""
     found: dict[Any, Note] = {}
-    _count_notes(found, notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
+    _add_notes_by_key(found, notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
     return tuple(found.values())
 
 
-def _count_notes(found: dict[Any, Note], notes: Iterable[Note], make_key: Callable[[Note], Any]) -> None:
-    """Add notes to those found, by their keys; of those with one key, only the numbers."""
+def _add_notes_by_key(merged: dict[Any, Note], notes: Iterable[Note], make_key: Callable[[Note], Any]) -> None:
+    """Add notes to those `merged` by their keys; of notes with one key, the first stays, with the sum of numbers."""
     for note in notes:
         key = make_key(note)
-        first = found.setdefault(key, note._replace(number=0))
-        found[key] = first._replace(number=first.number + note.number)
+        first = merged.setdefault(key, note._replace(number=0))
+        merged[key] = first._replace(number=first.number + note.number)
 
 
-def note_added_labels(name: str, attribute: str, values: Sequence[str]) -> Note:
-    """Return a note that these values, which the header does not declare, were added to an attribute of a file."""
-    shown = ", ".join([quoted(text) for text in values[:_SHOWN]] + ["…"] * (len(values) > _SHOWN))
-    return Note(ADDED, 0, len(values), text=shown, name=name, attribute=attribute)
+def make_added_labels_note(file_name: str, attribute: str, labels: Sequence[str]) -> Note:
+    """Return a note that these labels, which the header does not declare, were added to an attribute of a file."""
+    return Note(ADDED, 0, len(labels), text=named(labels), name=file_name, attribute=attribute)
 
 
 class Notes(dict[tuple[str, str, str], Note]):
-    """The notes about an input by file, kind and attribute, which become warnings at the end."""
+    """The notes about an input by file, kind and attribute, which become warnings once all rows have been read."""
 
     def add(self, notes: Iterable[Note]) -> None:
-        """Count notes; they must come in the order of the input."""
-        _count_notes(self, notes, lambda note: (note.name, note.kind, note.attribute))
+        """Add notes, in the order of the input."""
+        _add_notes_by_key(self, notes, lambda note: (note.name, note.kind, note.attribute))
 
-    def warn(self) -> None:
-        """Give one `LenientWarning` for each kind of note in each file, and forget the notes."""
+    def warn_and_clear(self) -> None:
+        """Give one `LenientWarning` for each kind of note in each file, and remove the notes."""
         for note in self.values():
             about, unit = (f"attribute {quoted(note.attribute)}: ", "row") if note.attribute else ("", "line")
             text = f"{note.number} " * bool(note.number) + _MESSAGES[note.kind][note.number != 1]

@@ -14,7 +14,7 @@ from filterkit.formats.base import FileFormat, Pieces
 from filterkit.formats.losses import Losses
 from filterkit.stages.base import Rows
 
-# A function that maps another over batches.
+# A function that yields the results of another function for all batches.
 Mapping: TypeAlias = Callable[[Callable[[Batch], Any]], Iterator[Any]]
 
 
@@ -41,7 +41,10 @@ class Form(NamedTuple):
 
 
 class RowWriter:
-    """Writes rows in one form, with warnings of `losses`; raises FilterkitError if the format cannot hold such rows."""
+    """Writes rows in the format and schema of a form, with warnings of what is lost.
+
+    Raises FilterkitError if the format cannot hold such rows.
+    """
 
     def __init__(self, form: Form) -> None:
         kind, self._schema = form.kind, form.schema
@@ -56,14 +59,15 @@ class RowWriter:
         Parameters
         ----------
         out : the stream.
-        rows : maps a function over the batches.
-        count_rows_read : called with the number of rows written, after the last one; returns how many rows the input
-            had, for the last line of formats with comments. None, as its result or itself, for no such line.
+        rows : a function that yields the results of another function for all batches.
+        count_rows_read : a function of the number of rows written, which is called after the last one, and returns how
+            many rows the input had. These two numbers are in the last line of formats with comments. If the function or
+            its result is None, there is no such line.
         """
         count = 0
         if self._writer.write_all is not None:
 
-            def count_batches() -> Iterator[Batch]:
+            def yield_counted_batches() -> Iterator[Batch]:
                 nonlocal count
                 for batch in rows(itself):
                     count += len(batch)
@@ -71,9 +75,9 @@ class RowWriter:
                 if not count:
                     yield empty(self._schema)
 
-            self._writer.write_all(count_batches(), out)
+            self._writer.write_all(yield_counted_batches(), out)
             return count
-        for size, _ in self._write_each_batch(out, rows, False):
+        for size, _ in self._write_and_yield(out, rows, False):
             if isinstance(out, BufferedWriter):  # a reader may be waiting; but compressed text would grow longer
                 out.flush()
             count += size
@@ -82,24 +86,24 @@ class RowWriter:
             out.write(self._writer.footer(count, of))
         return count
 
-    def tee(self, out: IO[bytes], rows: Rows) -> Iterator[Batch]:
-        """Yield the batches of `rows`, and write each before it is yielded."""
+    def write_and_yield_batches(self, out: IO[bytes], rows: Rows) -> Iterator[Batch]:
+        """Write the batches of `rows` to `out`, and yield each of them after it has been written."""
         if self._writer.write_all is not None:  # it asks for batches, so it gets them in a pass of its own
             self.write(out, rows.map)
             yield from rows.map(itself, last=True)
             return
-        for _, batch in self._write_each_batch(out, partial(rows.map, last=True), True):
+        for _, batch in self._write_and_yield(out, partial(rows.map, last=True), True):
             yield batch
 
-    def _write_each_batch(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
+    def _write_and_yield(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
         """Write all rows; yield for each batch the number of its rows, and the batch itself if `keep`, else None."""
         writer, losses = self._writer, self.losses
         losses.warn_before_rows()
         writer.begin(out)
-        for size, piece, batch, weighted, used in rows(
+        for size, piece, batch, has_weights, used in rows(
             partial(_convert_batch, self._flat, writer.converter(), keep, losses)
         ):
-            losses.add_used_labels(weighted, used)
+            losses.add_rows(has_weights, used)
             writer.write(out, piece)
             yield size, batch
         writer.end(out)
@@ -109,10 +113,10 @@ class RowWriter:
 def _convert_batch(
     flat: Schema, convert: Callable[[Batch], Any], keep: bool, losses: Losses, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
-    """Convert a batch to a piece of the output.
+    """Convert a batch by `convert`, with labels as ordinary attributes, as in the schema `flat`.
 
-    Return the number of its rows; the piece; the batch itself if `keep`, else None; whether rows have weights; and the
-    labels that they have, as `losses` finds them.
+    Return the number of its rows; the piece that `convert` returns; the batch itself if `keep`, else None; whether rows
+    have weights; and the flags of `Losses.flag_used_labels`.
     """
     joined = change_targets(batch, flat) if batch.schema.labels else batch
     piece = convert(joined)
@@ -121,5 +125,5 @@ def _convert_batch(
         Pieces(piece) if type(piece) is list else piece,
         batch if keep else None,
         batch.weights is not None,
-        losses.find_used_labels(joined),
+        losses.flag_used_labels(joined),
     )

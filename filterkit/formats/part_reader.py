@@ -25,10 +25,10 @@ class WorkItem(NamedTuple):
 
     Attributes
     ----------
-    part : of a table; None if nobody reads it.
-    first_texts : of each column of texts, by its number, as far as they are known.
-    start : the number of its first row, where that is known; otherwise 0.
-    n_done : the number of its rows, if nobody wants the result, because an earlier run has it; otherwise None.
+    part : one of `Table.parts` or `Table.stretches`; None if it need not be read.
+    first_texts : the first text of each column of texts, by the column's number, as far as they are known.
+    start : the number of the first row of the part in the input; 0 if that is not known.
+    n_done : the number of its rows, if an earlier run has the result; otherwise None.
     """
 
     part: Any
@@ -38,7 +38,7 @@ class WorkItem(NamedTuple):
 
     @property
     def location(self) -> str:
-        """Name the file and the bytes or lines of the part, for messages; "" if the part does not know them."""
+        """The file and the bytes or lines of the part, as messages name them; "" if the part does not know them."""
         return getattr(self.part, "location", "")
 
 
@@ -47,17 +47,17 @@ _NOTHING_PARSED = Parsed(_NO_BATCH)
 
 
 class PartResult(NamedTuple):
-    """What a worker returns about a part of an input that it has read.
+    """What a worker returns about a part of an input.
 
     Attributes
     ----------
-    rows : how many there are.
-    result : of the function that was applied to them; None if nobody wants it, or they wait for omitted texts.
-    parsed : what else there is to say about them; with the rows, if these wait.
-    stretch : the part, if it is one; else None.
-    n_lines : how many lines a stretch has; None if nobody has counted them.
-    nbytes : of whole files; 0 of any other part.
-    first_texts : the first text of each column, by its number, if rows may omit it.
+    rows : how many rows the part has.
+    result : what the function returned for the rows; None if an earlier run has it, or rows wait for omitted texts.
+    parsed : what the parser returned; without the rows, unless they wait for omitted texts.
+    stretch : the part, if it is a `Stretch`; else None.
+    n_lines : how many lines a stretch has; None if they have not been counted.
+    nbytes : the bytes of a part of whole files; 0 of any other part.
+    first_texts : the first text of each column of texts in the part, by the column's number; empty if none is omitted.
     """
 
     rows: int
@@ -70,25 +70,25 @@ class PartResult(NamedTuple):
 
 
 class UnclosedRecord(Exception):
-    """The last record of a `Stretch` goes on after its end; has the name of the file, and where the stretch begins."""
+    """The error that the last record of a `Stretch` goes on after its end; `args` are the file's name and its begin."""
 
 
 @dataclass(eq=False, repr=False)
 class PartReader:
-    """Parses a part, and applies a function to its rows; can be pickled.
+    """A picklable function that reads a part of an input, parses it, and applies `function` to its rows.
 
     Attributes
     ----------
     kind : the format.
-    parser : of parts, which gets a stretch as a block.
-    function : what to apply.
-    flat : the schema of what the parser gives.
-    schema : of the batches; it may have labels.
-    name : of the input.
-    unseen : whether values become missing that their attributes do not have.
-    notes : whether also parts whose result nobody wants are parsed, because there may be something to note.
+    parser : what `Table.parser` returned. Of a `Stretch`, it gets the text as a `Block`.
+    function : a function of a batch.
+    flat : the schema of the parser's batches.
+    schema : the schema that `function` gets; it is `flat`, or this with labels.
+    name : what messages call the input.
+    unseen : whether values that their attributes do not declare become missing; otherwise, they are errors.
+    notes : whether parts whose results an earlier run has are parsed all the same, as their rows may need warnings.
     omits_texts : see `Table.omits_texts`.
-    last : where the last whole record of a text ends; None if each line is a record.
+    last : a function of a text that returns where its last whole record ends; None if each line is a record.
     """
 
     kind: FileFormat
@@ -103,7 +103,10 @@ class PartReader:
     last: Callable[[bytes], int] | None
 
     def __call__(self, item: WorkItem) -> PartResult:
-        """Read a part, parse its rows, and apply the function; raise UnclosedRecord if a record goes on after it."""
+        """Return what there is to say of a part, with the result of the function for its rows.
+
+        Raise UnclosedRecord if its last record goes on after it, and RowError if a row cannot be read.
+        """
         part, n_lines = item.part, None
         stretch = part if isinstance(part, Stretch) else None
         is_parsed = item.n_done is None or self.notes
@@ -115,24 +118,26 @@ class PartReader:
         nbytes = part.nbytes if isinstance(part, Files) else 0
         if not is_parsed:
             return PartResult(item.n_done or 0, stretch=stretch, n_lines=n_lines, nbytes=nbytes)
-        parsed, result, first_texts = self.parse(part), None, NOTHING_OMITTED
+        parsed, result, first_texts = self._parse_and_check(part), None, NOTHING_OMITTED
         batch = parsed.batch.replace(start=item.start)
         if self.omits_texts:
             first_texts = _find_first_texts(batch)
         elif parsed.omitted:
             raise RowError("a row leaves out a text, but the format does not allow it; set omits_texts of its Table")
-        is_known = parsed.omitted.keys() <= item.first_texts.keys()
-        if item.n_done is None and is_known:
-            result = self.function(fill_omitted_texts(batch, parsed.omitted, item.first_texts))
-        if item.n_done is None and not is_known:
+        if item.n_done is None and not parsed.omitted.keys() <= item.first_texts.keys():
             parsed = parsed._replace(batch=batch)
         else:
+            if item.n_done is None:
+                result = self.function(fill_omitted_texts(batch, parsed.omitted, item.first_texts))
             parsed = parsed._replace(batch=_NO_BATCH, omitted=NOTHING_OMITTED)
         rows = len(batch) if item.n_done is None else item.n_done
         return PartResult(rows, result, parsed, stretch, n_lines, nbytes, first_texts)
 
-    def parse(self, part: Any) -> Parsed:
-        """Parse a part, and check what the format makes of it; a stretch has been read as a block before."""
+    def _parse_and_check(self, part: Any) -> Parsed:
+        """Return the rows of a part, which is a `Block` instead of a `Stretch`; the batch has the schema with labels.
+
+        Raise FilterkitError if the part cannot be read, and PluginError if the format returns something wrong.
+        """
         if self.kind.is_trusted:
             parsed = self.parser(part)
         elif getattr(part, "text", None) == b"":
@@ -154,7 +159,7 @@ class PartReader:
 
 
 def _find_first_texts(batch: Batch) -> dict[int, str]:
-    """Return the first value of each column of strings or bags of rows that has one, by the column's number."""
+    """Return the first text of each passthrough column other than dates, by its number, if it has a text."""
     found: dict[int, Any] = {}
     for column, attribute in enumerate(batch.schema.passthrough):
         if attribute.kind != "date":
@@ -166,7 +171,7 @@ def _find_first_texts(batch: Batch) -> dict[int, str]:
 
 
 def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
-    """Return a batch whose rows that omit a text have the first one of its column; `omitted` is that of `Parsed`."""
+    """Return a batch in which omitted texts are the first ones of their columns; `omitted` is as in `Parsed`."""
     table = batch.passthrough
     for column, rows in omitted.items():
         import pyarrow as pa
@@ -184,7 +189,7 @@ def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_te
 
 @contextmanager
 def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
-    """Turn any error that a format raises inside this context into a `FilterkitError` that names the input."""
+    """Raise any error of a format inside this context as a `FilterkitError` that names the input, `name`."""
     try:
         yield
     except (UsageError, MemoryError):
@@ -200,4 +205,6 @@ def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
         if kind.is_trusted:
             raise
         about = f"{type(error).__name__}: {to_one_line(error)}"
-        raise FilterkitError(f"{name}: it cannot be read as {kind.title} ({about})") from error
+        raise FilterkitError(
+            f"{name}: it cannot be read as {kind.title} ({about}); if its format is another, say it with --from"
+        ) from error

@@ -20,46 +20,47 @@ from filterkit.formats.output import Form, RowWriter
 
 
 class WrittenPart(NamedTuple):
-    """A part of an output that is written completely, and has a temporary name until it is in the list of parts.
+    """A file that is a complete part of an output; its name is temporary until it is in the list of parts.
 
     Attributes
     ----------
-    path : of the file.
-    rows, bytes : how many there are.
-    weighted : whether rows have weights.
-    used : which labels rows have, see `Losses.find_used_labels`.
+    path : the path of the file.
+    rows, bytes : how many the file has.
+    has_weights : whether rows have weights.
+    used : which labels rows have, see `Losses.flag_used_labels`.
     """
 
     path: str
     rows: int
     bytes: int
-    weighted: bool
+    has_weights: bool
     used: np.ndarray
 
 
 @dataclass(frozen=True)
 class PartWriter:
-    """Writes batches as a complete file, a part of an output, in a form; can be pickled.
+    """A picklable function that writes batches as a complete file, a part of an output.
 
-    The file goes to the absolute `folder`, under a name that no other has. Messages call the output `name`, whose
-    ending says the compression.
+    The file goes to the absolute path `folder`, under a unique name. Messages call the output `name`, whose ending says
+    the compression.
     """
 
     form: Form
     folder: str
     name: str
 
-    def __call__(self, pieces: Iterable[Batch]) -> WrittenPart:
-        """Write a part. Raise FilterkitError if the file cannot be written."""
+    def __call__(self, batches: Iterable[Batch]) -> WrittenPart:
+        """Write batches as a file. Raise FilterkitError if that fails."""
         if "://" not in self.folder and not os.path.isdir(self.folder):
-            what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
+            parent = os.path.dirname(self.folder)
+            what = f"a worker does not find the folder {parent}; put the output where all workers see it"
             raise FilterkitError(f"{self.name}: {what}")
         writer = RowWriter(self.form)
         losses = writer.losses
         losses.is_quiet = True
         folder, file = open_folder(self.folder, self.name), uuid4().hex
         with folder.create_file(file) as raw, compress(raw, self.name) as out:
-            count = writer.write(out, lambda function: map(function, pieces), int)
+            count = writer.write(out, lambda function: map(function, batches), int)
         return WrittenPart(f"{self.folder}/{file}", count, folder.measure_file(file), losses.has_weights, losses.used)
 
 
@@ -67,31 +68,31 @@ def write_parts(
     parts: Parts,
     work: Work,
     form: Form,
-    written: Callable[[PartWriter], Iterable[WrittenPart | None]],
+    write_missing: Callable[[PartWriter], Iterable[WrittenPart | None]],
     done: Iterable[int] = (),
 ) -> None:
-    """Write the parts of an output that are missing, and the list of all.
+    """Write the parts of an output that are missing, and the list of all; complete parts stay if one fails.
 
-    `work` says what the parts are made of and how. `written` gets a `PartWriter`, and yields what this says of each
-    part, in order, or None for those that are `done`, by number; if it yields nothing, one part without rows appears.
-    Raise FilterkitError if a part cannot be written; parts that are complete stay.
+    `work` says what the parts are made of, and how. `write_missing` is a function of a `PartWriter` that yields what
+    this returned for each part, in order, or None for those whose numbers are in `done`. If it yields nothing, one part
+    without rows is written. Raise FilterkitError if a part cannot be written.
     """
     losses = RowWriter(form).losses
     losses.used[[label for number in done for label in parts.entries[number].labels]] = True
 
-    def add_part(number: int, each: WrittenPart) -> None:
-        labels = losses.add_used_labels(each.weighted, each.used)
-        parts.add_part(number, each.path, PartEntry(each.rows, each.bytes, tuple(labels)))
+    def add_to_list(number: int, written: WrittenPart) -> None:
+        labels = losses.add_rows(written.has_weights, written.used)
+        parts.add_part(number, written.path, PartEntry(written.rows, written.bytes, tuple(labels)))
 
     try:
-        part = PartWriter(form, parts.begin_writing(work), parts.names.path)
+        writer = PartWriter(form, parts.begin_writing(work), parts.names.path)
         losses.warn_before_rows()
         number = -1
-        for number, each in enumerate(written(part)):
-            if each is not None:
-                add_part(number, each)
+        for number, written in enumerate(write_missing(writer)):
+            if written is not None:
+                add_to_list(number, written)
         if number < 0:
-            add_part(0, part([]))
+            add_to_list(0, writer([]))
         losses.warn_after_rows()
         parts.write_list()
     finally:
@@ -99,7 +100,7 @@ def write_parts(
 
 
 def write_batches_as_parts(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
-    """Write each batch as a part of an output; if that fails, none stays. Raise FilterkitError if some exist before."""
+    """Write each batch as a part of an output; if that fails, remove all. Raise FilterkitError if a part exists."""
     parts = Parts(names)
     parts.check_none_exist()
     try:

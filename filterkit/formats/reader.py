@@ -75,19 +75,20 @@ class Reader:
         self._opening = opening
         self.files = InputFiles(kind, opening, part_size)
         self.name, self._first = self.files.name, self.files.first
-        self.history = self._first.history
+        first = self._first
+        self.history = first.history
         try:
-            first = self._first
             position = None if first.class_ is None else find_attribute(first.attributes, first.class_)
-            of_name = None if position is None else position + 1
-            self.named_class: int | str | None = "none" if first.classless else of_name
-            self._flat, self.schema = _make_schemas(self._first, opening, self.named_class)
+            self.named_class: int | str | None = None if position is None else position + 1
+            if first.classless:
+                self.named_class = "none"
+            self._flat, self.schema = _make_schemas(first, opening, self.named_class)
             with name_format_errors(kind, self.name):
-                self._parser = self._first.parser(self._flat)
+                self._parser = first.parser(self._flat)
         except FilterkitError as error:
-            self._first.close()
+            first.close()
             raise add_input_name(error, self.name) from None
-        self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
+        self._omits_texts = first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
         self._held = HeldResults({})
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
         self._known_starts: list[int] = []  # the same of a pass before; empty in the first
@@ -96,12 +97,12 @@ class Reader:
 
     @property
     def live(self) -> bool:
-        """Whether rows may arrive one by one, as from a pipe, and each should be processed at once."""
+        """Whether rows may arrive one by one, as from a pipe."""
         return self.files.table.live
 
     @property
     def rows(self) -> int:
-        """The number of rows that the latest call of `map` or `batches` has read so far."""
+        """The number of rows that the latest call of `map` or `batches` has read so far; 0 before any."""
         return self._starts[-1]
 
     def __enter__(self) -> Reader:
@@ -112,30 +113,30 @@ class Reader:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows as batches, in order, read in this thread; one empty batch if there are no rows."""
-        yield from map_numbered_batches(self, itself, LocalEngine(1))
+        yield from map_with_row_numbers(self, itself, LocalEngine(1))
         if len(self._starts) == 1:
             yield empty(self.schema)
 
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
 
-        Batches that are `done` give None. They are parsed only if there may be something to note about their rows.
+        None is yielded for batches that are `done`, which are parsed only if there may be something to warn of.
 
-        The results for the rows of a live input that have arrived are yielded before more input is waited for. A text
-        that a sparse row omits becomes the first one of the input, as in Weka. Where it is not known yet, the input up
-        to it waits in a temporary file. Raise RowError if a row cannot be read, if a text is omitted and the input has
-        none, or if the last line of a file of filterkit says another number of rows.
+        Results for rows of a live input are yielded before more input is waited for. A text that a sparse row omits
+        becomes the first one of the input, as in Weka; if that is not known yet, the input waits in a temporary file.
+        Raise RowError if a row cannot be read, if a text is omitted and the input has none, or if the last line of a
+        file of filterkit says another number of rows.
         """
         self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]
         self.files.rewind()
         self._notes, self._row_counts = Notes(), RowCounts()
-        self._note_file(self._first)
+        self._record_header(self._first)
         opening, restart = self._opening, None
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self.files.parts(engine, restart, self._note_file)
+            parts = self.files.parts(engine, restart, self._record_header)
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
@@ -144,13 +145,13 @@ class Reader:
                 restart = Restart(name, begin, self.files.lines.counted.pop(name) + 1)
                 self.files.open(self.files.paths.index(name))
         if not self._known_starts:
-            self._notes.warn()
+            self._notes.warn_and_clear()
             if notes or not done:
-                self.may_be_cut = self._row_counts.check_stated_rows([self.name, *self.files.paths[1:]], self._complete)
+                self.may_be_cut = self._row_counts.check_whether_cut([self.name, *self.files.paths[1:]], self._complete)
         self.count = self.rows
 
-    def _note_file(self, table: Table) -> None:
-        """Note the corrections in the header of a file, and the number of rows that its beginning states."""
+    def _record_header(self, table: Table) -> None:
+        """Add the notes of the header of a file to those of the input, and what it says of the number of its rows."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])
 
@@ -159,7 +160,7 @@ class Reader:
     ) -> Iterator[T]:
         """Have an engine read parts, and yield ``function(batch)`` for each, in order; None for those `done`.
 
-        Parts that are done are read only with `notes`, as there may be something to note about their rows.
+        Parts that are done are read only if `notes`, as there may be something to warn of.
         """
         table = self.files.table
         last = table.last if isinstance(table, TextTable) and not table.records_are_lines else None
@@ -169,16 +170,16 @@ class Reader:
         )
         self._held = held = HeldResults(self._held.first_texts)
         if omits_texts:
-            parts = held.read_ahead(parts, read_part)
+            parts = held.yield_parts(parts, read_part)
         with closing(map_checked(engine, read_part, self._make_work_items(parts, done, notes))) as found:
-            for read in self._locate_errors(found):
+            for part_result in self._yield_results(found):
                 start = self.rows
-                self._note_part(read)
-                yield from held.release_results(start, read, partial(engine.map, function))
-        held.refuse_missing_texts(self.name, self.schema)
+                self._record_result(part_result)
+                yield from held.add_and_yield_ready(start, part_result, partial(engine.map, function))
+        held.raise_if_any_waits(self.name, self.schema)
 
     def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield a `WorkItem` for each part, which is empty if it is `done` unless its notes or lines are needed."""
+        """Yield a `WorkItem` for each part, and each `PAUSE`; a part that is `done` is left out if nobody needs it."""
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:
@@ -190,21 +191,21 @@ class Reader:
             yield WorkItem(None if is_left_out else part, self._held.first_texts, start, n_done)
             number += 1
 
-    def _locate_errors(self, found: Iterator[Any]) -> Iterator[PartResult]:
-        """Yield the results of workers; their errors get the line of the file and the row of the input."""
+    def _yield_results(self, found: Iterator[Any]) -> Iterator[PartResult]:
+        """Yield the results of workers without pauses; errors get the line of the file, or the row of the input."""
         try:
             yield from (read for read in found if read is not PAUSE)
         except RowError as error:
             if error.line is not None:
-                error.line += self.files.lines.count_lines_before_next(error.source or "")
+                error.line += self.files.lines.count_all_lines(error.source or "")
             raise
         except StageError as error:
             if error.row is not None and not self._known_starts:
                 error.row += self.rows
             raise
 
-    def _note_part(self, read: PartResult) -> None:
-        """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the reader."""
+    def _record_result(self, read: PartResult) -> None:
+        """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the input."""
         rows_before, lines_before = self.rows, dict(self.files.lines.counted)
         self._starts.append(rows_before + read.rows)
         self.files.n_finished += read.nbytes
@@ -224,13 +225,17 @@ class Reader:
 
 
 def _make_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:
-    """Return two schemas of the rows of a table: as its parser gives them, and with the labels of multi-label data."""
+    """Return the schema of a table for its parser, and the same schema with the labels of multi-label data.
+
+    `named_class` is the class that the file names, as in `Reader`. Raise FilterkitError if there are no columns, or no
+    such class or labels as the user asks for.
+    """
     class_, positive, labels, like = opening.class_, opening.positive, opening.labels, opening.like
     if table.schema is not None:
         flat = table.schema
         of_labels = () if labels is None else find_targets("", flat.attributes, None, labels)[1]
     elif not len(table.attributes):
-        raise FilterkitError("the file has no columns; rows need at least one attribute")
+        raise FilterkitError("the file has no columns; give it at least one")
     else:
         is_open = like is None and class_ is None and labels is None  # so what the file notes counts
         if is_open and table.class_ is not None:
@@ -243,11 +248,13 @@ def _make_schemas(table: Table, opening: Opening, named_class: int | str | None)
     return flat, flat.replace(labels=of_labels) if of_labels else flat
 
 
-def map_numbered_batches(
+def map_with_row_numbers(
     reader: Reader, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE
 ) -> Iterator[T]:
-    """Yield ``function(batch)`` for all batches of a reader, in order, called in this process; None for those `done`.
-    The engine's workers only parse the rows. Unlike the batches of `Reader.map`, these know the numbers of their rows.
+    """Yield ``function(batch)`` for all batches of a reader, in order; None for those `done`.
+
+    The batches have the number of their first row as `start`. The engine's workers only parse the rows; the function is
+    called in this process.
     """
     start = 0
     batches: Iterator[Any] = reader.map(itself, engine, done)

@@ -15,11 +15,11 @@ _BLANKS = bytes(range(0x21))
 
 
 class IncompleteWarning(UserWarning):
-    """The last line of a file of filterkit, the number of its rows, is missing; so the file may be cut off."""
+    """The warning that a file of filterkit may be cut off, as its last line, the number of its rows, is missing."""
 
 
-def find_stated_rows(text: bytes) -> int | None:
-    """Return the number of rows that the last line of `text` states; -1 if it states none; None if `text` is blank."""
+def parse_stated_rows(text: bytes) -> int | None:
+    """Return the number of rows in the last line of a text, such as ``% 150 rows``; -1 without one; None if blank."""
     end = text.rstrip(_BLANKS)[-_LONGEST:]
     if not end:
         return None
@@ -32,9 +32,9 @@ class FileRows(NamedTuple):
 
     Attributes
     ----------
-    name : of the file.
-    n_rows : how many there are, with those that are rejected.
-    stated : see `find_stated_rows`.
+    name : the name of the file.
+    n_rows : the number of rows, with those that are rejected.
+    stated : what `parse_stated_rows` returns for the text.
     is_own : whether the file begins with filterkit's own comment; None if it has no header, or if that is not known.
     """
 
@@ -43,43 +43,41 @@ class FileRows(NamedTuple):
     stated: int | None = None
     is_own: bool | None = None
 
-    def combine(self, more: FileRows) -> FileRows:
-        """Return the rows of this part of a file and of the part `more` behind it as one part, with this name."""
-        stated = self.stated if more.stated is None else more.stated
-        return FileRows(
-            self.name, self.n_rows + more.n_rows, stated, more.is_own if self.is_own is None else self.is_own
-        )
+    def append(self, following: FileRows) -> FileRows:
+        """Return this part of a file and the `following` one as one part, with the name of this."""
+        stated = self.stated if following.stated is None else following.stated
+        is_own = following.is_own if self.is_own is None else self.is_own
+        return FileRows(self.name, self.n_rows + following.n_rows, stated, is_own)
 
     @property
-    def is_unfinished(self) -> bool:
+    def lacks_last_line(self) -> bool:
         """Whether filterkit wrote the beginning of the file, but its last line is not the number of rows."""
         return bool(self.is_own) and self.stated in (None, -1)
 
 
 class RowCounts(dict[str, FileRows]):
-    """The rows of each file by its name, to compare them with the number that its last line states."""
+    """The rows of each file, by its name."""
 
     def add(self, parts: Iterable[FileRows]) -> None:
-        """Add parts of files; parts of one file must come in order."""
+        """Add the rows of parts of files; parts of one file must come in order."""
         for part in parts:
-            self[part.name] = self.get(part.name, FileRows(part.name)).combine(part)
+            self[part.name] = self.get(part.name, FileRows(part.name)).append(part)
 
-    def check_stated_rows(self, names: Iterable[str], must_state: bool) -> bool:
-        """Compare the rows of each file with the number that it states, and say whether a file may be cut off.
+    def check_whether_cut(self, names: Iterable[str], must_state: bool) -> bool:
+        """Return whether the last line of a file of filterkit, the number of its rows, is missing; warn if it is.
 
-        A file without a header continues the file before, as the pieces that ``split`` makes do. Raise ArffError if a
-        number is wrong, or if it is missing and `must_state`; otherwise, an `IncompleteWarning` says that it is
-        missing.
+        A file without a header continues the file before. Raise ArffError if a number is wrong, or if one is missing
+        and `must_state`; otherwise, give an `IncompleteWarning` for each file that lacks it.
         """
         whole: list[FileRows] = []
         for name in names:
             rows = self.get(name, FileRows(name))
-            if whole and rows.is_own is None and whole[-1].is_unfinished:
-                whole[-1] = whole[-1].combine(rows)
+            if whole and rows.is_own is None and whole[-1].lacks_last_line:
+                whole[-1] = whole[-1].append(rows)
             else:
                 whole.append(rows)
         for rows in whole:
-            if rows.is_unfinished:
+            if rows.lacks_last_line:
                 advice = "so it may be cut off; if no row is missing, add that line"
                 text = f"its last line, such as '% {rows.n_rows} rows', is missing, {advice}"
                 if must_state:
@@ -90,4 +88,4 @@ class RowCounts(dict[str, FileRows]):
                 advice = f"make the file again, or remove that line if rows were {changed} on purpose"
                 text = f"its last line says {rows.stated} rows, but it has {rows.n_rows}; {advice}"
                 raise ArffError(text, source=rows.name)
-        return any(rows.is_unfinished for rows in whole)
+        return any(rows.lacks_last_line for rows in whole)

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import RowError
+from filterkit.errors import RowError, to_one_line
 from filterkit.files.lines import LONGEST, Block, count_lines, read_blocks
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
@@ -25,30 +25,20 @@ Ends = Callable[[bytes], "np.ndarray"]
 
 
 def find_line_ends(text: bytes) -> np.ndarray:
-    """Return the offsets after the line feeds of `text`: where records end that are lines, see `Ends`."""
+    """Return the offsets after the line feeds of a text, ascending: int64 (lines,)."""
     return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
 
 
 def find_last_line_feed(text: bytes) -> int:
-    """Return the offset after the last line feed of `text`; 0 if there is none."""
+    """Return the offset after the last line feed of a text; 0 if there is none."""
     return text.rfind(b"\n") + 1
 
 
 def first_line(source: Source) -> tuple[str, bytes]:
-    """Return the first line of an input, which may be a long one, such as a header with the names of the columns.
+    """Return the first line of an input without its line end, and the text after it that has been read already.
 
-    Parameters
-    ----------
-    source : what to read from its beginning, as `Opening.text` gives it.
-
-    Returns
-    -------
-    line : without its end; empty if the input is.
-    rest : the text after it that has been read, for `TextTable`, which reads on.
-
-    Raises
-    ------
-    RowError : the line is longer than 256 MB, or is no UTF-8 text.
+    `source` is what `Opening.text` returned; nothing has been read from it. The text after the line is for `TextTable`.
+    If the input is empty, both are. Raise RowError if the line is longer than 256 MB, or not UTF-8.
     """
     text, end, checked = b"", 0, 0
     while not end and (more := source.read(max(1 << 16, len(text)))):
@@ -78,11 +68,11 @@ class TextTable(Table):
     rest : text that has been read already; it begins with the first row.
     line : the number of the line where `rest` begins.
     size : bytes of a block.
-    last : where the last whole record of a text ends; by default, that is where its last line ends.
+    last : a function of a text that returns where its last whole record ends. Default: where its last line ends.
 
     Attributes
     ----------
-    line, last : as passed. If `last` can be pickled, workers that see the user's files read the text.
+    line, last : as passed. If `last` can be pickled, workers that have access to the user's files read the text.
     newline : the byte at the end of lines; empty for the line ends of ARFF.
     records_are_lines : whether each line is a record.
     """
@@ -113,14 +103,14 @@ class TextTable(Table):
         self.live, self.size = source.live, source.size
 
     def parts(self) -> Iterator[Block]:
-        """Yield the text in blocks of whole records, in order."""
+        """Return an iterator of the text in blocks of whole records, in order."""
         rest, self._rest = self._rest, b""
         return read_blocks(self._source, rest, self.line, self._size, self.last)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
-        """Return byte ranges of lines, which need not be whole records, for workers; see `Table.stretches`.
+        """Return byte ranges, several for each of `jobs`, for workers to read; a record may go on after its range.
 
-        None if ranges of the input cannot be read, `last` cannot be pickled, or a subclass has `parts` of its own.
+        Return None if workers cannot read such ranges, `last` cannot be pickled, or a subclass overrides `parts`.
         """
         if type(self).parts is not TextTable.parts or self._begin is None:
             return None
@@ -133,20 +123,20 @@ class TextTable(Table):
             return None
         return cut_into_stretches(self._source, self._begin, choose_range_size(total, self._size, jobs), self.newline)
 
-    def rest(self, offset: int, line: int) -> Iterator[Block]:
-        """Yield the text in blocks, from the offset of a record on, which begins in line `line`."""
+    def parts_from(self, offset: int, line: int) -> Iterator[Block]:
+        """Return an iterator of the blocks from a record on, which begins at an offset of the file, in line `line`."""
         self._source.seek(offset)
         return read_blocks(self._source, b"", line, self._size, self.last)
 
 
 class TextParser:
-    """Parses blocks of text; the base of parsers that turn many records into a batch at once.
+    """The base of parsers that turn a block of text into a batch at once.
 
     If that fails, the block is halved until the record at fault is found, which is an error or rejected.
 
     Parameters
     ----------
-    schema : of the batches.
+    schema : the schema of the batches.
     rejects : whether records that cannot be read are left out; otherwise, they are errors.
     """
 
@@ -156,43 +146,41 @@ class TextParser:
         self.schema, self.rejects = schema, rejects
 
     def parse(self, text: bytes) -> Batch:
-        """Parse whole records to a batch.
+        """Return the batch of a text of whole records; raise any exception if one of them cannot be read.
 
-        Raise an exception if one of them cannot be read. A MemoryError, a NameError, an ImportError and the lack of an
-        attribute of the parser itself count as mistakes of the parser, not as faults of a record.
+        A MemoryError, a NameError, an ImportError and the lack of an attribute of the parser itself count as mistakes
+        of the parser, not as faults of a record.
         """
         raise NotImplementedError(f"{type(self).__name__} must define the method parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """Return the error in a single record for which `parse` raised `error`; its line, if any, counts from 1."""
-        return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
+        """Return the error to show for a single record for which `parse` raised `error`; its line counts from 1."""
+        return error if isinstance(error, RowError) else RowError(to_one_line(error))
 
     def __call__(self, block: Block) -> Parsed:
-        """Parse the rows of a block. Raise RowError if a record cannot be read, and rows are not rejected."""
+        """Return the rows of a block. Raise RowError if a record cannot be read, and rows are not rejected."""
         batches: list[Batch] = []
         rejected: list[Rejected] = []
-        self._parse_part(block, batches, rejected)
+        parts = [block]
+        while parts:
+            text, line, name = parts.pop()
+            try:
+                batches.append(self.parse(text))
+                continue
+            except Exception as error:
+                is_own = isinstance(error, AttributeError) and error.obj is self
+                if is_own or isinstance(error, (MemoryError, NameError, ImportError)):
+                    raise
+                starts = self.ends(text)
+                starts = starts[starts < len(text)]  # of all records but the first
+                if not len(starts):
+                    fault = self.explain(text, error)
+                    fault.source, fault.line = name, line + (fault.line or 1) - 1
+                    if not self.rejects:
+                        raise fault from (None if fault is error else error)
+                    rejected.append(Rejected(text, name, line, fault))
+                    continue
+            middle = int(starts[len(starts) // 2])
+            first, second = text[:middle], text[middle:]
+            parts += [Block(second, line + count_lines(first), name), Block(first, line, name)]
         return Parsed(concatenate(batches, self.schema), tuple(rejected))
-
-    def _parse_part(self, part: Block, batches: list[Batch], rejected: list[Rejected]) -> None:
-        """Parse records and append their batch; if that fails, parse each half; reject a record that fails alone."""
-        text, line = part.text, part.line
-        try:
-            batches.append(self.parse(text))
-            return
-        except Exception as error:
-            is_own = isinstance(error, AttributeError) and error.obj is self
-            if is_own or isinstance(error, (MemoryError, NameError, ImportError)):
-                raise
-            starts = self.ends(text)
-            starts = starts[starts < len(text)]  # of all records but the first
-            if not len(starts):
-                fault = self.explain(text, error)
-                fault.source, fault.line = part.name, line + (fault.line or 1) - 1
-                if not self.rejects:
-                    raise fault from (None if fault is error else error)
-                rejected.append(Rejected(text, part.name, line, fault))
-                return
-        middle = int(starts[len(starts) // 2])
-        self._parse_part(Block(text[:middle], line, part.name), batches, rejected)
-        self._parse_part(Block(text[middle:], line + count_lines(text[:middle]), part.name), batches, rejected)

@@ -28,7 +28,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 
 
 class TypedFormat(FileFormat):
-    """A format whose columns become attributes by what `look_bytes` of rows hold; see `filterkit.data.column_types`."""
+    """A format whose columns become attributes by their values in the first `look_bytes` of rows, or as options say."""
 
     nominal: tuple[str, ...] = option((), "Columns that are nominal, by name or pattern such as a*.")
     string: tuple[str, ...] = option((), "Columns that are strings.")
@@ -51,7 +51,10 @@ class TypedFormat(FileFormat):
         self.look_bytes = int(min(size, 1 << 62))
 
     def get_chosen_kinds(self, names: list[str]) -> dict[str, str]:
-        """Return the kinds that options say, by column name; raise UsageError if two differ, or one names no column."""
+        """Return the kinds of columns in the options, by name: nominal, string or numeric.
+
+        Raise UsageError if a column has two kinds, or an option names no column.
+        """
         kinds: dict[str, str] = {}
         for kind in ("nominal", "string", "numeric"):
             for pattern in getattr(self, kind):
@@ -63,7 +66,7 @@ class TypedFormat(FileFormat):
     choose_kinds = get_chosen_kinds  # its name in older plugins
 
     def may_round(self, name: str) -> bool:
-        """Return whether the options say that a column is numeric, so that its numbers may be rounded."""
+        """Return whether numbers of a column may be rounded to float64, because the option `numeric` names it."""
         return any(pattern == name or fnmatch.fnmatchcase(name, pattern) for pattern in self.numeric)
 
     def infer_attributes(
@@ -74,9 +77,9 @@ class TypedFormat(FileFormat):
         Parameters
         ----------
         table : an Arrow table of the first rows, whose columns of text are dictionaries.
-        names : of the columns.
-        kinds : those that the options say, by name.
-        needed : names of columns of text that must be nominal.
+        names : the names of the columns.
+        kinds : what `get_chosen_kinds` returned.
+        needed : the names of columns that must be nominal if they are of text.
         """
         import pyarrow as pa
 
@@ -101,14 +104,14 @@ class TypedFormat(FileFormat):
     def complete_labels(
         self, attributes: list[Attribute], sure: set[str], read_labels: Callable[[list[int]], Iterable[list[Any]]]
     ) -> list[Attribute]:
-        """Return attributes whose nominal ones have the labels of the whole file; with too many, they become strings.
+        """Return attributes with the labels of the whole file; nominal ones with more than `most` become strings.
 
         Parameters
         ----------
-        attributes : of the first rows.
-        sure : the names of attributes whose kinds do not depend on their labels.
-        read_labels : a function of the positions of attributes, which gives an Arrow array of texts for each, again and
-            again; it may leave out labels that the attributes have already.
+        attributes : the attributes by the first rows.
+        sure : the names of attributes that stay nominal in any case.
+        read_labels : a function of the indices of attributes, which yields a list with an Arrow array of texts for each
+            of them, for one part of the file after the other; labels of `attributes` may be missing.
         """
         positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
         labels: dict[int, dict[str, None]] = {i: dict.fromkeys(attributes[i].values) for i in positions}
@@ -132,7 +135,10 @@ class TypedFormat(FileFormat):
         return complete
 
     def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
-        """Return attributes with the labels false and true for other spellings, except those `chosen` by name."""
+        """Return attributes with the labels ``false`` and ``true`` instead of such as ``FALSE`` and ``TRUE``.
+
+        Attributes whose names are among `chosen` keep theirs.
+        """
         chosen = set(chosen)
         return [
             a._replace(values=TRUTH_VALUES)
@@ -144,7 +150,10 @@ class TypedFormat(FileFormat):
     add_labels, read_truth_values = complete_labels, unify_truth_values  # their names in older plugins
 
     def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
-        """Warn once of columns read as text because of a code among numbers, such as 007; `codes` has one by column."""
+        """Give a `ConversionWarning` that columns are text because they have codes, such as 007; {} for no warning.
+
+        `codes` has a code of each such column, by the column's name; `source` is the name of the input.
+        """
         if codes:
             names = list(codes)[:_MOST_NAMED]
             reasons = [f"{quoted(name)}, as {quoted(codes[name])} {explain_code(codes[name])}" for name in names]

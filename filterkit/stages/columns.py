@@ -25,7 +25,7 @@ from filterkit.data.contract import (
     make_contract_error,
 )
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import Ragged, list_row_numbers, locate_rows
+from filterkit.data.ragged import Ragged, find_row_entries, list_row_numbers
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
@@ -417,7 +417,7 @@ class FittedColumns(Fitted):
             return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.reshape(width, rows).T))
         values, columns, indptr = batch.csr.data, batch.csr.indices.astype(np.int64), batch.csr.indptr
         if not self._is_one_to_one:  # each entry becomes one entry in each outgoing column of its column
-            offsets, made = locate_rows(self._first, columns)
+            offsets, made = find_row_entries(self._first, columns)
             values, columns, indptr = np.repeat(values, np.diff(offsets)), made, offsets[indptr]
         image = self._transform_values(
             values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
@@ -441,7 +441,7 @@ class FittedColumns(Fitted):
         full = table if self.schema.zero else table.with_zeros()
         outputs = table.columns
         if not self._is_one_to_one:
-            _, outputs = locate_rows(self._first, table.columns)
+            _, outputs = find_row_entries(self._first, table.columns)
             full = full.only(np.searchsorted(table.columns, self.columns[outputs]))
         output, values, parts = full.column_of_cell, full.values, full.cell_parts
         gaps = np.flatnonzero(full.missing_rows)

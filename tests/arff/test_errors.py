@@ -128,7 +128,7 @@ def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
 def test_a_sparse_row_may_not_omit_a_string_if_the_file_has_none(tmp_path, way):
     assert message(tmp_path, HEADER + "{0 1}\n{2 ?}\n") == (
         "t.arff: attribute 's': a sparse row leaves out this attribute, so it has the first value in the file, "
-        "but no row has one"
+        "but no row has one; write a value in one of the rows"
     )
 
 
