@@ -31,14 +31,14 @@ def declare_option(
     maximum: int | None = None,
     **attributes: Any,
 ) -> Any:
-    """Declare an option, as the value of an annotated field in a class of `CommandOptions`.
+    """Return a dataclass field that declares an option, for a class that extends `CommandOptions`.
 
     An option that is a ``bool`` takes no value and is False unless it is given; a ``tuple`` may be repeated.
 
     Parameters
     ----------
     help : what the help says of it.
-    flags : with blanks between, such as ``-o --output``, or a pair ``--sparse/--dense``; "" for that of the field's
+    flags : separated by blanks, such as ``-o --output``, or a pair ``--sparse/--dense``; "" makes one of the field's
         name, such as ``--max-rejects`` for `max_rejects`.
     default : the value of an option that is not given. Help shows it unless it is None, or `attributes` say otherwise.
     section : the title below which the help of ``filterkit`` lists it.
@@ -76,13 +76,13 @@ class CommandOptions:
         vars(self).update({each.name: each.default for each in fields(self)} | values)
 
 
-def list_declared_options(kind: type[CommandOptions]) -> list[Field[Any]]:
+def list_declared_options(options_class: type[CommandOptions]) -> list[Field[Any]]:
     """List the fields of a class that are options: its own first, then those of the classes that it extends.
 
     A field that a class declares anew stays where the class that it extends has it.
     """
-    level = {name: at for at, each in enumerate(kind.__mro__) for name in get_annotations(each)}
-    return sorted((each for each in fields(kind) if each.metadata), key=lambda each: level[each.name])
+    level = {name: at for at, each in enumerate(options_class.__mro__) for name in get_annotations(each)}
+    return sorted((each for each in fields(options_class) if each.metadata), key=lambda each: level[each.name])
 
 
 def make_click_option(declared: Field[Any]) -> click.Option:
@@ -100,23 +100,26 @@ def make_click_option(declared: Field[Any]) -> click.Option:
 
 
 def turn_into_command(
-    name: str, kind: type[CommandOptions], made: type[click.Command] = click.Command, **settings: Any
+    name: str,
+    options_class: type[CommandOptions],
+    command_class: type[click.Command] = click.Command,
+    **settings: Any,
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Decorate a function, to make it the command `name` with the options that the class `kind` declares.
+    """Return a decorator that turns a function into the click command `name`.
 
-    The function gets the values as one object, `options`. The command is of the class `made`, and `settings` are those
-    of its context.
+    `options_class` declares the options; the function gets their values as an object of it, the argument `options`. The
+    `settings` are those of the command's context.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
-        declared = list_declared_options(kind)
+        declared = list_declared_options(options_class)
 
         @wraps(function)
         def call_with_options(*arguments: Any, **values: Any) -> None:
-            options = kind(**{each.name: values.pop(each.name) for each in declared})
+            options = options_class(**{each.name: values.pop(each.name) for each in declared})
             function(*arguments, options=options, **values)
 
-        command = click.command(name, cls=made, context_settings=SETTINGS | settings)(call_with_options)
+        command = click.command(name, cls=command_class, context_settings=SETTINGS | settings)(call_with_options)
         command.params[:0] = map(make_click_option, declared)
         return command
 
@@ -124,7 +127,7 @@ def turn_into_command(
 
 
 def format_option_as_words(option: click.Parameter, value: Any) -> list[str]:
-    """Return an option with a value, or with each of several values, as words of a command line."""
+    """Return the words that give an option its value on a command line; a tuple repeats the option."""
     if isinstance(value, bool):
         return [(option.opts if value else option.secondary_opts)[-1]]
     return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (option.opts[-1], str(each))]
@@ -142,7 +145,7 @@ def format_options_that_change_output(options: CommandOptions) -> list[str]:
 
 
 def join_for_shell(words: list[str]) -> str:
-    """Join words to a line for a shell, with unprintable characters, such as a line end, spelt as bash and zsh do."""
+    """Join words to a line for a shell, with unprintable characters, such as a line end, escaped as in bash and zsh."""
     spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in "".join(words) if not c.isprintable()}
     spelt |= {"'": "\\'", "\\": "\\\\"}
     return " ".join(

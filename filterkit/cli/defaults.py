@@ -25,9 +25,11 @@ _CODE = ("--plugin", "--engine")
 
 
 def read_defaults_file(named_path: str | None) -> Defaults:
-    """Read the defaults file at `named_path` or, if None, at the path in an environment variable, or the usual one.
-    There are no defaults if the path is empty, or if there is no file at the usual one. Raise UsageError if the file is
-    named and does not exist, cannot be read, or is no TOML."""
+    """Read the defaults file at `named_path`; None stands for the path in an environment variable, or the usual one.
+
+    An empty path, or no file at the usual one, gives no defaults. Raise UsageError if a file that is named does not
+    exist, or the file cannot be read or is not TOML.
+    """
     path = os.environ.get(_VARIABLE) if named_path is None else named_path
     if path is None:
         usual = os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
@@ -82,21 +84,21 @@ class Defaults:
         return found
 
     def check_table_names(self, subcommands: Iterable[str]) -> None:
-        """Refuse tables that are neither of filterkit, nor of stages, nor of one of the `subcommands`."""
+        """Raise UsageError if a table is not for filterkit, for a stage or for one of the `subcommands`."""
         for name in self._tables:  # without any, the plugins of subcommands need not be loaded
             known = ["filterkit", _STAGES, *subcommands]
             if name not in known:
                 hint = suggestion(name, known) or "; see: filterkit --help"
                 raise UsageError(f"{quoted(self.path, PATH)}: [{name}]: no subcommand {quoted(name)}{hint}")
 
-    def find_option_values(self, command: click.Command, *names: str) -> dict[str, Any]:
+    def find_option_values(self, command: click.Command, *table_names: str) -> dict[str, Any]:
         """Return the values that a table gives to options of a command, by parameter names.
 
-        The `names` are those of the table and of the tables that it is in, such as ``"stages", "bns"``. Raise
-        UsageError if a key of it is no option of the command, or has a value that the option does not take.
+        The `table_names` lead to the table, such as ``"stages", "bns"`` to ``[stages.bns]``. Raise UsageError if a key
+        is no option of the command, or has a value that the option does not take.
         """
-        table, values = ".".join(names), self._tables
-        for name in names:
+        table, values = ".".join(table_names), self._tables
+        for name in table_names:
             values = values.get(name, {})
         options = {
             flag.removeprefix("--"): option
@@ -129,7 +131,7 @@ class Defaults:
         return found
 
     def _make_value_error(self, table: str, key: str, value: Any, why: str) -> UsageError:
-        """Return the error about a value, which it shows as in TOML; `why` is the rest of the sentence."""
+        """Return a UsageError that shows a key and its value as in TOML; `why` ends its sentence."""
         text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
         heading = f"[{table}] " if table else ""
         return UsageError(f"{self.path}: {heading}{key} = {quoted(text)[1:-1]} {why}")

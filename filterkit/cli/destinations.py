@@ -26,36 +26,30 @@ class Destination(NamedTuple):
     ----------
     option : the option or stage that asks for it.
     path : where it goes, ``-`` for standard output.
-    data : whether it may replace an input. That takes an output that appears only after the input has been read. That
-        of ``--test IN OUT`` may not, because it is easily taken for a second file to test on.
+    may_replace_input : whether it may have the path of an input, because it appears only after the input has been read.
+        The OUT of ``--test IN OUT`` may not: it is easily taken for a second file to test on.
     in_parts : whether a ``*`` in its name means that it is written in parts.
     """
 
     option: str
     path: str
-    data: bool = False
+    may_replace_input: bool = False
     in_parts: bool = False
 
 
-def make_destinations(paths: dict[str, str | None]) -> list[Destination]:
-    """List the outputs that options ask for, by their flags; None stands for an option that is not given."""
-    return [Destination(flag, path) for flag, path in paths.items() if path is not None]
+def make_destinations(path_by_flag: dict[str, str | None]) -> list[Destination]:
+    """Return the outputs that options ask for, from their paths by flag; None is the path of an option not given."""
+    return [Destination(flag, path) for flag, path in path_by_flag.items() if path is not None]
 
 
 def check_html_ending(command: str, path: str) -> None:
-    """Refuse a name for the page that a command writes, if it has the ending of another kind of file.
-
-    Raise UsageError if the name has an ending, and it is not that of a page.
-    """
+    """Raise UsageError if the page that a command writes has another ending than .html, .htm or none."""
     if find_ending(path) not in ("", *PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 
 def check_pipes_read_once(paths: list[str]) -> None:
-    """Refuse to read standard input, or any other pipe, twice.
-
-    Raise UsageError if two of the input `paths` are the same pipe.
-    """
+    """Raise UsageError if two of the input `paths` are the same pipe, such as standard input."""
     if paths.count("-") > 1:
         raise UsageError("only one input can be standard input; name a file for the other")
     pipes = [pipe for pipe in map(identify_pipe, paths) if pipe is not None]
@@ -97,24 +91,24 @@ def check_destinations(
         file = _find_device_and_inode(destination.path, sys.stdout)
         if file is not None and file in data and file not in kept and destination.path == "-":
             raise UsageError("standard output goes into the input, which would be lost; name it with -o instead")
-        read = kept if destination.data else data | kept
+        read = kept if destination.may_replace_input else data | kept
         if file is not None and file in read:
             raise UsageError(f"{destination.option} would overwrite {read[file]}; name another output")
         check_output(destination.path)
 
 
 def _check_parts_overwrite_nothing(
-    destination: Destination, names: PartNames, destinations: Iterable[Destination], read: Iterable[str]
+    destination: Destination, part_names: PartNames, destinations: Iterable[Destination], read_paths: Iterable[str]
 ) -> None:
-    """Refuse parts that may overwrite another output, or an input, which is still read when the first part appears."""
-    for path in read:
-        if path != "-" and names.is_part_path(path):
+    """Raise UsageError if parts may overwrite another output, or an input, which is still read when they appear."""
+    for path in read_paths:
+        if path != "-" and part_names.is_part_path(path):
             raise UsageError(f"{destination.option} would overwrite the input {quoted(path, PATH)}; name other parts")
     for other in destinations:
-        if other is not destination and names.is_part_path(other.path):
+        if other is not destination and part_names.is_part_path(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
-    if "://" not in names.folder:
-        check_output(names.path_of(names.format_part_name(0)))
+    if "://" not in part_names.folder:
+        check_output(part_names.path_of(part_names.format_part_name(0)))
 
 
 def _refuse_outputs_to_same_file(destinations: Iterable[Destination]) -> None:
@@ -142,7 +136,7 @@ def _make_output_key(path: str) -> Any:
 
 
 def _find_device_and_inode(path: str, stream: Any) -> tuple[int, int] | None:
-    """Return a key that all paths to one regular file share; None if there is no such file."""
+    """Return the device and inode of a regular file, where ``-`` is `stream`; None if there is no such file."""
     status = _stat_path_or_stream(path, stream)
     return None if status is None or not stat.S_ISREG(status.st_mode) else (status.st_dev, status.st_ino)
 

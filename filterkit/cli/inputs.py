@@ -37,16 +37,16 @@ def open_input(
     like: Schema | None = None,
     is_main: bool = True,
 ) -> Reader:
-    """Open an input, and return what reads its rows.
+    """Open an input, and return the `Reader` of its rows.
 
     Parameters
     ----------
     path : a file, a glob of parts, a URL, or ``-``.
     options : how to read it.
-    formats : says the format of each input.
-    rejects : takes the rows that cannot be read; without it they are errors.
+    formats : finds the format of the input.
+    rejects : writes the rows that cannot be read; None makes them errors.
     part_size : bytes of text of a part, if the rows go out in parts.
-    like : a schema whose class or labels are those of the input; None if the options say them.
+    like : the schema that says the class or labels; None if the options say them.
     is_main : whether it is INPUT itself; see `Formats.find_input_format`.
 
     Raises
@@ -71,7 +71,7 @@ def open_input(
 def open_rows_for_fitting(
     reader: Reader, engine: Engine, options: FitOptions, part_size: int | None = None, numbered: bool = False
 ) -> Iterator[Rows]:
-    """Open the rows of an input as a context, ready to be fitted on; at its end the input is closed.
+    """Yield the rows of an input, for a chain to be fitted on, and close the input at the end of the context.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ def transform_new_rows(
 ) -> Rows:
     """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once.
 
-    The `alignment` gives them the columns that the chain takes. With `numbered`, batches say the numbers of their rows,
-    even if no stage needs them. `engine` and `options` are as for `open_rows_for_fitting`.
+    The `alignment` gives them the columns that the chain takes. With `numbered`, batches have the numbers of their
+    rows, even if no stage needs them. `engine` and `options` are as for `open_rows_for_fitting`.
     """
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
@@ -152,15 +152,15 @@ def name_input_in_errors(reader: Reader) -> Iterator[None]:
 def check_options_fit_formats(
     options: CommandOptions,
     paths: Sequence[str],
-    kinds: Sequence[FileFormat],
+    file_formats: Sequence[FileFormat],
     needs: Container[str] = ("textual", "lenient"),
 ) -> None:
-    """Refuse a given option that applies to none of the formats of some files.
+    """Raise UsageError if an option is given that applies to none of the formats of some files.
 
     Parameters
     ----------
     options : of a command.
-    paths, kinds : the files, at least one, and the format of each.
+    paths, file_formats : the files, at least one, and the format of each.
     needs : the options to check, by what they need; see `declare_option`. By default, those about reading.
 
     Raises
@@ -170,8 +170,8 @@ def check_options_fit_formats(
     for each in list_declared_options(type(options)):
         value, need = getattr(options, each.name), each.metadata["needs"]
         is_given = value != each.default and (each.name, value) != ("unseen", "missing")  # which every format allows
-        if is_given and need in needs and not any(getattr(kind, need) for kind in kinds):
+        if is_given and need in needs and not any(getattr(form, need) for form in file_formats):
             words = " ".join(format_option_as_words(make_click_option(each), value))
             raise UsageError(
-                f"{words} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}; leave it out"
+                f"{words} does not apply to {quoted(paths[0], PATH)}, which is {file_formats[0].title}; leave it out"
             )

@@ -86,7 +86,7 @@ class _Command(click.Command):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options under several titles."""
+        """Write the options of the help under several titles."""
         options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
         for title in TITLES:
             listed = [each for each in options if SECTIONS.get(str(each.name), TITLES[-1]) == title]
@@ -256,7 +256,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def run_command_line(arguments: list[str]) -> int:
-    """Run the command line, and return the exit status."""
+    """Run the command line, print an error as one line, and return the exit status; ``--debug`` raises the error."""
     try:
         status = 0
         try:  # not run_chain_or_subcommand.main, which handles interrupts and closed pipes in its own way
@@ -275,14 +275,14 @@ def run_command_line(arguments: list[str]) -> int:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
         if find_signal_exit_status() is None:  # otherwise the signal may have made an import fail with this error
-            say(f"filterkit: {_explain_error(error)}", is_error=True)
+            say(f"filterkit: {_format_error_message(error)}", is_error=True)
         return 2 if isinstance(error, (UsageError, click.ClickException)) else 1
 
 
 _WITHOUT_TRACEBACK = (click.ClickException, click.Abort, UsageError, MemoryError)
 
 
-def _explain_error(error: Exception) -> str:
+def _format_error_message(error: Exception) -> str:
     if isinstance(error, click.Abort):  # a subcommand asked a question and got no answer
         return "aborted"
     if isinstance(error, click.ClickException):

@@ -18,7 +18,7 @@ from filterkit.plugin.registry import Registry
 
 
 class MemorySize(click.ParamType):  # type: ignore[type-arg]  # older versions of click take no argument
-    """An amount of memory such as 256MB, as a number of bytes."""
+    """The type of an option that takes an amount of memory such as 256MB, and has a number of bytes as its value."""
 
     name = "SIZE"
 
@@ -48,11 +48,7 @@ class JsonOptions(CommandOptions):
 
 
 class InputOptions(CommandOptions):
-    """The options about how inputs are read.
-
-    `from_` is their format; `complete` is a parameter of `filterkit.formats.reader.Reader`, the others are fields of
-    `filterkit.formats.base.Opening`.
-    """
+    """The options that say how inputs are read."""
 
     class_: str | None = _declare_input(
         "The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
@@ -94,17 +90,17 @@ class InputOptions(CommandOptions):
 
 
 def declare_jobs_option(workers: str) -> Any:
-    """Declare ``--jobs``, the number of `workers` that share the work."""
+    """Declare ``--jobs``, the number of workers, such as "threads", for a class of options."""
     return _declare_work(f"Number of {workers}.  [default: one per core]", minimum=1, maximum=1024)
 
 
 def declare_seed_option(users: str) -> Any:
-    """Declare ``--seed`` for the random numbers of the named `users`."""
+    """Declare ``--seed``, for a class of options; its help names those who draw the random numbers, the `users`."""
     return _declare_chain(f"Seed for {users}.", minimum=0)
 
 
 def declare_trust_option() -> Any:
-    """Declare ``--trust``, which lets a saved chain hold code of other packages."""
+    """Declare ``--trust``, which lets a saved chain contain code of other packages, for a class of options."""
     return _declare_chain(
         "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
         metavar="PACKAGE",
@@ -138,7 +134,7 @@ class FitOptions(WorkOptions):
 def _check_test_outputs(
     context: click.Context, option: click.Parameter, pairs: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the values of ``--test``; raise a `UsageError` if an option stands where OUT belongs."""
+    """Return the `pairs` of ``--test IN OUT``; raise a `UsageError` if an OUT looks like an option."""
     for _, output in pairs:
         if output.startswith("-") and output != "-" and not context.resilient_parsing:
             advice = "name a file for the rows of IN, or - for standard output"

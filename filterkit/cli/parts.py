@@ -35,27 +35,27 @@ class OutputParts(NamedTuple):
         """Print that all parts exist."""
         say(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
-    def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, again: bool) -> int:
+    def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, rewrite: bool) -> int:
         """Write the parts that are missing, and return how many rows all parts have.
 
         Parameters
         ----------
-        form : of the rows.
-        rows : what comes out of the chain; those who make the rows of a part write it, too.
+        form : the format of the parts, and the schema of their rows.
+        rows : the transformed rows, as `Rows` or an object with the same methods.
         fitted : the chain.
-        again : whether complete parts are written again, because something is counted in all rows.
+        rewrite : whether complete parts are written again, because something is counted in all rows.
 
         Raises
         ------
-        FilterkitError : a part cannot be written, or the parts that are there are of other work.
+        FilterkitError : a part cannot be written, or existing parts are of other input or another chain.
         """
         hashed = None
         with suppress(FilterkitError):  # it cannot be saved: then its input and its options have to do
             hashed = hashlib.sha256(saved.encode_chain(fitted)).hexdigest()[:32]
         parts, work = self.parts, self.work | {"chain": hashed}
         parts.check_same_work(work)
-        done = {} if again else dict(parts.done)
-        if parts.is_complete and not again:
+        done = {} if rewrite else dict(parts.done)
+        if parts.is_complete and not rewrite:
             self.print_all_parts_exist()
             # Rejected rows are noted, and stages in the chain may write; a deque takes all pieces, and holds none.
             deque(rows.map_pieces(partial(deque, maxlen=0), done), maxlen=0)
@@ -71,9 +71,9 @@ class OutputParts(NamedTuple):
 
 
 def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
-    """Find the outputs of a job that are written in parts, by their paths.
+    """Return the outputs of a job that are written in parts, by path.
 
-    Raise FilterkitError if there are parts of another command or input.
+    Raise FilterkitError if parts of another command or input exist.
     """
     found = {}
     options = job.options
@@ -94,11 +94,11 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     return found
 
 
-def print_if_nothing_to_do(job: Job, found: dict[str, OutputParts]) -> bool:
-    """Return whether all parts of all outputs of a job exist; if so, print that there is nothing to do."""
+def print_if_nothing_to_do(job: Job, outputs: dict[str, OutputParts]) -> bool:
+    """Return whether a job has nothing to write but parts that all exist; if so, print a line about each output."""
     others = job.options.save is not None or job.options.rejects is not None or job.stage_outputs
-    if others or len(found) < len(job.written) or not all(each.parts.is_complete for each in found.values()):
+    if others or len(outputs) < len(job.written) or not all(each.parts.is_complete for each in outputs.values()):
         return False
-    for each in found.values():
+    for each in outputs.values():
         each.print_all_parts_exist()
     return True

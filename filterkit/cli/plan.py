@@ -56,10 +56,10 @@ class Job(NamedTuple):
     path : the input.
     stages : the chain; none with ``--load``.
     options : of the command.
-    formats : says the format of each input and output.
+    formats : finds the format of each input and output.
     engine : where the work runs.
     transfers : all inputs with their outputs, INPUT first.
-    written : the transfers whose output is written: there are no predictions of the training rows.
+    written : the transfers whose output is written; ``--predictions`` writes none of the training rows.
     stage_outputs : the files to which stages write rows.
     """
 
@@ -73,14 +73,14 @@ class Job(NamedTuple):
     stage_outputs: list[Destination]
 
     def find_output_format(self, transfer: Transfer) -> FileFormat:
-        """Find the format of the output of a transfer. ``--to`` says that of INPUT, or of all predictions."""
+        """Find the format of the output of a transfer; ``--to`` decides that of ``-o``, or of all predictions."""
         is_main = transfer.option == "-o" or self.options.writes_predictions
         return self.formats.find_output_format(transfer.output, is_main)
 
     def format_command(self, transfer: Transfer) -> str:
         """Return the command line that decides the bytes of the output of a transfer.
 
-        Where there was a defaults file, it says what that gave, and that it needs no other.
+        If a defaults file was read, the line has its values, and ``--no-defaults``.
         """
         words = format_options_that_change_output(self.options)  # seeds are options of stages
         if self.options.no_defaults or self.options.defaults is not None:
@@ -138,7 +138,9 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
     main = Transfer(path, options.output, "-o", options.load is not None)
     transfers = [main, *(Transfer(source, output, "--test", True) for source, output in options.test)]
     written = [each for each in transfers if each.later or not options.writes_predictions]
-    stage_outputs = [Destination(stage.name, path, data=True) for stage in stages for path in stage.written_files()]
+    stage_outputs = [
+        Destination(stage.name, path, may_replace_input=True) for stage in stages for path in stage.written_files()
+    ]
     return Job(path, stages, options, formats, open_engine(known, options), transfers, written, stage_outputs)
 
 
@@ -148,7 +150,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     Parameters
     ----------
     job : what to do.
-    opened : closes what is opened.
+    opened : gets the inputs, to close them.
 
     Raises
     ------
@@ -189,23 +191,23 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     return Plan(transfers, training, loaded, rejects)
 
 
-def make_alignment(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
-    """Align the columns of an input with those that a chain takes.
+def make_alignment(reader: Reader, wanted: Schema, unseen_as_missing: bool) -> Alignment:
+    """Return what gives the rows of an input the columns that a chain takes.
 
     Parameters
     ----------
     reader : the input.
     wanted : the schema that the chain takes.
-    unseen : whether values that the chain does not know become missing; a warning lists them.
+    unseen_as_missing : whether values that the chain does not know become missing; a warning lists them.
 
     Raises
     ------
-    FilterkitError : they do not fit; names the input.
+    FilterkitError : the columns do not fit; names the input.
     """
     from filterkit.data.alignment import Alignment
 
     try:
-        alignment = Alignment(reader.schema, wanted, unseen, reader.name)
+        alignment = Alignment(reader.schema, wanted, unseen_as_missing, reader.name)
     except FilterkitError as error:
         raise FilterkitError(f"{reader.name}: {error}") from None
     for name, values in (alignment.unseen or {}).items():
@@ -216,9 +218,9 @@ def make_alignment(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
 
 
 def check_options_and_outputs(job: Job) -> None:
-    """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something.
+    """Raise UsageError if options of a job contradict each other, or an output would be lost or destroy something.
 
-    Raise UsageError, which names the option, and FilterkitError if an output cannot be written to, which it names.
+    Raise FilterkitError if an output cannot be written to.
     """
     options, written = job.options, job.written
     sources = [each.source for each in job.transfers]
@@ -256,7 +258,7 @@ def check_options_and_outputs(job: Job) -> None:
 
 
 def _check_predictions_option(job: Job) -> None:
-    """Refuse ``--predictions`` without rows to predict, beside transformed rows, or in parts."""
+    """Raise UsageError if ``--predictions`` has no rows to predict, or is combined with ``-o`` or a * in a name."""
     options = job.options
     if options.load is None and not options.test:
         raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")
@@ -267,7 +269,7 @@ def _check_predictions_option(job: Job) -> None:
 
 
 def _refuse_options_combined_with_load(job: Job) -> None:
-    """Refuse options that a chain of ``--load`` has decided."""
+    """Raise UsageError if stages, or options that the chain of ``--load`` decides, are given as well."""
     options = job.options
     given = {
         "a stage": job.stages,

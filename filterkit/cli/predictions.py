@@ -35,11 +35,11 @@ class PredictionCountingRows:
     Parameters
     ----------
     rows : the rows, which can be mapped over once.
-    learner : the last of the stages that they pass, which is an attribute, too.
+    learner : the last of the stages that they pass; also an attribute.
 
     Attributes
     ----------
-    convert : what `map` does with each batch after it is counted; it can be pickled.
+    convert : a function that `map` calls with each batch after it is counted; it can be pickled.
     """
 
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:

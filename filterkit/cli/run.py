@@ -55,7 +55,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
         print_how_chain_is_fitted(job)
         return
     if any(each.output == "-" for each in job.written) and (
-        message := job.formats.warn_of_misleading_name(find_path_of_descriptor(1))
+        message := job.formats.format_misleading_name_warning(find_path_of_descriptor(1))
     ):
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
@@ -127,7 +127,7 @@ def write_output_and_describe_size(
         schema, sparse = make_predictions_schema(measured.learner), False
         measured.convert = partial(make_predictions_table, schema, measured.learner, options.errors)
 
-    def count_rows_read(n_written: int) -> int | None:
+    def count_rows_for_last_comment(n_written: int) -> int | None:
         if reader.may_be_cut:
             return None
         is_whole = rows.source.all_read() and not options.writes_predictions
@@ -145,7 +145,7 @@ def write_output_and_describe_size(
         else:
             writer = RowWriter(form)
             with open_output(transfer.output, ignore_broken_pipe) as out:
-                count = writer.write(out, mapped, count_rows_read)
+                count = writer.write(out, mapped, count_rows_for_last_comment)
     if measured is not None:
         measured.print_prediction_counts(reader.name)
     if transfer.later:

@@ -27,11 +27,11 @@ class Installed(NamedTuple):
 
     Attributes
     ----------
-    name : that of its entry point in the group ``filterkit``, or else the last part of the name of its module.
+    name : the name of its entry point in the group ``filterkit``, or else the last part of its module's name.
     value : the module, or ``module:name``.
     origin : the distribution that declares it, and its version.
     listed : what its entry points say that it offers, each a kind and a name, such as ``("stage", "l2")``.
-    is_open : whether it may offer anything, as it is in the group ``filterkit``.
+    is_open : whether it may offer more than is listed, because it is in the group ``filterkit``.
     """
 
     name: str
@@ -62,9 +62,8 @@ def list_installed_plugins() -> list[Installed]:
 
 
 def _read_entry_point_files() -> Iterator[tuple[str, str]]:
-    """Yield the entry points of each installed distribution that has some for filterkit, as the text of their file, and
-    the name and version of the distribution. Of several distributions of one name, the first on `sys.path` counts, as
-    for Python."""
+    """Yield the text of ``entry_points.txt``, and the name and version, of each installed distribution that has entry
+    points for filterkit. Of several distributions of one name, the first on `sys.path` counts, as for Python."""
     seen = set()
     for path in sys.path:
         for folder in _list_distribution_folders(path or "."):
@@ -80,8 +79,8 @@ def _read_entry_point_files() -> Iterator[tuple[str, str]]:
 
 
 def _list_distribution_folders(path: str) -> list[Any]:
-    """List the folders that describe distributions in an entry of `sys.path`, as paths: of the system or in an archive.
-    The list is empty if the entry is no folder and no zip archive."""
+    """List the ``.dist-info`` and ``.egg-info`` folders in an entry of `sys.path`, as paths in the file system or in a
+    zip archive; [] if the entry is neither a folder nor a zip archive."""
     root: Any = Path(path)
     try:
         names = os.listdir(path)
@@ -100,7 +99,7 @@ def _list_distribution_folders(path: str) -> list[Any]:
 
 
 def _read_text_or_empty(path: Any) -> str:
-    """Read a file in a folder or archive as UTF-8; "" if there is none."""
+    """Read a file in a folder or archive as UTF-8; return "" if it cannot be read."""
     try:
         return str(path.read_bytes().decode("utf-8", "replace"))
     except OSError:

@@ -13,21 +13,21 @@ from filterkit.plugin.registry import Registry, get_registry
 from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
 
-def make_engine(text: str, jobs: int, known: Registry) -> Engine:
+def make_engine(name_and_options: str, jobs: int, known: Registry) -> Engine:
     """Make the engine that ``--engine`` asks for.
 
     Parameters
     ----------
-    text : its name, and perhaps a colon and options.
+    name_and_options : such as ``local``, or ``NAME:OPTIONS``.
     jobs : how many items it works on at once.
     known : all plugins.
 
     Raises
     ------
     UsageError : there is no engine of this name, or it does not know the options.
-    PluginError : the class of the engine cannot be made with options.
+    PluginError : options are given, and the class of the engine cannot take any.
     """
-    name, _, options = text.partition(":")
+    name, _, options = name_and_options.partition(":")
     if name not in known.engines:
         raise UsageError(f"--engine: no engine {quoted(name)}{suggest_known_names(known, name, known.engines)}")
     kind = known.engines[name]
@@ -36,17 +36,17 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     return _load_plugins_in_workers(kind(jobs, options) if options else kind(jobs), known)
 
 
-def make_engine_from_name_or_client(thing: Any, jobs: int, known: Registry) -> Engine:
-    """Make the engine that a user of Python asks for: by its name, as in ``--engine``, or by an object that some engine
-    works on, such as a client of a cluster. Raise UsageError if there is no such engine."""
-    if isinstance(thing, str):
-        return make_engine(thing, jobs, known)
+def make_engine_from_name_or_client(name_or_client: Any, jobs: int, known: Registry) -> Engine:
+    """Make the engine of a name, as in ``--engine``, or of an object that an engine works on, such as a client of a
+    cluster. Raise UsageError if there is no such engine."""
+    if isinstance(name_or_client, str):
+        return make_engine(name_or_client, jobs, known)
     for kind in known.engines.values():
-        engine = kind.of(thing)
+        engine = kind.of(name_or_client)
         if engine is not None:
             return _load_plugins_in_workers(engine, known)
     kinds = "an engine, a text such as 'processes', or what an engine works on, such as a client of a cluster"
-    raise UsageError(f"engine must be {kinds}, not {type(thing).__name__}")
+    raise UsageError(f"engine must be {kinds}, not {type(name_or_client).__name__}")
 
 
 def _load_plugins_in_workers(engine: Engine, known: Registry) -> Engine:
@@ -60,15 +60,16 @@ _loaded: dict[str, bytes] = {}  # the text of each file that this process has lo
 _copies: list[TemporaryFolder] = []  # of such files that are not here; they live as long as this process
 
 
-def _load_plugin_files(texts: dict[str, bytes]) -> None:
+def _load_plugin_files(content_by_path: dict[str, bytes]) -> None:
     """Load plugins from files, in a process that works for an engine.
 
-    The process may be on another machine, without these files, and it may have worked for others before. So `texts` has
-    the content of each file, by its path. Raise PluginError if a plugin cannot be loaded, or was loaded before with
-    another text.
+    The process may be on another machine, without these files, so their content is passed. Raise PluginError if a
+    plugin cannot be loaded, or another file of its name was loaded before.
     """
-    for path, text in texts.items():
-        others = [each for each in _loaded if each not in texts and os.path.basename(each) == os.path.basename(path)]
+    for path, text in content_by_path.items():
+        others = [
+            each for each in _loaded if each not in content_by_path and os.path.basename(each) == os.path.basename(path)
+        ]
         if others or _loaded.get(path, text) != text:
             raise PluginError(
                 f"--plugin {path}: a worker has loaded another file of this name before; restart the workers"

@@ -46,7 +46,7 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
 
 
 def _make_format(kind: Any, options: str = "") -> FileFormat:
-    """Make a format with options from its class; a `Format`, which has none, is returned as it is."""
+    """Make a format from its class and the text of its options; return a `Format`, which has none, as it is."""
     from filterkit.formats.base import parse_format
 
     return parse_format(kind, options) if isinstance(kind, type) else kind
@@ -55,26 +55,26 @@ def _make_format(kind: Any, options: str = "") -> FileFormat:
 class Formats:
     """The formats of the inputs and outputs of one command.
 
-    `known` are all formats, by name and ending. `said_in` and `said_out` are what the options ``--from`` and ``--to``
-    say, None without them.
+    `known` has all formats, by name and ending. `from_text` and `to_text` are the values of the options ``--from`` and
+    ``--to``, None without them.
     """
 
-    def __init__(self, known: Mapping[str, Any], said_in: str | None = None, said_out: str | None = None) -> None:
+    def __init__(self, known: Mapping[str, Any], from_text: str | None = None, to_text: str | None = None) -> None:
         self.known = known
-        self._in = None if said_in is None else find_format(said_in, known, "--from")
-        self._out = None if said_out is None else find_format(said_out, known, "--to")
+        self._in = None if from_text is None else find_format(from_text, known, "--from")
+        self._out = None if to_text is None else find_format(to_text, known, "--to")
 
     def find_input_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an input: what ``--from`` says, or else the ending of its name; without either, ARFF.
+        """Find the format of an input: that of ``--from``, or else that of the ending of its name, or else ARFF.
 
-        If it is not the main input, the ending of another format counts more than ``--from``.
+        If the input is not the main one, the ending counts more than ``--from``.
         """
         return self._choose_format("/" if os.path.isdir(path) else find_ending(path), self._in, is_main)
 
     def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
-        """Find the format of an output: what ``--to`` says, or else the ending of its name; without either, ARFF.
+        """Find the format of an output: that of ``--to``, or else that of the ending of its name, or else ARFF.
 
-        If it is not the main output, the ending of another format counts more than ``--to``.
+        If the output is not the main one, the ending counts more than ``--to``.
         """
         return self._choose_format(find_ending(path), self._out, is_main)
 
@@ -84,8 +84,8 @@ class Formats:
             return chosen
         return _make_format(own or self.known[_DEFAULT])
 
-    def warn_of_misleading_name(self, path: str) -> str:
-        """Return a warning if standard output goes to a file whose ending is that of another format or of a
+    def format_misleading_name_warning(self, path: str) -> str:
+        """Return a warning if standard output goes to the file `path`, whose ending is that of another format or of a
         compression; else ""."""
         end, name = find_ending(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
@@ -99,38 +99,34 @@ class Formats:
 
 
 def check_output_ending(
-    path: str, kind: FileFormat, known: Mapping[str, Any], by: str = "", is_said: bool = False
+    path: str, form: FileFormat, known: Mapping[str, Any], by: str = "", is_explicit: bool = False
 ) -> None:
-    """Check that a file may be written in a format: its ending is one of the format, and the format can be written.
+    """Raise UsageError if a format cannot be written, or should not be, because the file has another ending.
 
     Parameters
     ----------
     path : the file.
-    kind : the format to be written.
+    form : the format to be written.
     known : all formats, by name and ending.
     by : the option, stage or function that writes the file, for the message; "" for none.
-    is_said : whether the user has named the format, which may then have any ending that no other format has.
-
-    Raises
-    ------
-    UsageError : says what to do.
+    is_explicit : whether the user has named the format, so that an ending that no format has is fine.
     """
     about, end = f"{by}: " if by else "", find_ending(path)
-    if not kind.is_written():
-        raise UsageError(f"{about}{quoted(path, PATH)}: {kind.title} is only read, not written; write another format")
-    if end in ("", *kind.endings):
+    if not form.is_written():
+        raise UsageError(f"{about}{quoted(path, PATH)}: {form.title} is only read, not written; write another format")
+    if end in ("", *form.endings):
         return
     other = known.get(end)
-    if _DEFAULT in kind.endings:
+    if _DEFAULT in form.endings:
         hint = "" if other is None else ", or say so with --to"
-        check_ending(path, kind.title, by, hint, other=None if other is None else other.title)
+        check_ending(path, form.title, by, hint, other=None if other is None else other.title)
     elif end in KNOWN or other is not None:
         name = KNOWN[end] if other is None else other.title
-        better = quoted(os.path.basename(path).removesuffix(end) + kind.endings[0])
+        better = quoted(os.path.basename(path).removesuffix(end) + form.endings[0])
         raise UsageError(
-            f"{about}{quoted(path, PATH)} would hold {kind.title}, but its ending is that of {name}; name it {better}"
+            f"{about}{quoted(path, PATH)} would hold {form.title}, but its ending is that of {name}; name it {better}"
         )
-    if not is_said:
+    if not is_explicit:
         name = os.path.basename(path)
         better = quoted(name[: name.lower().rindex(end)] + ".arff")
         raise UsageError(f"{about}no format has the ending of {quoted(path, PATH)}; name it {better}, or say --to arff")

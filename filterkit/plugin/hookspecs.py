@@ -23,7 +23,7 @@ hookimpl = HookimplMarker(PROJECT)
 
 
 def offer(*items: Any) -> Callable[[], list[Any]]:
-    """Make a hook that returns these items; a plugin assigns it to the name: ``filterkit_stages = offer(MyStage)``."""
+    """Return a hook that returns a list of the items; assign it to its name: ``filterkit_stages = offer(MyStage)``."""
 
     @hookimpl
     def return_items() -> list[Any]:

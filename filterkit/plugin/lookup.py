@@ -30,7 +30,7 @@ def find_stage(known: Registry, name: str) -> type[Stage]:
 
 
 def find_metric(name: str) -> Metric:
-    """Find the metric of this name, among the plugins of this process.
+    """Find the metric of this name, among all plugins.
 
     Raise UsageError, which suggests a similar name, if there is none.
     """
@@ -71,8 +71,8 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
 
 
 def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
-    """Map each value that an option of a stage suggests, such as the name of a model, to the words to write for it:
-    stage, option and value."""
+    """Map each value that an option of a stage suggests for completion, such as the name of a model, to the stage,
+    option and value as one text."""
     lines: dict[str, str] = {}
     for name, stage in known.stages.items():
         for field in list_option_fields(stage):
@@ -83,20 +83,19 @@ def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
 
 
 def add_mending_stages_to_error(known: Registry, error: StageError) -> None:
-    """Add to an error of a stage that refuses rows the names of the stages that would mend the rows."""
+    """Add the names of the stages that would mend the refused rows to the message of an error."""
     names = [name for name, stage in sorted(known.stages.items()) if error.lacks and stage.mends == error.lacks]
     error.message += f", such as {' or '.join(names)}" * bool(names)
     error.lacks = ""
 
 
 def explain_misplaced_option(known: Registry, flag: str) -> str:
-    """Return the end of a message about an option of filterkit itself that stands after a stage: where to write it.
-    Return "" if the option is not one of filterkit itself."""
+    """Return the end of a message about a misplaced option: where to write it; "" if it is no option of filterkit."""
     return "; options of filterkit itself go before the input" if flag in known.flags else ""
 
 
 def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) -> str:
-    """Return the end of a message about an unknown name: a similar one among `names`, or all of them."""
+    """Return the end of a message about an unknown name: a similar one of `names`, or all of them."""
     return add_plugin_file_hint(known, suggestion(name, names) or f"; known: {', '.join(sorted(names))}")
 
 

@@ -30,7 +30,7 @@ class Plugin:
 
     Attributes
     ----------
-    name : that of the entry point, or of the file without its ending.
+    name : the name of the entry point, or of the file without its ending.
     origin : the distribution with its version, or the path of the file.
     problem : one line that says why the plugin cannot be used; empty if it can.
     trace : the traceback of the problem; empty if there is none.
@@ -53,13 +53,13 @@ class Plugin:
         return f"{self.name} ({self.origin})" if self.origin else self.name
 
     def describe_name_and_origin(self) -> str:
-        """Return the name and the origin as text, the latter without the folder of a file: ``x of x.py``."""
+        """Return a text such as ``x of x.py``: the name and the origin, without the folder of a file."""
         return f"{self.name} of {os.path.basename(self.origin)}"
 
     def list_offered_names(self) -> list[tuple[str, str]]:
-        """List the kind and name of all that the plugin offers, as its entry points should.
+        """List the kind and name of all that the plugin offers, as entry points do: ``("stage", "l2")``.
 
-        Metrics are listed as such, and not as the stages that they become.
+        A metric is listed as a metric, and not as the stage that it becomes.
         """
         metrics = {metric.name for metric in self.metrics}
         return [
@@ -125,7 +125,7 @@ class HookCaller:
             raise
 
     def collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
-        """Put what a registered module offers into its plugin.
+        """Call the hooks of a registered module, and put what they offer into its plugin.
 
         Raise PluginError if an item is not what its hook should give.
         """
@@ -161,8 +161,8 @@ class HookCaller:
         return [item for items in given for item in items]
 
     def _call_wrappers_alone(self, module: ModuleType) -> bool:
-        """Call the wrappers in a module without the hooks that they wrap, so that one that always fails breaks its own
-        plugin alone. Return whether there are any."""
+        """Call the wrappers in a module without the hooks that they wrap, so that a wrapper that always fails breaks
+        its own plugin alone. Return whether there are wrappers."""
         found = False
         for caller in self._manager.get_hookcallers(module) or ():
             here = [bool(each.wrapper or each.hookwrapper) for each in caller.get_hookimpls() if each.plugin is module]
@@ -178,8 +178,7 @@ _HOOKS = [name for name in vars(Hooks) if name.startswith(_PREFIX)]
 
 
 def _check_hook_names(module: ModuleType) -> None:
-    """Refuse functions that are marked as hooks and are none, and functions that look like hooks and are not marked.
-    Raise PluginError with the name of the function, and the hook that was probably meant."""
+    """Raise PluginError if a function is marked as a hook and is none, or looks like a hook and is not marked."""
     members = getattr(module, "__dict__", {})  # an entry point may name any object
     functions = {name: each for name, each in members.items() if isinstance(each, FunctionType)}
     for name, function in functions.items():
@@ -220,7 +219,7 @@ _WANTED = {
 
 
 def _is_valid_offer(item: Any, hook: str) -> bool:
-    """Return whether an item is what a hook must return; filterkit's classes are imported for those that need them."""
+    """Return whether an item is what a hook must offer, such as a named stage class for ``filterkit_stages``."""
     if hook == "filterkit_formats":
         return hasattr(item, "name") and hasattr(item, "endings")
     if not getattr(item, "name", ""):
@@ -239,7 +238,7 @@ def _is_valid_offer(item: Any, hook: str) -> bool:
 
 
 def _check_format_endings(formats: Iterable[Any]) -> None:
-    """Raise a `PluginError` if the endings of a format are no tuple of texts such as ``.kv`` or ``/``."""
+    """Raise PluginError if the endings of a format are not a tuple of texts such as ``.kv`` or ``/``."""
     for form in formats:
         if not isinstance(form.endings, tuple):
             example = repr((form.endings,)) if isinstance(form.endings, str) else "('.kv',)"

@@ -86,17 +86,13 @@ def _make_click_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Pa
 
 
 def refuse_repeated_options(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
-    """Refuse words that give an option twice if it takes one value; click would use the last.
+    """Raise UsageError if words give an option twice that takes one value; click would use the last value.
 
     Parameters
     ----------
     command, context : click's command that parses the words, and its context.
     words : options, and what follows them.
-    stage : the beginning of the message; "" if the options are not those of a stage.
-
-    Raises
-    ------
-    UsageError : an option has two values.
+    stage : the beginning of the message, such as ``"svm: "``; "" if the options are not those of a stage.
     """
     several = [copy(param) for param in command.get_params(context)]
     for param in several:
@@ -166,7 +162,7 @@ def parse_stages(
 
 @contextmanager
 def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
-    """Name the stage and its plugin in a `TypeError` from this context, such as that of an option's default."""
+    """Add a note with the stage and its plugin to a `TypeError` of this context, such as that of a wrong default."""
     try:
         yield
     except TypeError as error:
@@ -176,7 +172,7 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
 
 
 def move_options_before_input(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
-    """Move options of a command from between and after the stages to before the input, where the command expects them.
+    """Return words with the options that stand between and after the stages moved before the input, as click expects.
 
     An option that the stage before it has, too, stays with the stage. Of the short options after a stage only ``-o`` is
     moved: a ``-c`` after ``svm`` may be meant for the stage, and would name the class.
@@ -184,7 +180,7 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
     Parameters
     ----------
     words : options of the command, the input, and the words of a chain.
-    command : filterkit or a subcommand; it stops at the first word that is no option.
+    command : filterkit or a subcommand, whose parser stops at the first word that is no option.
     plugins : where stages are looked up. A word that names none stays where it is.
 
     Raises
@@ -221,12 +217,12 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
 
 
 def list_flags(param: click.Parameter) -> list[str]:
-    """List the flags of an option, also those that turn it off, such as ``--dense``; the name of an argument."""
+    """List the flags of an option, also those that turn it off, such as ``--dense``, or the name of an argument."""
     return [*param.opts, *param.secondary_opts]
 
 
 def read_stages_file(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
-    """Read the stages in a text file: one on each line, with its options, quoted as in a shell. ``#`` starts a comment.
+    """Make the stages in a text file: one a line, with its options, quoted as in a shell; ``#`` starts a comment.
 
     Parameters
     ----------
@@ -235,7 +231,7 @@ def read_stages_file(path: str, plugins: Registry, seed: int | None = None) -> l
 
     Raises
     ------
-    UsageError : the file cannot be read, or a line is wrong; names the line.
+    UsageError : the file cannot be read, or a line is wrong.
     """
     try:
         with open(path, encoding="utf-8") as file:

@@ -94,7 +94,7 @@ class Registry:
     flags : the options of the command ``filterkit`` itself, such as ``--jobs``; empty in Python.
     defaults : values for options of stages that the words of the command line do not give, by stage and option; Python
         does not use them.
-    warn : is called once for each broken plugin that a name is needed of, or whose kind of names is listed.
+    warn : called once for each broken plugin when one of its names is needed, or names of its kind are listed.
     stages : stage classes by name.
     formats : file formats by name and ending.
     engines : engine classes by name.
@@ -164,8 +164,8 @@ class Registry:
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
     def _load_plugins_that_list(self, kind: str, name: str | None = None) -> list[Installed]:
-        """Load the plugins whose entry points list a name of a kind, or any name of it if `name` is None, and return
-        them."""
+        """Load the plugins whose entry points list a name of a kind, or any name of the kind if `name` is None; return
+        their entry points."""
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
         wanted = {(each, name) for each in kinds}
         listing = [
@@ -208,7 +208,7 @@ class Registry:
                 self.warn(plugin)
 
     def load_plugin_file(self, path: str, by: str = "--plugin") -> Plugin:
-        """Load the plugin in a Python file, once; returns it.
+        """Load the plugin in a Python file, unless it is loaded already, and return it.
 
         Parameters
         ----------
@@ -223,9 +223,9 @@ class Registry:
         import importlib.util
 
         self.load_all_plugins()
-        place = os.path.realpath(path)
-        if place in self._others:
-            return self._others[place]
+        real_path = os.path.realpath(path)
+        if real_path in self._others:
+            return self._others[real_path]
         name = os.path.splitext(os.path.basename(path))[0]
         others = sum(each.name == name for each in self._others.values())  # files of this name in other folders
         module_name = f"filterkit_plugin_file_{name}" + (f"_{others + 1}" if others else "")
@@ -238,7 +238,7 @@ class Registry:
         sys.modules[module_name] = module
         plugin = Plugin(name, path)
         record_plugin_module(module_name, plugin.describe_name_and_origin())
-        self._others[place] = plugin
+        self._others[real_path] = plugin
         try:
             with _record_failure_as_problem(plugin):
                 spec.loader.exec_module(module)
@@ -255,7 +255,7 @@ class Registry:
                     hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
                 raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         except BaseException:  # even an interrupt: forget the file, so that it can be loaded again
-            del self._others[place]
+            del self._others[real_path]
             sys.modules.pop(module_name, None)
             self._hooks.unregister(module)
             self._assign_names_to_plugins()
@@ -271,7 +271,7 @@ class Registry:
         self._assign_names_to_plugins()
 
     def _collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
-        """Call the hooks of a registered module, and note a failure as the problem of its plugin."""
+        """Call the hooks of a registered module, and put what they offer, or their failure, into its plugin."""
         with _record_failure_as_problem(plugin):
             try:
                 self._hooks.collect_offers(plugin, module)
@@ -281,7 +281,7 @@ class Registry:
             _prepare_offers_for_errors_and_pickle(plugin)
 
     def _assign_names_to_plugins(self) -> None:
-        """Decide which of the loaded plugins each name belongs to; a wrong claim becomes the problem of its plugin.
+        """Decide which loaded plugin each name belongs to; a wrong claim becomes the `problem` of its plugin.
 
         A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
         """
@@ -317,18 +317,18 @@ class Registry:
         stages = self._items.get("stage", {})
         return {name: stage.metric for name, stage in stages.items() if issubclass(stage, MetricScaling)}
 
-    def describe_stage_origin(self, stage: str) -> str:
-        """Return the plugin that offers the stage of this name, and its distribution or file, as text.
+    def describe_stage_origin(self, stage_name: str) -> str:
+        """Return the plugin of the stage of this name, and its distribution or file, as a text such as ``x of x.py``.
 
         Raise PluginError if no plugin offers it.
         """
-        if stage not in self.stages and ("stage", stage) not in self._owners:
+        if stage_name not in self.stages and ("stage", stage_name) not in self._owners:
             how = "name it with --plugin FILE" if self.flags else "load the file that does by filterkit.load_plugin"
             raise PluginError(
-                f"no plugin that is loaded offers the stage {quoted(stage)}; {how}; "
+                f"no plugin that is loaded offers the stage {quoted(stage_name)}; {how}; "
                 "its hook filterkit_stages returns the stage"
             )
-        return self._owners["stage", stage][0].describe_name_and_origin()
+        return self._owners["stage", stage_name][0].describe_name_and_origin()
 
 
 def _prepare_offers_for_errors_and_pickle(plugin: Plugin) -> None:
@@ -340,7 +340,7 @@ def _prepare_offers_for_errors_and_pickle(plugin: Plugin) -> None:
 
 
 def _describe_mismatch_with_entry_points(point: Installed, plugin: Plugin) -> str:
-    """Say how the entry points of a plugin differ from what it offers; an empty text if they do not."""
+    """Return how the entry points of a plugin differ from what it offers; "" if they do not."""
     listed, given = {*point.listed}, {*plugin.list_offered_names()}
     for kind, name in sorted(listed - given):
         return f"its entry points list the {kind} {quoted(name)}, which no hook gives"
@@ -360,8 +360,7 @@ def _import_entry_point(value: str) -> Any:
 
 @contextmanager
 def _record_failure_as_problem(plugin: Plugin) -> Iterator[None]:
-    """Note a failure in this context, but no interrupt, as the problem of `plugin`; what it prints goes to standard
-    error."""
+    """Record a failure in this context, but no interrupt, as the `problem` of the plugin; send prints to stderr."""
     try:
         with redirect_stdout(sys.stderr):  # standard output may be the table
             yield
@@ -376,7 +375,7 @@ def _record_failure_as_problem(plugin: Plugin) -> Iterator[None]:
 
 
 def _reduce_stage_for_pickle(stage: Stage) -> tuple[Any, ...]:
-    """Reduce a stage for pickle to its name and options, because its class may be in no module that can be imported."""
+    """Return what pickle stores of a stage: its name, plugin and options, as its class may not be importable."""
     known = get_registry()
     if known.stages.get(stage.name) is not type(stage):
         return stage.__reduce__()

@@ -37,8 +37,8 @@ class Stopped(Exception):
 
 
 def check_engine_is_declared(engine: type[Engine]) -> None:
-    """Check that the engine has a name, is made with a number of jobs and perhaps options, and its `map` can be closed.
-    It must have the attribute `jobs`, and refuse a text of options that means nothing to it with a `UsageError`."""
+    """Check that an engine has a name, can be made with a number of jobs and options, has the attribute `jobs`, refuses
+    unknown options with a `FilterkitError`, and that what `map` returns can be closed."""
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
     check_method_names_and_arguments(name, engine)
@@ -70,7 +70,7 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
 def check_order_is_kept(engine: type[Engine]) -> None:
     """Check that results come in the order of the items, whichever is ready first, and no items give no results.
 
-    The items of a map may be the results of another one, which is not done yet.
+    The items of a `map` may be the results of another `map` that still runs.
     """
     name = engine.name
     for jobs in _JOBS:
@@ -99,7 +99,7 @@ def check_order_is_kept(engine: type[Engine]) -> None:
 
 
 def check_failures_come_in_their_place(engine: type[Engine]) -> None:
-    """Check that an exception of the function or of the items comes out after the results of all items before it."""
+    """Check that `map` raises an exception of the function or of the items after the results of all items before it."""
 
     def yield_five_items_and_stop() -> Iterator[int]:
         yield from range(100, 105)
@@ -132,8 +132,8 @@ def check_failures_come_in_their_place(engine: type[Engine]) -> None:
 
 
 def check_pauses_are_passed_on(engine: type[Engine]) -> None:
-    """Check that when an item is `PAUSE`, the results of all items before it come out, and then `PAUSE` itself, before
-    another item is asked for."""
+    """Check that for an item `PAUSE`, `map` yields the results of all items before it, and then `PAUSE` itself, before
+    it asks for another item."""
     items = [1, 2, PAUSE, 3, PAUSE, PAUSE, 4, 5, 6, PAUSE, 7]
     for jobs in _JOBS:
         found: list[Any] = []
@@ -162,8 +162,9 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
 
 
 def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
-    """Check that an engine takes only a few items before their results are asked for, and none after the map is closed.
-    `Engine.map` asks for ``2 * jobs`` items; a few more pass the check."""
+    """Check that `map` takes only a few items before their results are asked for, and none after it is closed.
+
+    `Engine.map` takes ``2 * jobs`` items ahead; up to ``8 * jobs + 8`` pass the check."""
     for jobs in _JOBS:
         taken: list[int] = []
 
@@ -189,7 +190,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
 
 
 def check_kept_results_are_merged(engine: type[Engine]) -> None:
-    """Check that results that the engine stores by `keep` have a size, can be items, and can be merged repeatedly."""
+    """Check that results that workers store (`Engine.keep`) have a size, can be items of a `map`, and can be merged."""
     for jobs in _JOBS:
         with engine(jobs) as made:
             kept = list(made.map(made.keep(np.atleast_1d), range(6)))
@@ -229,9 +230,9 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
             )
 
 
-def _fit_and_write_sample(engine: Engine, sample: str) -> bytes:
-    """Read a sample in blocks of one or two rows, fit and apply a chain in an engine, and return the bytes written."""
-    with Reader(Arff(), Opening(str(FOLDER / f"{sample}.arff"), block_size=16)) as reader:
+def _fit_and_write_sample(engine: Engine, sample_name: str) -> bytes:
+    """Read a sample in blocks of one or two rows, fit and apply a chain in an engine, and return it as an ARFF file."""
+    with Reader(Arff(), Opening(str(FOLDER / f"{sample_name}.arff"), block_size=16)) as reader:
         source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
         with closing(source):
             fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))

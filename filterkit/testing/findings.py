@@ -53,8 +53,8 @@ class Findings:
     ) -> None:
         """Run checks, each on all samples, and note what they find.
 
-        The checks take `thing`, which is a stage, format, engine or command, and one of the `samples`, by name, unless
-        these are None. `debug` raises the first error instead of noting it.
+        A check is called with `thing`, a stage, format, engine or command, and with each of the `samples`, by name,
+        unless these are None. `debug` raises the first error instead of noting it.
         """
         cases = {"": (thing,)} if samples is None else {name: (thing, data) for name, data in samples.items()}
         for check, (name, arguments) in product(checks, cases.items()):
@@ -76,20 +76,20 @@ class Findings:
             where += [name] * (name not in where)
 
     def lines(self) -> Iterator[str]:
-        """Yield each finding as a line: the check, what it found, and where."""
+        """Yield each finding as a line: the check, what it found, and on which samples."""
         for text, _, samples in self._found.values():
             where = format_sample_names(samples)
             yield text + (f" ({where})" if where else "")
 
     def raise_any(self) -> None:
-        """Raise an `AssertionError` that has all findings, if there are any."""
+        """Raise an `AssertionError` with the lines of all findings, if there are any."""
         if self._found:
             raise AssertionError("\n".join(self.lines())) from next(iter(self._found.values()))[1]
 
 
 @contextmanager
 def convert_plugin_errors_to_assertions() -> Iterator[None]:
-    """Raise a `PluginError` of this context as an `AssertionError`, because that is what checks raise."""
+    """Raise a `PluginError` of this context as an `AssertionError`, as checks do."""
     try:
         yield
     except PluginError as error:
@@ -97,7 +97,7 @@ def convert_plugin_errors_to_assertions() -> Iterator[None]:
 
 
 def _make_cause_key(check: str, error: Exception) -> tuple[str, str]:
-    """Return a check and a text that are the same for all errors of one cause, which are reported once.
+    """Return a pair, a check and a text, that is the same for all errors of one cause, which count once.
 
     The check is "" for a `PluginError`, which may come up in any check, and for an exception that the plugin raises,
     where the text is the line of code.
@@ -110,16 +110,16 @@ def _make_cause_key(check: str, error: Exception) -> tuple[str, str]:
     return "", f"{type(cause).__name__}{format_error_location(cause)}"
 
 
-def copy_batch_arrays(given: Any) -> Any:
-    """Return a batch with copies of its arrays, because a check may change them; return anything else as it is."""
-    if not isinstance(given, Batch):
-        return given
-    y, weights = (None if array is None else array.copy() for array in (given.y, given.weights))
-    return given.replace(X=given.X.copy(), y=y, weights=weights)
+def copy_batch_arrays(value: Any) -> Any:
+    """Return a batch with copies of its arrays, because a check may change them; return another value as it is."""
+    if not isinstance(value, Batch):
+        return value
+    y, weights = (None if array is None else array.copy() for array in (value.y, value.weights))
+    return value.replace(X=value.X.copy(), y=y, weights=weights)
 
 
 def format_error_location(error: BaseException) -> str:
-    """Find where a plugin raised an error, for a message: " (FILE, line N)", or "" if only filterkit did."""
+    """Return where a plugin raised an error, for a message: " (FILE, line N)"; "" if no code of a plugin did."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame.filename.startswith(folder) for frame in frames]
@@ -128,7 +128,7 @@ def format_error_location(error: BaseException) -> str:
 
 
 def format_sample_names(samples: list[str]) -> str:
-    """List names of samples for a message; "" if they have none."""
+    """Return names of samples as a text, those after the third as a count; "" if there are none."""
     named = [name for name in samples if name]
     if len(named) > 3:
         return f"{named[0]} and {len(named) - 1} other samples"

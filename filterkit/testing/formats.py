@@ -85,7 +85,7 @@ _HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-3
 
 
 def check_class_comes_back(form: FileFormat, data: Batch) -> None:
-    """Check that the class that is asked for by name is the class of the rows read, with its positive value."""
+    """Check that a format reads the attribute that is asked for by name as the class, and with its positive value."""
     target = data.schema.class_attribute
     if {"names", "kinds", "labels"} & set(form.losses) or target is None or not len(data):
         return
@@ -107,7 +107,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
 
 
 def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
-    """Check that rows whose schema declares one class as `Schema.positive` are written as they are, or refused."""
+    """Check that rows whose schema declares a positive class value can be written and read, or are refused."""
     target = data.schema.class_attribute
     if target is not None and target.kind == "nominal":
         data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
@@ -143,7 +143,7 @@ def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
 
 
 def check_rows_are_written(form: FileFormat, data: Batch) -> None:
-    """Check that what is written of some rows differs from what is written of none."""
+    """Check that a file of some rows differs from a file of none."""
     if not len(data) or not data.schema.attributes:
         return
     some, none = write_rows_to_bytes(form, data), write_rows_to_bytes(form, data.rows(0, 0))
@@ -153,7 +153,7 @@ def check_rows_are_written(form: FileFormat, data: Batch) -> None:
 
 
 def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
-    """Check that a missing file is an error of the system or of filterkit that names the file in one line."""
+    """Check that reading a missing file raises a `FilterkitError` or an error of the system that names the file."""
     if not form.is_read() or form.endings == ("/",):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -170,8 +170,7 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
 
 
 def check_reading(form: FileFormat, path: str) -> None:
-    """Check that reading a file twice gives the same rows, whose batches fit their schema, and that it can be read
-    without a class."""
+    """Check that reading a file twice gives the same rows, and that it can be read without a class."""
     first, again = (_read_batch_from_file(form, path, None) for _ in range(2))
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows: keep nothing from the first time"
     flat = _read_batch_from_file(form, path, "none")
@@ -278,7 +277,7 @@ def check_rows_are_equal(form: FileFormat, expected: Batch, found: Batch, when: 
 
 
 def _make_class_an_attribute(data: Batch) -> Batch:
-    """Return the same rows, with the class as an attribute like the others."""
+    """Return the same rows, with the class or labels as attributes like the others."""
     schema = data.schema
     if schema.labels:
         return change_targets(data, schema.replace(labels=()))
@@ -288,7 +287,7 @@ def _make_class_an_attribute(data: Batch) -> Batch:
 
 
 def _read_batch_from_bytes(form: FileFormat, content: bytes, class_: str = "none", **settings: Any) -> Batch:
-    """Read all rows from the bytes of a file as one batch, as `_read_batch_from_file` does from a file."""
+    """Read all rows from the content of a file as one batch; other arguments are as for `_read_batch_from_file`."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t" + form.endings[0])
         Path(path).write_bytes(content)

@@ -12,55 +12,55 @@ from filterkit.stages.options import Configured, get_option_types
 from filterkit.testing.findings import convert_plugin_errors_to_assertions
 
 
-def list_classes_outside_filterkit(kind: type) -> list[type]:
-    """List a class and those of its bases that are not filterkit's own."""
-    return [each for each in kind.__mro__ if not each.__module__.startswith(("filterkit.", "builtins"))]
+def list_classes_outside_filterkit(cls: type) -> list[type]:
+    """List a class and its bases, except those that filterkit or Python defines."""
+    return [each for each in cls.__mro__ if not each.__module__.startswith(("filterkit.", "builtins"))]
 
 
-def check_method_names_and_arguments(name: str, kind: type) -> None:
+def check_method_names_and_arguments(name: str, cls: type) -> None:
     """Check that no method or attribute of a class has almost the name of one that filterkit uses, which would then be
     ignored; and that methods take the arguments that filterkit passes.
 
     Parameters
     ----------
     name : of the stage, format or engine, for messages.
-    kind : its class.
+    cls : its class.
 
     Raises
     ------
     AssertionError : names the method, and how to write it.
     """
-    options = get_option_types(kind).keys() if issubclass(kind, Configured) else ()
-    for each in list_classes_outside_filterkit(kind):
+    options = get_option_types(cls).keys() if issubclass(cls, Configured) else ()
+    for each in list_classes_outside_filterkit(cls):
         for member in vars(each).keys() - options:
-            meant = find_similar_filterkit_name(member, kind)
+            meant = find_similar_filterkit_name(member, cls)
             assert meant is None, (
                 f"{name}: filterkit does not use {each.__name__}.{member}; did you mean {meant}? If not, "
                 "give it a less similar name"
             )
         for member, function in vars(each).items():
-            wanted = _list_expected_parameters(member, kind)
+            wanted = _list_expected_parameters(member, cls)
             if isinstance(function, FunctionType) and wanted is not None:
                 with convert_plugin_errors_to_assertions():
                     check_arguments(f"{name}: {each.__name__}.{member}", function, ", ".join(wanted), member)
 
 
-def find_similar_filterkit_name(name: str, kind: type) -> str | None:
-    """Return the method or attribute of filterkit's classes whose name is similar to one that a plugin defines.
+def find_similar_filterkit_name(name: str, cls: type) -> str | None:
+    """Return the member of filterkit's bases of a class whose name is similar to `name`, which a plugin defines.
 
-    None if there is none, if filterkit's classes have this very name, or if it begins with an underscore.
+    Return None if no name is similar, if a base has `name` itself, or if it begins with an underscore.
     """
-    bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]
-    bases += [Fitted] * issubclass(kind, Stage)
+    bases = [base for base in cls.__mro__ if base.__module__.startswith("filterkit.")]
+    bases += [Fitted] * issubclass(cls, Stage)
     known = {each for base in bases for each in dir(base) if not each.startswith("_")}
     if name.startswith("_") or name in known:
         return None
     return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.85)), None)
 
 
-def _list_expected_parameters(name: str, kind: type) -> list[str] | None:
-    """Return the arguments of filterkit's own method of this name, with self; None if it has no such method."""
-    for base in kind.__mro__:
+def _list_expected_parameters(name: str, cls: type) -> list[str] | None:
+    """Return the names of the arguments of filterkit's own method of this name, with self; None if there is none."""
+    for base in cls.__mro__:
         if base.__module__.startswith("filterkit.") and name in vars(base) and not name.startswith("_"):
             function = vars(base)[name]
             return list(inspect.signature(function).parameters) if isinstance(function, FunctionType) else None

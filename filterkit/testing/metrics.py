@@ -20,7 +20,7 @@ _SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
 def check_scores_are_numbers(stage: Stage) -> None:
-    """Check that the metric that a stage scales by gives a finite float64 for all counts; other stages pass.
+    """Check that the metric of a stage that scales by one gives a finite float64 for all counts; other stages pass.
 
     A feature may be in no row, in all rows, or in all rows of one class. Each score comes from its own counts alone,
     and the metric does not change its arguments.
@@ -108,7 +108,7 @@ def _check_bound(metric: Metric) -> None:
 
 
 def _list_shares_of_total(total: float) -> list[float]:
-    """List shares of the weight `total`, from none to all; they are whole numbers if `total` is."""
+    """List weights from 0 to `total`, in ascending order; they are whole numbers if `total` is."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)
 
@@ -133,8 +133,11 @@ def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: li
 def _call_and_check_metric(
     metric: Metric, what: str, function: Any, counts: list[np.ndarray], *others: Any
 ) -> np.ndarray:
-    """Call a function of a metric, which messages call `what`, with arrays that it cannot change, and check the type of
-    what it returns. The `counts` are arrays with an entry for each feature."""
+    """Call a function of a metric with arrays that it cannot change, and return its result, an array of float64.
+
+    The `counts` are arrays with an entry for each feature. Raise AssertionError, which calls the function `what`, if it
+    fails or returns something else.
+    """
     given = [array.copy() for array in counts]
     for array in given:
         array.setflags(write=False)

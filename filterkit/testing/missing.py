@@ -13,9 +13,9 @@ from filterkit.testing.stages import fit, return_refusals
 
 @return_refusals
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
-    """Check that a missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
+    """Check that missing values stay missing, unless `Stage.fills_missing` says that the stage fills them.
 
-    A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
+    A missing class or label stays missing in any case, also where the training rows have no value of a column.
     """
     holed = copy_with_missing_values(data)
     X = data.in_form(False).X.copy()
@@ -89,7 +89,7 @@ def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
 
 
 def copy_with_missing_values(data: Batch) -> Batch:
-    """Return a copy of the rows without a third of the values, all values of the last row, and every other class."""
+    """Return a copy of the rows, where a third of the values, the last row and every other class are missing."""
     X = data.in_form(False).X.copy()
     rows, columns = np.indices(X.shape)
     X[((rows + columns) % 3 == 0) | (rows == len(X) - 1)] = np.nan
@@ -123,12 +123,12 @@ def _check_missing_values_stay_in_columns(stage: Stage, fitted: Fitted, holed: B
         )
 
 
-def _find_source_columns(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
-    """Return for each column that a stage puts out the index of the incoming column that it comes from.
+def _find_source_columns(fitted: Fitted, before: Batch, after: Batch) -> list[int | None]:
+    """Return for each column after a stage the index of the column before it that it comes from, or None.
 
-    A column stage says which. Of another stage it is the column of the same name; None if there is none.
+    A column stage says which it is. For another stage it is the column of the same name.
     """
     if isinstance(fitted, FittedColumns):
         return list(fitted.columns.tolist())
-    column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}
-    return [column_of_name.get(a.name) for a in out.schema.features]
+    column_of_name = {a.name: column for column, a in enumerate(before.schema.features)}
+    return [column_of_name.get(a.name) for a in after.schema.features]

@@ -130,8 +130,8 @@ class Report:
 
 
 def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
-    """Check a stage with its options, by itself and on samples, which are batches by name, and report what was found;
-    `debug` raises the first error instead."""
+    """Check a stage with its options on samples, batches by name, and report the findings; `debug` raises the first
+    error instead."""
     report = Report(" ".join(stage.words()), stage.name)
     own = f"{stage.name}: "
     refused: dict[str, list[str]] = {}

@@ -61,7 +61,7 @@ def return_refusals(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, B
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
-    """Fit a chain of `stage` alone on `data` cut into batches of `step` rows; return None if the stage refuses them."""
+    """Return a chain of one stage, fitted on batches of `step` rows; None if the stage refuses the rows."""
     both = fit_transform(stage, data, step)
     return both and both[0]
 
@@ -80,7 +80,7 @@ def fit_transform(
 
 
 def refusal(stage: Stage, data: Batch) -> StageError | None:
-    """Return the error by which `stage` refuses to be fitted on `data`, or None."""
+    """Return the error by which a stage refuses to be fitted on the rows, or None if it does not."""
     try:
         Chain([stage]).fit_transform(data)
     except StageError as error:
@@ -221,7 +221,7 @@ def _have_same_training_rows(one: tuple[FittedChain, Batch] | None, other: tuple
 
 
 def _select_columns(data: Batch, columns: np.ndarray) -> Batch:
-    """Return the rows with only the `columns` of X, int64 indices in ascending order."""
+    """Return the rows with only these columns of X; `columns` are int64 indices in ascending order."""
     return data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in columns.tolist()], columns),
         X=data.csr.select_columns(columns) if data.sparse else np.ascontiguousarray(data.X[:, columns]),
@@ -257,7 +257,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
-    """Check that the transformed batches fit the schema that the fitted stage declares."""
+    """Check that transformed rows fit the schema that the fitted stage declares, and its labels are distinct texts."""
     fitted = fit(stage, data)
     if fitted is None:
         return
@@ -377,7 +377,7 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
-    """Check that rows that lack a column are refused."""
+    """Check that a fitted stage refuses rows that lack a column, by a `FilterkitError`."""
     fitted = fit(stage, data)
     if fitted is None or not data.schema.features:
         return
@@ -411,7 +411,7 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
 
 
 def _suggest_repair(error: Exception) -> str:
-    """Return the end of a message about an error that a stage has raised: what to do."""
+    """Return the end of a message about an unexpected error of a stage: what its author can do."""
     statistic = getattr(error, "obj", None)  # of an AttributeError: what lacks the attribute
     if isinstance(statistic, Statistic) and not isinstance(statistic, ContingencyTable):
         kind = type(statistic).__name__
@@ -524,8 +524,10 @@ def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
 
 
 def list_options_without_effect(stage: Stage, samples: Iterable[Batch]) -> list[str]:
-    """List the flags of options that make no difference: with another value, the stage does the same on all samples.
-    Only options that the plugin itself declares are tried."""
+    """List the flags of options with which the stage gives the same training rows, whatever their value.
+
+    Only options that the plugin itself declares are tried, with one other value on all samples.
+    """
     left = {make_flag(field): given for field, given in _vary_own_options(stage)}
     for data in samples:
         if not left:

@@ -60,8 +60,8 @@ def check_command_refuses_unknown_options(command: Any) -> None:
 
 
 def check_command_does_something(command: Any) -> None:
-    """Check that the function of the command, and of each command of a group, has a body, and takes what its options
-    give."""
+    """Check that the function of the command, and of each command of a group, has a body, and takes the values of its
+    options."""
     for name, each in _list_commands(command):
         if isinstance(each, click.Group):
             assert each.commands or type(each) is not click.Group, f"{name} is a group without commands: add some"
@@ -93,15 +93,15 @@ _NOTHING = {
 
 
 def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
-    """Run the command with some arguments: it ends well, and prints something or changes a file that it is given.
+    """Check that the command runs with these arguments, and prints something or changes a file among them.
 
     Returns
     -------
-    What it prints.
+    What the command prints.
 
     Raises
     ------
-    AssertionError : it fails, prints nothing, or ends with another status than 0.
+    AssertionError : the command fails, does neither, or ends with another status than 0.
     """
     about = " ".join((command.name, *arguments))
     before = [_read_size_and_time(path) for path in arguments]

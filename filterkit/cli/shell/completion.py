@@ -125,22 +125,22 @@ def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> 
     groups = [each.command for each in (context, context.parent) if each is not None]
     words, is_file = [], False
     if any(isinstance(each, _ChainCommand) for each in groups):
-        words = _list_stages_as_words(known)
+        words = _list_stage_completions(known)
         root = context.find_root()
         if isinstance(root.command, _RootCommand) and begun.startswith("-"):  # whose options may follow a chain
-            words += _convert_items_to_words(root.command.shell_complete(root, begun))
+            words += _convert_click_items(root.command.shell_complete(root, begun))
         begun = begun or "-"  # options may follow, too
     elif isinstance(context.command, _RootCommand) and not begun.startswith("-"):
         helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_plugin_subcommands(known).items()}
         words, is_file = [Completion(name, _shorten_to_first_sentence(text)) for name, text in helps.items()], True
     # The options that are not given yet and, of a group that is not filterkit's, its commands.
     found = context.command.shell_complete(context, begun)
-    plain = _convert_items_to_words(found)
+    plain = _convert_click_items(found)
     return Completions([*words, *plain], is_file or len(plain) < len(found))
 
 
-def _convert_items_to_words(items: list[CompletionItem]) -> list[Completion]:
-    """Convert click's items that are texts to words; after one that ends in ``=`` more follows."""
+def _convert_click_items(items: list[CompletionItem]) -> list[Completion]:
+    """Convert click's items that are texts, not files; after one that ends in ``=`` more follows."""
     plain = [(str(each.value), each.help) for each in items if each.type == "plain"]
     return [Completion(text, _shorten_to_first_sentence(about), text.endswith("=")) for text, about in plain]
 
@@ -152,15 +152,15 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
     """
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
-    words = _convert_items_to_words(found)
+    words = _convert_click_items(found)
     is_file = len(words) < len(found)
     for metavar in _split_metavar_into_words(param):
         is_file = is_file or metavar in _FILES
         match metavar:
             case "STAGE":
-                words += _list_stages_as_words(known)
+                words += _list_stage_completions(known)
             case "METRIC":
-                words += (word for word in _list_stages_as_words(known) if word.text in known.metrics)
+                words += (word for word in _list_stage_completions(known) if word.text in known.metrics)
             case "STAGES":
                 words += _complete_chain(begun, line)
             case "ENGINE":
@@ -179,12 +179,12 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
     return Completions(words, is_file)
 
 
-def _list_stages_as_words(known: Registry) -> list[Completion]:
+def _list_stage_completions(known: Registry) -> list[Completion]:
     return [Completion(name, _shorten_to_first_sentence(stage.summary())) for name, stage in known.stages.items()]
 
 
 def _complete_chain(begun: str, line: click.Context) -> Iterator[Completion]:
-    """Complete a chain that is one value, perhaps with a name before it."""
+    """Yield completions of a chain that is one value, such as ``NAME: STAGE STA``."""
     name = re.match(r"\s*[^\s:]*:\s*|", begun)
     before, word = re.split(r"(?=\S*\Z)", begun[name.end() if name else 0 :], maxsplit=1)
     with suppress(ValueError):  # a quote is open in it
@@ -196,7 +196,7 @@ def _complete_chain(begun: str, line: click.Context) -> Iterator[Completion]:
 
 
 def _complete_format(known: Registry, begun: str) -> Iterator[Completion]:
-    """List the names of all formats or, after a colon, the options of one; whoever calls it compares with `begun`."""
+    """Yield the names of all formats or, if `begun` has a colon, the options of its format, whatever follows."""
     from filterkit.stages.options import describe_options
 
     kinds: dict[str, Any] = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
@@ -210,7 +210,7 @@ def _complete_format(known: Registry, begun: str) -> Iterator[Completion]:
 
 
 def _find_option_value(line: click.Context | None, name: str) -> Any:
-    """Find the value of an option or argument by its name, the last of several; None if it is not given."""
+    """Return the value of an option or argument by its name, the last of several; None if it is not given."""
     while line is not None and not line.params.get(name):
         line = line.parent
     value = None if line is None else line.params[name]
@@ -218,7 +218,7 @@ def _find_option_value(line: click.Context | None, name: str) -> Any:
 
 
 def _find_input_path(line: click.Context | None) -> str | None:
-    """Find the name of the input, an argument of a subcommand or the word before a chain; None if there is none."""
+    """Return the path of the input, an argument of a subcommand or the word before a chain; None if there is none."""
     while line is not None:
         for param in line.command.params:
             value = line.params.get(str(param.name))
@@ -231,7 +231,7 @@ def _find_input_path(line: click.Context | None) -> str | None:
 
 
 def _read_input_attributes(line: click.Context) -> list[Attribute]:
-    """Read the attributes of the input; none if it takes long, or if they cannot be read."""
+    """Read the attributes of the input; return [] if that takes long or fails."""
     from filterkit.formats.base import Opening
     from filterkit.plugin.formats import Formats
 
@@ -247,7 +247,7 @@ def _read_input_attributes(line: click.Context) -> list[Attribute]:
 
 
 def _split_metavar_into_words(param: click.Parameter) -> list[str]:
-    """List the words in capitals by which help names the type of a value, such as FILE."""
+    """List the words in capitals that help shows in the place of a value, such as FILE."""
     return re.findall("[A-Z]+", param.metavar or "")
 
 
@@ -258,7 +258,7 @@ def _shorten_to_first_sentence(text: str | None) -> str:
 
 
 def _read_attributes_with_timeout(kind: FileFormat, opening: Opening) -> list[Attribute]:
-    """Read the attributes of a file; none if opening takes long, or if it is compressed and only its rows tell them."""
+    """Read the attributes of a file; return [] if that takes long, or the file is compressed and has no header."""
     if not kind.has_header and opening.path.lower().endswith(COMPRESSIONS):
         return []
     found: list[list[Attribute]] = []

@@ -20,7 +20,7 @@ class Heading(str):
     """A line that is the head of a table or the title of a list."""
 
 
-def print_document(as_json: bool, document: D, lines: Callable[[D], Iterable[str]]) -> None:
+def print_document(as_json: bool, document: D, format_lines: Callable[[D], Iterable[str]]) -> None:
     """Print a document as JSON, or as lines of text.
 
     Parameters
@@ -28,19 +28,20 @@ def print_document(as_json: bool, document: D, lines: Callable[[D], Iterable[str
     as_json : whether ``--json`` is given.
     document : what was found: mappings, lists, texts, numbers, truth values and None. In JSON a number that is not
         finite becomes null, because JSON has none.
-    lines : makes lines of text from the document. Control characters are escaped; a `Heading` is bold on a terminal.
+    format_lines : makes lines of text from the document. Control characters are escaped; a `Heading` is bold in a
+        terminal.
     """
     if as_json:
         _print_json(document)
         return
     bold = has_color(sys.stdout)
-    for line in lines(document):
+    for line in format_lines(document):
         text = visible(line)
         click.echo(color_text(text, HEADING) if bold and isinstance(line, Heading) else text, color=bold)
 
 
 def _print_json(document: Any) -> None:
-    """Print a document as JSON; characters that a terminal would obey are escaped."""
+    """Print a document as JSON, with control characters escaped."""
     import json  # a run of a chain prints none
 
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -49,17 +50,17 @@ def _print_json(document: Any) -> None:
     click.echo(re.sub("[^\n -~]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
 
 
-def format_table_lines(rows: list[list[str]], left: Container[int]) -> list[str]:
+def format_table_lines(rows: list[list[str]], left_columns: Container[int]) -> list[str]:
     """Format rows of equal length, the head first, as lines of aligned columns; the first line is a `Heading`.
 
-    Columns whose numbers are in `left` are flush left, as names are; the others are flush right, as numbers are.
+    The columns with the indices `left_columns` are flush left, as names are; others are flush right, as numbers are.
     """
     rows = [list(map(visible, row)) for row in rows]
     widths = [max(map(count_terminal_columns, column)) for column in zip(*rows)]
     head, *lines = [
         "  ".join(
-            cell + blanks if number in left else blanks + cell
-            for number, (cell, width) in enumerate(zip(row, widths))
+            cell + blanks if index in left_columns else blanks + cell
+            for index, (cell, width) in enumerate(zip(row, widths))
             for blanks in [" " * (width - count_terminal_columns(cell))]
         ).rstrip()
         for row in rows

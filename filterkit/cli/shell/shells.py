@@ -19,20 +19,20 @@ from filterkit.errors import quoted
 _SHELLS = ("bash", "zsh", "fish")  # the script of each is a file, completion.bash and so on
 
 
-def print_completions_or_script(asked: str, words: list[str]) -> int:
+def print_completions_or_script(request: str, words: list[str]) -> int:
     """Print what a shell asks for, and return the exit status.
 
     Parameters
     ----------
-    asked : the shell, and ``_source`` for its script or ``_complete`` for the words that may stand at the cursor.
+    request : the shell, and ``_source`` for its script or ``_complete`` for the words that may stand at the cursor.
     words : of zsh and fish, the words after the name of the command up to the cursor; of bash, the line up to there.
     """
     from filterkit.messages import say
 
-    shell, _, what = asked.partition("_")
+    shell, _, what = request.partition("_")
     if shell not in _SHELLS or what not in ("source", "complete"):
         shells = ", ".join(f"{each}_source" for each in _SHELLS)
-        say(f"filterkit: _FILTERKIT_COMPLETE is {quoted(asked)}; known: {shells}", is_error=True)
+        say(f"filterkit: _FILTERKIT_COMPLETE is {quoted(request)}; write one of {shells}", is_error=True)
         return 2
     if what == "source":
         from importlib.resources import files
@@ -52,7 +52,7 @@ def print_completions_or_script(asked: str, words: list[str]) -> int:
 
 
 def _find_completions_quietly(words: list[str], begun: str) -> Completions:
-    """Find what may stand at the cursor; nothing if that fails, because a shell cannot show messages."""
+    """Find what may stand at the cursor; nothing if that fails, because messages would spoil the line."""
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
 
@@ -100,18 +100,18 @@ def _format_completions_for_bash(line: str) -> Iterator[str]:
 
 
 def _end_completed_word(text: str, open_quote: str, is_open: bool) -> str:
-    """End a word with a blank, unless more follows; bash closes a quote itself, unless the word ends in one."""
+    """Return a word with the blank or quote after it; bash closes a quote itself, unless the word ends in one."""
     if open_quote:
         return text + open_quote if text.endswith(open_quote) else text
     return text if is_open else f"{text} "
 
 
 def _list_paths_starting_with(begun: str) -> list[str]:
-    """List the files and folders whose names begin so; a folder ends with a slash."""
+    """List the paths of files and folders that start with `begun`; a folder ends with a slash."""
     folder, slash, name = begun.rpartition("/")
-    place = os.path.expanduser(folder + slash) or "."
+    searched = os.path.expanduser(folder + slash) or "."
     try:
-        with os.scandir(place) as entries:
+        with os.scandir(searched) as entries:
             found = [(each.name, each.is_dir()) for each in entries if each.name.startswith(name)]
     except OSError:
         return []
@@ -136,10 +136,10 @@ class Cursor(NamedTuple):
     replaced: int
 
 
-def parse_shell_line(line: str, breaks: str = "") -> Cursor:
-    """Divide a line of a shell, up to the cursor, into words.
+def parse_shell_line(line: str, word_breaks: str = "") -> Cursor:
+    """Divide a line of a shell, up to the cursor, into words without quotes.
 
-    In bash, each of `breaks`, as in ``COMP_WORDBREAKS``, begins a new word to complete.
+    In bash, each of the characters `word_breaks`, as in ``COMP_WORDBREAKS``, begins a new word to complete.
     """
     words: list[str] = []
     word, quote_, replaced, is_begun = "", "", 0, False
@@ -164,7 +164,7 @@ def parse_shell_line(line: str, breaks: str = "") -> Cursor:
             word += next(characters, "")
         else:
             word += c
-            replaced = len(word) if c in breaks else replaced
+            replaced = len(word) if c in word_breaks else replaced
         is_begun = True
     return Cursor(words, word, quote_, replaced)
 

@@ -42,14 +42,13 @@ def secure_standard_streams() -> None:
     sys.stderr = _open_text_stream(_MessageSink(2, "standard error"), sys.stderr, True)
 
 
-def _open_text_stream(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
-    """Open a text stream into a sink, with the encoding and buffering of the stream that it replaces.
+def _open_text_stream(sink: Sink, replaced: Any, by_line: bool = False) -> io.TextIOWrapper:
+    """Open a text stream into a sink, with the encoding and buffering of the `replaced` stream, None if it was closed.
 
-    That stream is `before`, or None if it was closed. Characters that the encoding lacks are written as escapes. With
-    `by_line`, every line is written at once.
+    Characters that the encoding lacks are written as escapes. With `by_line`, every line is written at once.
     """
-    encoding = "utf-8" if before is None else before.encoding
-    by_line = by_line or (before is not None and (before.line_buffering or before.write_through))
+    encoding = "utf-8" if replaced is None else replaced.encoding
+    by_line = by_line or (replaced is not None and (replaced.line_buffering or replaced.write_through))
     return io.TextIOWrapper(io.BufferedWriter(sink), encoding, "backslashreplace", line_buffering=by_line)
 
 

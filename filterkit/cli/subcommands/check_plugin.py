@@ -63,7 +63,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
 
 
 def _report_what_words_name(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check the subcommand, chain or plugins that words name; yield the kind and the report of each thing checked."""
+    """Check the subcommand, stages or plugins that words name; yield the kind, such as "stage", and report of each."""
     from filterkit.testing import report_subcommand
 
     name, arguments = words[0], words[1:]
@@ -79,22 +79,20 @@ def _report_what_words_name(known: Registry, words: list[str], debug: bool) -> I
 
 
 def _report_stages_or_plugins(
-    things: list[Stage] | list[Plugin], files: list[str], debug: bool
+    items: list[Stage] | list[Plugin], files: list[str], debug: bool
 ) -> Iterator[tuple[str, Report]]:
-    """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report.
-
-    Formats also read the `files`.
-    """
+    """Check stages, or what plugins offer; yield the kind, such as "stage", and report of each. Formats read the
+    `files`."""
     from filterkit import testing
 
     samples = {name: testing.sample(name) for name in testing.SAMPLES}
-    for thing in things:
-        if isinstance(thing, Stage):
-            yield "stage", testing.report_stage(thing, samples, debug)
+    for item in items:
+        if isinstance(item, Stage):
+            yield "stage", testing.report_stage(item, samples, debug)
             continue
-        for made in _make_default_stages(thing):
+        for made in _make_default_stages(item):
             yield "stage", testing.report_stage(made, samples, debug)
-        for offered in thing.formats:
+        for offered in item.formats:
             form = offered() if isinstance(offered, type) else offered
             try:
                 with redirect_stderr(io.StringIO()) as said:
@@ -104,19 +102,18 @@ def _report_stages_or_plugins(
                     if not line.startswith("filterkit: warning: "):  # such as those of what a format loses
                         click.echo(line, err=True)
             yield "format", report
-        for engine in thing.engines:
+        for engine in item.engines:
             yield "engine", testing.report_engine(engine, debug)
-        for command in thing.subcommands:
+        for command in item.subcommands:
             report = testing.report_subcommand(command, None, debug)
-            file = f"--plugin {thing.origin} " if thing.origin.endswith(".py") else ""
+            file = f"--plugin {item.origin} " if item.origin.endswith(".py") else ""
             report.checked += f"; to run it, too: filterkit {file}check-plugin {command.name} ARGUMENTS"
             yield "subcommand", report
 
 
 def _find_plugins_and_files(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
-    """Find the plugins that the words of `check_plugin` name, and the files that formats should read.
-
-    The plugins are None if the words are a stage and its options.
+    """Return the plugins that the words of `check_plugin` name, None if they are a stage and its options, and the files
+    for formats to read. Raise UsageError if a word is unknown, and FilterkitError if a plugin is broken.
     """
     name, files = words[0], words[1:]
     is_stage = name in known.stages
@@ -151,7 +148,7 @@ def _find_plugins_and_files(known: Registry, words: list[str]) -> tuple[list[Plu
 
 
 def _find_plugin_reduced_to_offer(known: Registry, name: str) -> list[Plugin]:
-    """Return a plugin that offers this format, engine or subcommand alone, in a list; [] if no plugin offers it."""
+    """Return a list of one plugin, reduced to its offer of this name; [] if no plugin offers the name."""
     for plugin in known.plugins:
         part = Plugin(plugin.name, plugin.origin)
         for kind, offered, item in plugin.iterate_offers():

@@ -213,7 +213,7 @@ def _write_results(results: Results, measures: list[str], options: EvaluateOptio
 def _check_options_and_outputs(
     paths: tuple[str, ...], options: EvaluateOptions, known: Registry, formats: Formats
 ) -> None:
-    """Refuse options that contradict each other, and outputs that would be lost."""
+    """Raise UsageError if options contradict each other, or an output would be lost or destroy something."""
     open_engine(known, options).close()
     files: dict[str, str] = {}
     for path in paths:
@@ -246,7 +246,7 @@ def _check_options_and_outputs(
 
 
 def _check_fold_options(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
-    """Refuse options that do not apply if the user gives the folds, or the rows to test on."""
+    """Raise UsageError if an option contradicts folds, or rows to test on, that the user gives."""
     given = {"--fold-column": options.fold_column, "--splits": options.splits, "--test": options.test}
     flags = [flag for flag, value in given.items() if value is not None]
     if len(flags) > 1:
@@ -273,7 +273,7 @@ def _check_fold_options(context: click.Context, paths: tuple[str, ...], options:
 
 
 def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design:
-    """Make the design of an evaluation from its options; warn of weights that later stages of a chain undo."""
+    """Make the design of an evaluation from its options; print a warning if a stage undoes row weights."""
     chains = tuple(
         parse_named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains
     )
@@ -297,7 +297,7 @@ def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design
 def _run_evaluation(
     data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry, formats: Formats
 ) -> Results:
-    """Evaluate all chains, apart from results that the journal has already, and return all results."""
+    """Evaluate all chains, except where the journal has the results already, and return all results."""
     rows, first = data, data[0][1]
     test = own = None
     if options.test is not None:

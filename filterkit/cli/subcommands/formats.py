@@ -75,14 +75,14 @@ def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
             yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
 
 
-def _describe_use_and_endings(each: dict[str, Any]) -> tuple[str, str]:
-    """Return whether a format is read and written, and the endings of its files, as texts."""
-    use = ", ".join(use for use in ("read", "written") if each[use])
-    return use, ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
+def _describe_use_and_endings(described: dict[str, Any]) -> tuple[str, str]:
+    """Return texts that say whether a format is read and written, and the endings of its files."""
+    use = ", ".join(use for use in ("read", "written") if described[use])
+    return use, ", ".join("a folder" if ending == "/" else ending for ending in described["endings"])
 
 
 def _format_option_value(value: Any) -> str:
-    """Return a value as a user would write it."""
+    """Return a value of an option as a user writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

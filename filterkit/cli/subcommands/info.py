@@ -73,8 +73,7 @@ def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
 def _read_overview(
     path: str, options: InfoOptions, known: Registry, formats: Formats
 ) -> tuple[Overview, str | int | None, bool]:
-    """Read an input and summarize all its attributes, the class like the others; return this overview, the choice of
-    the class, and whether the input can be read again."""
+    """Read an input; return an overview of all attributes, the chosen class, and whether it can be read again."""
     plain = replace(options, class_="none", labels=None, positive=None)
     with (
         open_engine(known, options) as engine,
@@ -89,10 +88,8 @@ def _read_overview(
 
 
 def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:
-    """Add to each feature of a document its score by the first metric that takes a numeric class.
-
-    ``scored`` becomes the name of the metric. If the rows cannot be scored, ``remarks`` gets a line that says why.
-    """
+    """Add the score by the first metric for a numeric class to each feature in a document, and the metric's name as
+    ``scored``. If the rows cannot be scored, add a line to ``remarks`` that says why."""
     from filterkit.chains.feature_scores import scores
     from filterkit.exploration.features import list_metrics
 
@@ -180,7 +177,7 @@ def _format_info_lines(options: InfoOptions, document: dict[str, Any]) -> Iterat
 
 
 def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
-    """Say which class or labels other commands would assume."""
+    """Return a line that says which class or labels other commands would assume."""
     target, labels = document["class"], document["labels"]
     if labels:
         return f"{_format_count_with_noun(len(labels), 'label')}: {_join_with_limit(labels, quoted)}"
@@ -197,7 +194,7 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
 
 
 def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
-    """Yield a line for each of the first attributes, with its score; on a terminal not longer than that is wide."""
+    """Yield the lines of a table of the first `top` attributes, cut to the width of the terminal if there is one."""
     width = find_terminal_width()
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
     scored = [] if metric is None else [metric]
@@ -243,7 +240,7 @@ def _format_notes_on_attributes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _summarize_values(attribute: dict[str, Any]) -> str:
-    """Summarize the values of an attribute: shares of labels, or extremes; "" if it has no values."""
+    """Return a text about the values of an attribute, counts of labels or extremes; "" if it has no values."""
     if "labels" in attribute:
         return _format_most_frequent_labels(attribute["labels"])
     if attribute["kind"] == "numeric":
@@ -257,17 +254,17 @@ def _summarize_values(attribute: dict[str, Any]) -> str:
     return "" if low is None else f"{low} to {high}{unit}"
 
 
-def _format_most_frequent_labels(counts: dict[str, int]) -> str:
-    """List the most frequent labels with their numbers of rows, those declared first before others on a tie."""
-    ordered = sorted(counts.items(), key=lambda pair: -pair[1])
+def _format_most_frequent_labels(rows_by_label: dict[str, int]) -> str:
+    """Return the most frequent labels, each with its number of rows, as a text; ties stay in the declared order."""
+    ordered = sorted(rows_by_label.items(), key=lambda pair: -pair[1])
     return _join_with_limit(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)
 
 
-def _join_with_limit(things: Sequence[T], write: Callable[[T], str] = str, limit: int = _NAMES) -> str:
-    """Join the texts that `write` makes of the first things and, if there are more than the limit, how many more."""
-    left = len(things) - limit
-    return ", ".join([*map(write, things[:limit]), *([f"{left:,} more"] if left > 0 else [])])
+def _join_with_limit(items: Sequence[T], format_item: Callable[[T], str] = str, limit: int = _NAMES) -> str:
+    """Join the first items, as `format_item` writes them, by commas; say how many more there are than the limit."""
+    left = len(items) - limit
+    return ", ".join([*map(format_item, items[:limit]), *([f"{left:,} more"] if left > 0 else [])])
 
 
-def _format_count_with_noun(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _format_count_with_noun(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -98,14 +98,12 @@ def write_new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file
     click.echo(f"{path}: change filterkit_*.py, then run: pip install -e '{path}[test]' && pytest {path}")
 
 
-def _check_plugin_name(known: Registry, name: str, what: str) -> None:
-    """Refuse a name for a plugin, which messages call `what`.
-
-    Raise UsageError if it is not of lower-case words, is a keyword of Python, or another plugin has it.
-    """
+def _check_plugin_name(known: Registry, name: str, kind: str) -> None:
+    """Raise UsageError if a plugin of a kind, such as "file format", cannot have a name: it is not of lower-case words,
+    is a keyword of Python, or belongs to another plugin of the kind."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(
-            f"new-plugin: the name of a {what} must be of lower-case letters, digits and single hyphens, not {name!r}"
+            f"new-plugin: the name of a {kind} must be of lower-case letters, digits and single hyphens, not {name!r}"
         )
     if keyword.iskeyword(name):
         raise UsageError(f"new-plugin: {name!r} is a keyword of Python; choose another name")
@@ -114,13 +112,13 @@ def _check_plugin_name(known: Registry, name: str, what: str) -> None:
         "engine": known.engines,
         "subcommand": known.subcommands,
     }
-    taken = others.get(what, known.stages)
-    if name in taken or (what == "file format" and f".{name}" in taken):
-        raise UsageError(f"new-plugin: another {what} is called '{name}'; choose another name")
+    taken = others.get(kind, known.stages)
+    if name in taken or (kind == "file format" and f".{name}" in taken):
+        raise UsageError(f"new-plugin: another {kind} is called '{name}'; choose another name")
 
 
 def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file of a project, whose `plugins` are names by kind."""
+    """Yield the path and the text of each file of a project; `plugins` has the names of its plugins by kind."""
     import datetime
 
     points: dict[str, list[str]] = {}
@@ -154,30 +152,30 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
     yield os.path.join(".github", "workflows", "tests.yml"), _fill_template("tests.yml", values)
 
 
-def _make_template_values(plugin: str) -> dict[str, str]:
+def _make_template_values(plugin_name: str) -> dict[str, str]:
     """Return the values to fill into the template of a plugin: its name, its module, and the name of its class."""
-    title = "".join(part.capitalize() for part in plugin.split("-"))
-    return {"name": plugin, "module": plugin.replace("-", "_"), "title": title}
+    title = "".join(part.capitalize() for part in plugin_name.split("-"))
+    return {"name": plugin_name, "module": plugin_name.replace("-", "_"), "title": title}
 
 
-def _fill_template(template: str, values: Mapping[str, str]) -> str:
-    """Return the text of a template with the values instead of their names in braces; other braces stay."""
+def _fill_template(template_name: str, values: Mapping[str, str]) -> str:
+    """Return the text of a template, with each name in braces replaced by its value; other braces stay."""
     from importlib.resources import files
 
-    text = files("filterkit.cli.subcommands").joinpath("templates", f"{template}.txt").read_text("utf-8")
+    text = files("filterkit.cli.subcommands").joinpath("templates", f"{template_name}.txt").read_text("utf-8")
     for key, value in values.items():
         text = text.replace(f"{{{key}}}", value)
     return text
 
 
-def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
+def _write_new_folder(folder: str, text_by_path: dict[str, str]) -> None:
     """Write files into a new folder, which appears under its name when it is complete.
 
     Raise FilterkitError if a file cannot be written.
     """
     unfinished = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:
-        for path, text in texts.items():
+        for path, text in text_by_path.items():
             file = Path(unfinished, path)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")
@@ -191,8 +189,7 @@ def _write_new_folder(folder: str, texts: dict[str, str]) -> None:
 def _write_plugin_file(path: str, kind: str, name: str) -> None:
     """Write a new Python file with a plugin of one kind, and print how to use it.
 
-    Raise UsageError if a program in the same folder that imports a module of this name would get the file instead, and
-    FilterkitError if it cannot be written.
+    Raise UsageError if the file would hide an installed module of its name, and FilterkitError if it cannot be written.
     """
     from importlib.util import find_spec
 

@@ -55,7 +55,7 @@ class ResultsOptions(JsonOptions):
 
 
 def write_report_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
-    """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0").
+    """Write a page about results; its head lists the `facts`, pairs of a name and a value such as ("seed", "0").
 
     Raise FilterkitError if the file cannot be written.
     """
@@ -68,7 +68,7 @@ def write_report_page(results: Results, measures: list[str], path: str, facts: l
 
 
 def format_running_command_line() -> str:
-    """Return the command line of the subcommand that runs: its options in the order of its help, its arguments last."""
+    """Return the command line of the running subcommand: options in the order of its help, arguments last."""
     context = click.get_current_context()
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
     last: list[str] = []
@@ -105,8 +105,11 @@ def parse_training_share(text: str) -> float:
 
 
 def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """Return the measures to show: the `chosen` ones or, by default, the usual ones, micro F1 if it differs from F1 and
-    accuracy, and the cost if there is one. Raise UsageError if the results do not have a chosen measure."""
+    """Return the measures to show: the `chosen` ones or, without any, those that suit the kind of class.
+
+    Micro F1 is among these if it differs from F1 and accuracy, and the cost if there are costs. Raise UsageError if the
+    results do not have a chosen measure.
+    """
     for name in chosen:
         if name not in results.measures:
             check_measure("--measure", name, results.rows[0].is_numeric)
@@ -120,8 +123,7 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
 
 
 def print_results(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
-    """Print the means of measures, the differences between chains, and their ranks; if `by_class`, also the rates of
-    each class. If `as_json`, print JSON."""
+    """Print means of measures, differences between chains, their ranks and, if `by_class`, rates of each class."""
     found = _make_results_document(results, measures)
     if by_class:
         found["classes"] = _compute_class_rates_of_chains(results)
@@ -129,7 +131,7 @@ def print_results(results: Results, measures: list[str], by_class: bool, as_json
 
 
 def _make_results_document(results: Results, measures: list[str]) -> dict[str, Any]:
-    """Make the document of results: means, choices, differences and ranks, but not the rates of classes."""
+    """Make the document of results, for JSON: means, choices, differences and ranks, but no rates of classes."""
     summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
@@ -190,7 +192,7 @@ def _format_means(results: Results, measures: list[str], means: list[dict[str, A
 
 
 def _describe_positive_class(results: Results) -> str:
-    """Say which class is positive, for a line below the means; "" if the results do not tell it."""
+    """Return a line that says which class is positive; "" if the results do not tell it."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
@@ -214,15 +216,15 @@ def _compute_class_rates_of_chains(results: Results) -> list[dict[str, Any]]:
     return [*found.values()]
 
 
-def tabulate_error_measures(names: Sequence[str], sums: np.ndarray) -> list[str]:
-    """Return a table with the measures of each numeric target, as lines; `sums` are those of `sum_error_terms`."""
+def tabulate_error_measures(target_names: Sequence[str], sums: np.ndarray) -> list[str]:
+    """Return the lines of a table of error measures by numeric target, from the result of `sum_error_terms`."""
     rates = compute_error_measures(sums)
-    rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
+    rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(target_names)]
     return format_table_lines([["class", *rates], *rows], range(1))
 
 
 def compute_rates_by_class(counts: PredictionCounts) -> list[dict[str, Any]]:
-    """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
+    """Return a dict for each class: precision, recall, F1, and the weight of its rows in all and by predicted class."""
     names, matrix = counts.true_or_predicted_values, counts.confusion_matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
     rates = [
@@ -259,7 +261,7 @@ def tabulate_class_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
 
 
 def _compute_differences_between_chains(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """Compute the differences between pairs of chains, and how likely they are by chance."""
+    """Compute the mean difference of each measure between pairs of chains, and its p-value, as dicts."""
     rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
         for found in zip(*(results.compare_pairs_of_chains(measure, n) for measure in measures)):
@@ -337,7 +339,7 @@ def _format_number_or_dash(value: float, form: str) -> str:
 
 
 def _format_value(measure: str, value: float, sign: str = "") -> str:
-    """Format a value of a measure: with three decimals or, in the unit of the class, as many digits as needed."""
+    """Format a value of a measure with three decimals or, if it is tiny in the unit of the class, three digits."""
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
     return _format_number_or_dash(value, f"{sign}.3{'g' if is_small else 'f'}")
 

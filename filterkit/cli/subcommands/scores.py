@@ -54,7 +54,7 @@ class ScoresOptions(JsonOptions, InputOptions, FitOptions):
 
 
 def _complete_scoring_stages(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """List the stages that score columns from the rows; completion itself lists metrics, for any METRIC."""
+    """List the stages that score columns and are no metrics, which completion lists itself for any METRIC."""
     from filterkit.stages.metric_scaling import ScalingOptions
 
     known: Registry = context.obj
@@ -107,7 +107,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
 
 
 def _check_options_and_outputs(path: str, options: ScoresOptions, known: Registry, formats: Formats) -> None:
-    """Refuse options that contradict each other, and outputs that would be lost."""
+    """Raise UsageError if options contradict each other, or an output would be lost or destroy something."""
     if path in known.metrics and not os.path.exists(path):
         raise UsageError(f"scores: no file {quoted(path)}; this is a metric, and the input comes first")
     if options.output != "-" and not options.output.lower().endswith((".csv", ".parquet")):
@@ -122,7 +122,7 @@ def _check_options_and_outputs(path: str, options: ScoresOptions, known: Registr
 
 
 def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
-    """Return a table of scores as aligned lines with a head; names are cut to `name_width` characters."""
+    """Return the lines of a table of scores with a head; names are cut to `name_width` columns of a terminal."""
     columns = []
     for name, values in table.to_pydict().items():
         if name in _NAMES:
@@ -135,10 +135,10 @@ def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
     return format_table_lines(list(map(list, zip(*columns))), left)
 
 
-def _choose_n_decimals(name: str, values: list[Any]) -> int:
-    """Choose the number of decimals of a column: none for whole numbers of rows, otherwise about five digits in all."""
+def _choose_n_decimals(column_name: str, values: list[Any]) -> int:
+    """Return the number of decimals for a column: 0 for counts that are whole, else so that values have five digits."""
     present = [abs(v) for v in values if v is not None]
-    if name in _COUNTS and all(v == int(v) for v in present):
+    if column_name in _COUNTS and all(v == int(v) for v in present):
         return 0
     whole = len(str(int(max(present, default=0))))
     return max(5 - whole, 0) if whole > 1 else 4

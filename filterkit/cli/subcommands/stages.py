@@ -62,7 +62,7 @@ def show_stages(known: Registry, /, names: tuple[str, ...], options: StagesOptio
 
 
 def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
-    """Describe a stage for the document; unless `is_full`, without its options, which click's help page shows."""
+    """Return a dict of the name, group and summary of a stage and, if `is_full`, its help, plugin and options."""
     about = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
     if not is_full:
         return about
@@ -75,8 +75,8 @@ def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[
 
 
 def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
-    """Describe the chain in a file, with what its stages have learned; if they cannot be loaded, warn and leave that
-    out."""
+    """Return a dict about the chain in a file, with what its stages have learned. If they cannot be loaded, print a
+    warning and leave that out."""
     from filterkit.chains.saved import load, summarize_saved_chain
 
     document = summarize_saved_chain(path)
@@ -129,7 +129,7 @@ def _format_saved_chain(chain: dict[str, Any]) -> Iterator[str]:
                 [shorten(format_learned_value(value), _WIDTH) for value in row]
                 for row in [table["head"], *table["rows"]]
             ]
-            yield from (f"  {line}" for line in format_table_lines(rows, left=(0,)))
+            yield from (f"  {line}" for line in format_table_lines(rows, (0,)))
             if table["more"]:
                 yield f"  … and {table['more']:,} more"
         if len(tables) > _TABLES:
