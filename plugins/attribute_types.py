@@ -253,7 +253,9 @@ class Date(TypeChangingStage):
         found = [*map(self._form.parse, texts), None]
         is_known = np.array([moment is not None for moment in found])[codes]
         if self.invalid == "error":
-            self.refuse_first_invalid_value(batch, position, (codes >= 0) & ~is_known, f"date as {self.format}")
+            self.refuse_first_invalid_value(
+                batch, position, (codes >= 0) & ~is_known, f"date of the form {self.format}"
+            )
         return make_dates(np.array([moment or 0 for moment in found], np.int64)[codes], ~is_known)
 
 

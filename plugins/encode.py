@@ -106,7 +106,9 @@ class Label(Stage):
         if target.kind == "numeric":
             code = parse_number(self.positive)
             if code is None:
-                raise FilterkitError(f"class '{target.name}' is numeric, but {quoted(self.positive)} is not a number")
+                raise FilterkitError(
+                    f"class '{target.name}' is numeric, so --positive must be a number, not {quoted(self.positive)}"
+                )
         elif self.positive in target.values:
             code = target.values.index(self.positive)
         else:

@@ -41,7 +41,7 @@ class Ordinal(ColumnStage):
         bad |= (values != np.rint(values)) & (not self.real or self.levels == "all")
         for at in np.flatnonzero(bad & numeric)[:1].tolist():
             name = table.schema.features[table.columns[column[at]]].name
-            hint = "" if self.real else "; --real takes numbers"
+            hint = "; use a dense file and --levels observed" if self.real else "; --real takes numbers"
             raise StageError(self.name, f"attribute '{name}' has the value {values[at]:g}, which is not a count{hint}")
         counts = np.diff(table.indptr)
         if self.levels == "all":

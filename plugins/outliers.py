@@ -50,7 +50,9 @@ class Limit(ColumnStage):
         for least, largest in (("--min", "--max"), ("--lower", "--upper")):
             low, high = limits[least], limits[largest]
             if low is not None and high is not None and low > high:
-                raise UsageError(f"{self.name}: {least} {low:g} is above {largest} {high:g}, so no value is inside")
+                raise UsageError(
+                    f"{self.name}: {least} {low:g} is above {largest} {high:g}, so no value is inside; swap them"
+                )
 
     def fit_columns(self, table: ContingencyTable) -> State:
         low = np.full(len(table), -np.inf if self.min is None else self.min)

@@ -46,7 +46,7 @@ class Tfidf(ColumnStage):
             tf = (values != 0).astype(np.float64)
         elif self.tf == "log":
             if (values[counted] < 0).any():
-                raise StageError(self.name, "a value is negative, so it has no logarithm; --tf raw needs none")
+                raise StageError(self.name, "a value is negative, so it has no logarithm; use --tf raw")
             tf = np.where(values > 0, 1 + np.log(np.where(values > 0, values, 1.0)), values)
         return np.where(counted, tf * state["idf"][columns], values)
 

@@ -94,7 +94,7 @@ def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
             wanted = str(least)
         elif most == _MANY and len(parts) < least:
             wanted = f"at least {least}"
-        raise ExpressionError(f"{tree.value} takes {wanted} values, not {len(parts)}", tree.at)
+        raise ExpressionError(f"{tree.value} takes {wanted} value{'s' * (most > 1)}, not {len(parts)}", tree.at)
     if kinds:
         _require_kinds(tree.value, parts, *kinds)
     with np.errstate(all="ignore"):
@@ -123,7 +123,7 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
         raise ExpressionError(f"there is no attribute {quoted(name)}{hint}", tree.at)
     attribute = schema.attributes[position]
     if attribute.kind == "relational":
-        raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
+        raise ExpressionError(f"{quoted(name)} is a relational attribute, which has no value; use another", tree.at)
     if attribute.kind in ("nominal", "string"):
         texts, codes = encode_attribute(batch, position)
         return Value(TEXT, codes, tuple(texts), is_closed=attribute.kind == "nominal")
@@ -207,7 +207,7 @@ def _round_numbers(name: str, number: Value, *places: Value) -> Value:
     """
     values, digits = number.data, places[0].data if places else np.array(0.0)
     if not digits.ndim and digits % 1 > 0:  # the same digits in all rows
-        raise ExpressionError("the number of digits must be a whole number", places[0].tree.at)
+        raise ExpressionError("round takes a whole number of digits, such as 2", places[0].tree.at)
     scale = 10.0 ** np.minimum(np.abs(digits), 300)
     scaled = np.where(np.less(digits, 0), values / scale, values * scale)
     whole = np.rint(scaled)
@@ -236,7 +236,11 @@ def _compare_values(operator: str, one: Value, other: Value) -> Value:
     if "" in kinds:
         raise ExpressionError("what is compared with missing is missing; write is_missing(x)", other.tree.at)
     if len(kinds) > 1 and TEXT in kinds:
-        hint = "; a text is written in single quotes, and number(x) makes a number of one" if NUMBER in kinds else ""
+        hint = (
+            "; a text is written in single quotes, and number(x) makes a number of one"
+            if NUMBER in kinds
+            else "; compare one kind"
+        )
         raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", other.tree.at)
     left, right = one.data, other.data
     if TEXT in kinds:

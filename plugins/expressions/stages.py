@@ -50,7 +50,7 @@ class Where(TrainingStage):
             n_rows += len(batch)
             yield batch
         if not n_rows:
-            warn_nothing_learned(self.name, "the expression is true for no training row, so no row is left")
+            warn_nothing_learned(self.name, "the expression is true for no training row, so no row is left; change it")
 
 
 def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:

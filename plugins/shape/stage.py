@@ -198,7 +198,9 @@ class Shape(ColumnStage):
     def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
         """Return the fitted stage, see `ColumnStage.finish`; warn if no training row has a known class."""
         if not totals.any() and not state["unchanged"].all():
-            warn_nothing_learned(self.name, "no training row has a known class, so all values become 0")
+            warn_nothing_learned(
+                self.name, "no training row has a known class, so all values become 0; add some that have"
+            )
         return super().finish(schema, state, totals)
 
     def compares_folds(self) -> bool:

@@ -232,7 +232,7 @@ def test_fractional_weights_agree(batch, options, zero):
 
 def test_a_class_that_is_missing_in_all_rows_is_warned_of():
     batch = make([[1], [2]], [-1, -1])
-    message = "^shape: no training row has a known class, so all values become 0$"
+    message = "^shape: no training row has a known class, so all values become 0; add some that have$"
     with pytest.warns(filterkit.NothingLearnedWarning, match=message):
         fitted = filterkit.chain("shape").fit(batch)
     assert fitted.transform(batch).X.tolist() == [[0], [0]]
