@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from filterkit.arff.form import Arff
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import Labels
-from filterkit.data.unseen import check_unseen
+from filterkit.data.unseen import check_unseen_option
 from filterkit.data.user_rows import Table, convert_to_batches
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
@@ -75,7 +75,7 @@ def batches(
     kind = _find_format(file_path, format)
     if block_size is not None and not _is_count(block_size):
         raise UsageError(f"block_size must be a whole number of at least 1, not {quoted(str(block_size))}")
-    check_unseen(unseen)
+    check_unseen_option(unseen)
     opening = Opening(
         file_path,
         encoding,

@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from filterkit.chains import saved
-from filterkit.chains.chain import Chain, FittedChain, check_unseen
+from filterkit.chains.chain import Chain, FittedChain, check_unseen_option
 from filterkit.data.arrow_import import to_arrow_table
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import describe_type, describe_wrong_rows
@@ -102,7 +102,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.chain, (str, Chain)):
             raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
         chain = Chain.parse(str(self.chain))
-        check_unseen(self.unseen)
+        check_unseen_option(self.unseen)
         self._check_stages(chain.stages)
         needed_by = [stage for stage in chain.stages if _needs_y(stage)]
         if needed_by and y is None:

@@ -14,14 +14,14 @@ from filterkit.data.schema import Schema
 
 
 def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
-    """Yield the rows of some batches in new batches of about `size` bytes, which do not depend on the old batches.
-    A row belongs to the batch in whose range of `size` bytes it begins. No batch is empty."""
+    """Yield the same rows, in order, in new batches of about `size` bytes, which depend on the rows alone.
+    A new batch has the rows that begin within one range of `size` bytes. No batch is empty."""
     for _, pieces in groupby(_yield_numbered_pieces(batches, size), itemgetter(0)):
         yield concatenate([piece for _, piece in pieces], schema)
 
 
 def _yield_numbered_pieces(batches: Iterable[Batch], size: int) -> Iterator[tuple[int, Batch]]:
-    """Cut some batches into the pieces that `resize_batches` joins, and yield each with the number of its new batch."""
+    """Cut batches where a range of `size` bytes ends; yield the number of the range, from 0, with each piece."""
     begin = 0  # the byte at which the next row begins
     for batch in batches:
         n_bytes = estimate_row_bytes(batch)
@@ -33,7 +33,7 @@ def _yield_numbered_pieces(batches: Iterable[Batch], size: int) -> Iterator[tupl
 
 
 def estimate_row_bytes(batch: Batch) -> Ints:
-    """Return int64 (rows,), about how many bytes each row takes, at least 8."""
+    """Return int64 (rows,), an estimate of the bytes of memory that each row takes, at least 8."""
     n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.schema.width)
     n_bytes = (n_values.astype(np.int64) + 1) * 8  # of a float64, and of the row itself
     if batch.passthrough is not None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _UNSEEN = ("error", "missing")
 _MOST_STAGES = 1000
-_MOST_SHOWN = 3  # rows of a table that `describe_learned` shows
+_MOST_SHOWN = 3  # rows of a table that `summarize_learned` shows
 
 
 class Chain:
@@ -73,8 +73,8 @@ class Chain:
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
         """Make a chain of a text as on the command line, or of a list of its words.
 
-        Raise UsageError if a stage or an option is unknown (the message suggests a similar one), or a quote is
-        not closed, and TypeError if `text` is something else.
+        `plugins` knows the stages; None for all that are installed. Raise UsageError if a stage or an option is unknown
+        (the message suggests a similar one), or a quote is not closed, and TypeError if `text` is something else.
         """
         if not isinstance(text, (str, list, tuple)):
             raise TypeError(f"give a chain as a text, not {type(text).__name__}")
@@ -121,7 +121,7 @@ class Chain:
         engine: Any = LocalEngine.name,
         progress: bool | None = None,
     ) -> FittedChain:
-        """Fit every stage on the training rows.
+        """Fit every stage on the training rows, and return the fitted chain.
 
         Parameters
         ----------
@@ -184,16 +184,17 @@ class Chain:
                     options = " or ".join(dict.fromkeys((writers[real_path], stage.name)))
                     raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
                 writers[real_path] = stage.name
-        with add_remedies():
+        with suggest_stages_in_errors():
             fitting = Fitting(self.stages, rows, memory, tell)
         return FittedChain(self, rows.schema, fitting.fitted), fitting.rows[-1]
 
 
 @contextmanager
 def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterator[Rows]:
-    """Make training rows of whatever `Chain.fit` accepts, as a context, which closes them and an engine that it made.
+    """Return a context that gives the `Rows` made of whatever `Chain.fit` accepts, and closes them at its end.
 
-    `Rows` and an engine that the caller passes stay open. Parameters and errors are those of `Chain.fit`.
+    An engine that is made for them is closed, too; `Rows` and an engine of the caller stay open. Parameters and errors
+    are those of `Chain.fit`.
     """
     if isinstance(rows, Rows):
         yield rows
@@ -226,8 +227,8 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
 
 
 @contextmanager
-def add_remedies() -> Iterator[None]:
-    """Name stages that help in the message of a `StageError` that is raised inside this context."""
+def suggest_stages_in_errors() -> Iterator[None]:
+    """Return a context that adds stages that help, if there are any, to the message of a `StageError` raised in it."""
     try:
         yield
     except StageError as error:
@@ -235,8 +236,8 @@ def add_remedies() -> Iterator[None]:
         raise
 
 
-def check_unseen(unseen: Any) -> None:
-    """Raise a `UsageError` unless `FittedChain.transform` accepts this value of `unseen`."""
+def check_unseen_option(unseen: Any) -> None:
+    """Raise a `UsageError` unless `unseen` is "error" or "missing"."""
     if unseen not in _UNSEEN:
         raise UsageError(f"unseen must be {' or '.join(_UNSEEN)}, not {quoted(str(unseen))}")
 
@@ -268,23 +269,24 @@ class FittedChain:
 
         incoming = [self.incoming, *(fitted.schema for fitted in self.stages)]
         rows = [
-            (shlex.join(stage.words()), fitted.schema.width, describe_learned(fitted, before))
+            (shlex.join(stage.words()), fitted.schema.width, summarize_learned(fitted, before))
             for stage, fitted, before in zip(self.chain.stages, self.stages, incoming)
         ]
         caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
         return render_table(caption, ("stage", "columns out", "learned"), rows)
 
     def describe(self, top: int | None = None) -> list[dict[str, Any]]:
-        """Describe what each stage has learned, in mappings, lists, texts and numbers.
-
-        Returns
-        -------
-        For each stage its ``words``, and as ``learned`` a list of tables. A table has a ``title``, which may be "", a
-        ``head``, the ``rows``, and the number of rows that there are ``more``.
+        """Describe what each stage has learned, in dicts, lists, texts and numbers.
 
         Parameters
         ----------
         top : the number of rows of each table; None for all.
+
+        Returns
+        -------
+        For each stage a dict: its ``words`` on the command line, and ``learned``, a list of tables. A table is a dict
+        of its ``title``, which may be "", its ``head``, the names of its columns, its ``rows``, and ``more``, the
+        number of rows left out.
         """
         schemas = [self.incoming, *(fitted.schema for fitted in self.stages)]
         return [
@@ -301,7 +303,7 @@ class FittedChain:
         return self.stages[-1].schema if self.stages else self.incoming
 
     def transform(self, batch: Batch | Table, *, unseen: str = "error", progress: bool | None = None) -> Batch:
-        """Transform a batch; its attributes are matched to those of the training rows by name.
+        """Transform a batch, and return the result; attributes are matched to those of the training rows by name.
 
         A data frame of pandas or Polars, or another table with ``__arrow_c_stream__``, becomes a batch first.
         `filterkit.data.alignment` says how attributes are matched.
@@ -321,20 +323,20 @@ class FittedChain:
         """
         from filterkit.data.user_rows import convert_to_batch
 
-        check_unseen(unseen)
+        check_unseen_option(unseen)
         batch = convert_to_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
             batch = self._find_alignment(batch.schema, unseen).align(batch)
-        with StageProgress(progress, len(self.stages), "applied") as tell, add_remedies():
+        with StageProgress(progress, len(self.stages), "applied") as tell, suggest_stages_in_errors():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
                 tell(done)
         return batch
 
     def _find_alignment(self, incoming: Schema, unseen: str) -> Alignment:
-        """Return the alignment that brings batches of the schema `incoming` to that of the training rows.
+        """Return the alignment that turns batches of the schema `incoming` into batches of the training schema.
 
-        It is the same object for the same schema as last time. A new one warns of nominal values that become missing.
+        It is cached for the latest schema. A new one warns of nominal values that become missing, as `unseen` may say.
         """
         from filterkit.data.alignment import Alignment
         from filterkit.data.losses import named, warn_of_losses
@@ -349,15 +351,12 @@ class FittedChain:
         return self._alignment
 
 
-def describe_learned(fitted: Fitted, before: Schema) -> str:
-    """Describe in a few words what a fitted stage has learned: the first rows of its first table, or ``nothing``.
+def summarize_learned(fitted: Fitted, incoming: Schema) -> str:
+    """Return a short text on what a stage has learned: the first rows of its first table with rows, or ``nothing``.
 
-    Parameters
-    ----------
-    fitted : the stage.
-    before : the schema of the batches that come into it.
+    `incoming` is the schema of its incoming batches.
     """
-    for table in filter(lambda table: table.rows, fitted.describe(before, _MOST_SHOWN)):
+    for table in filter(lambda table: table.rows, fitted.describe(incoming, _MOST_SHOWN)):
         rows = [" ".join([str(row[0]), *map(format_learned_value, row[1:2])]) for row in table.rows]
         return f"{(table.head[1:] or table.head)[0]}: {', '.join(rows)}{', …' if table.more else ''}"
     return "nothing"

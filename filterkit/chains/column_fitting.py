@@ -21,7 +21,7 @@ import numpy as np
 
 from filterkit.allocators import give_back_freed_memory
 from filterkit.chains.budget import STATISTIC_DIVISOR
-from filterkit.chains.queries import Passes, Query, merge_records
+from filterkit.chains.queries import Passes, Query, compute_merged_record
 from filterkit.chains.rows import Rows
 from filterkit.counts.numeric_class import NumericClass, count_class_values
 from filterkit.counts.statistic import Statistic
@@ -44,9 +44,9 @@ _FEW = 8  # statistics of batches that wait before they are merged, unless they 
 
 
 def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
-    """Fit column stages that follow each other: yield the queries of each pass, and return the fitted stages, in order.
+    """Fit column stages that follow each other, and return the fitted stages, in order.
 
-    `run_passes` answers the queries.
+    This is a generator, which yields the queries of each pass. Run it by `run_passes`.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
                 stage.learns_from.of, supervised=stage.needs_class, reader=stage.name
             )
             if stage.needs_class and rows.schema.has_numeric_target:
-                table = yield from merge_records(rows, partial(count_class_values, stage.name))
+                table = yield from compute_merged_record(rows, partial(count_class_values, stage.name))
                 count_rows = partial(NumericClass.from_table(table).count_rows, reader=stage.name)
-        learn = partial(_learn_from_range, counted_for, stage)
+        learn = partial(_learn_from_column_range, counted_for, stage)
         fitted, _, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
         all_fitted.append(fitted)
         rows = rows.transform_by(fitted)
@@ -91,9 +91,9 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
 def can_share_statistic(
     earlier: ColumnStage, later: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0
 ) -> bool:
-    """Return whether a later stage can learn from the statistic that an earlier stage learns from.
+    """Return whether a later stage can learn from the statistic of an earlier one, and needs no pass of its own.
 
-    It is pushed through the fitted stages in between.
+    The statistic is then transformed by the fitted stages in between.
 
     Parameters
     ----------
@@ -113,9 +113,10 @@ class Strip(NamedTuple):
 
     Attributes
     ----------
-    statistic : as `Engine.keep` holds it.
-    low, high : the range of columns.
-    counts : see `_take_statistic_and_counts`.
+    statistic : the statistic, or the handle of it that `Engine.keep` gives.
+    low, high : the first column, and the one after the last.
+    counts : float64 (4,): the sum of the weights, how many are not 0, how many rows have no class, and how many do not
+        have the weight 1. With a supervised stage, only rows with a class count in the first two.
     """
 
     statistic: Any
@@ -132,19 +133,20 @@ def learn_in_strips(
     memory: int,
     strip: Strip | None = None,
 ) -> Passes[tuple[FittedColumns, list[State], Strip | None]]:
-    """Take a statistic of all columns, one strip in each pass, and let a stage learn from one range after the other.
+    """Fit a stage by a statistic of all columns, of which each pass computes a range of columns, the strip.
 
-    The queries of each pass are yielded, for `run_passes` to answer. A range of columns is so small that the stage can
-    work on it within the budget.
+    This is a generator, which yields the queries of each pass. Run it by `run_passes`. A strip is cut into ranges so
+    small that the stage can work on them within the budget.
 
     Parameters
     ----------
     stage : learns from the statistic.
-    count_rows : ``count_rows(batch, columns=columns)`` takes it of some columns of a batch; see `Statistic.of`.
-    learn : a function for the engine, which learns from ``(statistic, first column, stop)``.
+    count_rows : ``count_rows(batch, columns=columns)`` returns the statistic of some columns of a batch.
+    learn : a function for the engine. It learns from ``(statistic, first column, stop)``, and returns a list of states,
+        and float64 (classes,), the weight of the rows of each class.
     rows : the training rows as they come to the stage.
     memory : bytes, as for `Chain.fit`; they bound a strip.
-    strip : has the statistic of all columns already; None to take it.
+    strip : has the statistic of all columns already; None to compute it.
 
     Returns
     -------
@@ -158,7 +160,7 @@ def learn_in_strips(
     while True:
         if strip is None:
             strip = yield from _compute_strip(stage, count_rows, rows, low, high, budget)
-        (cuts,) = map_checked(engine, partial(_divide_columns, stage, budget), [strip.statistic])
+        (cuts,) = map_checked(engine, partial(_divide_into_column_ranges, stage, budget), [strip.statistic])
         for begin, end in cuts:
             ((states, totals),) = map_checked(engine, learn, [(strip.statistic, begin, end)])
             if end - begin < width:
@@ -177,18 +179,18 @@ def learn_in_strips(
 def _compute_strip(
     stage: ColumnStage, count_rows: Callable[..., Statistic], rows: Rows, low: int, high: int, budget: int
 ) -> Passes[Strip]:
-    """Compute the `Strip` of columns from `low` up to, but not including, `high`, in one pass, for `run_passes`.
+    """Compute in one pass the `Strip` that begins at column `low` and ends at `high` or before; run it by `run_passes`.
 
-    While the merged statistic takes more than half of `budget` bytes, the later half of its columns is cut away, down
-    to one column, so the strip may end before `high`. Without a batch, it is that of no rows. The statistics of batches
-    wait until together they take as much memory as what has been merged, so that each cell of a table takes part in few
-    merges. Raise StageError if the sum of all weights cannot be counted exactly.
+    While the merged statistic takes more than half of `budget` bytes, the later half of its columns is dropped, down to
+    one column. Without a batch, the statistic is that of no rows. Statistics of batches wait until together they take
+    as much memory as what has been merged, so that each cell of a table takes part in few merges. Raise StageError if
+    the sum of all weights cannot be computed exactly.
     """
     engine, counts = rows.source.engine, np.zeros(4)
     held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
 
-    def merge_held_statistics() -> None:
-        """Merge all statistics into one, and halve its columns until it takes half the budget, or only one is left."""
+    def merge_statistics_within_budget() -> None:
+        """Merge all statistics into one, and halve its columns until it takes half the budget, or has only one."""
         nonlocal high
         while True:
             held[:] = [engine.reduce(partial(_merge_first_columns, high - low, engine.jobs), held)]
@@ -197,26 +199,26 @@ def _compute_strip(
             high = (low + high) // 2
 
     def add_batch_statistic(result: tuple[Any, Floats]) -> None:
-        """Add the statistic and the counts of a batch; merge the statistics that wait if they are many or large."""
+        """Add the statistic and the counts of a batch to those before it; merge if many or large statistics wait."""
         held.append(result[0])
         np.add(counts, result[1], out=counts)
         first, *waiting = (each.nbytes for each in held)
         is_much = len(waiting) >= _FEW or first + sum(waiting) > budget
         if is_much and (sum(waiting) >= first or not waiting):
-            merge_held_statistics()
+            merge_statistics_within_budget()
 
     take = engine.keep(partial(count_rows, columns=np.arange(low, high)))
-    yield [Query(rows, partial(_take_statistic_and_counts, take, stage.needs_class), add_batch_statistic)]
+    yield [Query(rows, partial(_compute_statistic_and_counts, take, stage.needs_class), add_batch_statistic)]
     weights, n_rows = counts[:2].tolist()
     check_sum(stage.name, weights, n_rows)
     if not held:
         held += map_checked(engine, take, [empty(rows.schema)])
-    merge_held_statistics()
+    merge_statistics_within_budget()
     return Strip(held[0], low, high, counts)
 
 
 def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[Stored]]]:
-    """Store what a stage has learned from a range of columns; return where the arrays of each entry are in the file."""
+    """Store the arrays of states in a file; return for each state, by the names of its entries, where they are."""
     return [
         {
             key: scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
@@ -227,9 +229,9 @@ def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[S
 
 
 def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
-    """Join the states of ranges of columns; `stored` is what `store_states` returned for each range.
+    """Return the states of all columns: those that `store_states` has stored for each range, joined along the columns.
 
-    Joining them in memory would take them twice. Ragged arrays, which may be large, are mapped from the file.
+    `stored` is what it returned for each range. Ragged arrays, which may be large, are mapped from the file.
     """
     give_back_freed_memory()  # of fitting, which may be as large
     joined: list[State] = []
@@ -247,23 +249,22 @@ def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-def _take_statistic_and_counts(take: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, Floats]:
-    """Call `take`, which takes the statistic of a batch, and return its result with four numbers, float64 (4,).
-    These are the two of `sum_weights`, how many rows have no class, and how many do not have the weight 1."""
+def _compute_statistic_and_counts(
+    compute_statistic: Callable[[Batch], Any], supervised: bool, batch: Batch
+) -> tuple[Any, Floats]:
+    """Return the statistic of a batch, and its `Strip.counts`."""
     n_unlabelled, n_weighted = np.count_nonzero(~batch.class_known), np.count_nonzero(batch.row_weights != 1)
-    return take(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
+    return compute_statistic(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
-def _merge_first_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
-    """Cut several statistics, at least one, to their first `n_columns`, and merge them."""
-    return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
+def _merge_first_columns(n_columns: int, jobs: int, statistics: list[Statistic]) -> Statistic:
+    return type(statistics[0]).merge([each.first_columns(n_columns) for each in statistics], jobs)
 
 
-def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
-    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``; return its state and totals.
-
-    The statistic may be that of the earlier stage `counted_for`, pushed through the stages in between.
-    """
+def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
+    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``.
+    Return a list of its state, and the totals of the classes. The statistic was computed for `counted_for`, this stage
+    or an earlier one, and then transformed by the stages in between."""
     statistic, begin, end = item
     view = statistic.column_range(begin, end).without_other_columns()
     if isinstance(view, ContingencyTable):
@@ -273,13 +274,13 @@ def _learn_from_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[
 
 
 def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
-    """Compute the table of the rows that come out of a fitted stage from that of the rows that come in.
+    """Return the table of the rows that come out of a fitted stage, computed from that of the rows that come in.
 
     If it takes more than `budget` bytes, it has only the first columns, because nobody learns from it.
     """
     pushed: list[ContingencyTable] = []
     n_bytes = 0
-    for begin, end in _divide_columns(fitted.stage, budget, table):
+    for begin, end in _divide_into_column_ranges(fitted.stage, budget, table):
         pushed.append(fitted.transform_table(table.column_range(begin, end)))
         n_bytes += pushed[-1].nbytes
         if n_bytes > budget:
@@ -290,12 +291,10 @@ def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable
     return join_columns(pushed)
 
 
-def _divide_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
-    """Split the columns of a statistic into ranges of about equal bytes, on which a stage can work within the budget.
+def _divide_into_column_ranges(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
+    """Split the columns of a statistic into ranges (begin, end) of about equal bytes, in order.
 
-    Returns
-    -------
-    Ranges (begin, end) within the statistic, in order; (0, 0) without columns. A range of one column may take more.
+    A stage can work on each within the budget, unless it is a single column. Without columns, the only range is (0, 0).
     """
     count = max(1, min(-(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)), len(statistic)))
     upto = np.arange(len(statistic) + 1)

@@ -30,10 +30,9 @@ from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learn_sta
 
 
 def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
-    """Draw the fold of each row, int32 (rows,), from 0, so that each class and all rows are spread evenly.
+    """Draw the fold of each row at random: int32 (rows,), from 0; each class is spread evenly over the folds.
 
-    Rows that do not count, and the only row of a class, are in no fold, so they are never held out; their number is
-    `folds`.
+    Rows that do not count, and the only row of a class, are never held out: instead of a fold they get `folds`.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """Fit a stage on all rows and, for each of its folds, on the rows of the other folds.
 
-    Return a `CrossFitted`, or a plain fitted stage if the stage only compares the folds.
+    Return a `CrossFitted`; if the stage only compares the folds, a `FittedColumns`, which treats all rows alike.
 
     Parameters
     ----------
@@ -63,9 +62,10 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
 
     Raises
     ------
-    StageError : a cross-fitting stage has more folds than there are rows that count, or it cannot be fitted on these.
+    StageError : a cross-fitting stage has more folds than there are rows that count, or it cannot be fitted on
+        the rows.
     """
-    classes = read_counted_classes(rows)
+    classes = read_class_codes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
         found = "is only 1 row" if n_rows == 1 else f"are only {n_rows} rows"
@@ -80,9 +80,9 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
 
 
 def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch, columns: Ints) -> ContingencyTable:
-    """Count the rows of a batch by pairs of class and fold, numbered class · (folds + 1) + fold.
+    """Return the table of a batch whose classes are pairs of class and fold: class · (n_folds + 1) + fold.
 
-    A value that few rows have occurs with few pairs, so the weights are sparse if that takes less memory.
+    Its weights are sparse if that takes less memory.
 
     Parameters
     ----------
@@ -98,12 +98,13 @@ def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch
 
 def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]) -> Learned:
     """Let a stage learn from the columns of an item, ``(table of pairs of class and fold, first column, stop)``.
-    Return the state of all rows, followed, if the stage cross-fits, by those of the rows outside each fold."""
+    Return a list of states, and the totals of the classes. The first state is that of all rows; if the stage cross-
+    fits, those of the rows outside each fold follow."""
     paired, begin, end = item
     table = paired.column_range(begin, end).without_other_columns()
     target = table.schema.class_attribute
     assert target is not None
-    whole = _make_table_of_folds(table, np.ones(n_folds + 1, bool))
+    whole = _make_table_of_chosen_folds(table, np.ones(n_folds + 1, bool))
     if table.schema.positive is None and 0 < len(target.values) <= 2:  # the rarer class of all rows, in all folds
         table = table.replace(schema=table.schema.replace(positive=target.values[whole.tasks()[0]]))
     states, totals = [learn_state(stage, whole)], whole.totals
@@ -111,23 +112,23 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
     folds: list[Fold] = []
     for number in range(n_folds if stage.compares_folds() or stage.cross_fits() else 0):
         inside = np.arange(n_folds + 1) == number
-        outside = _make_table_of_folds(table, ~inside)
+        outside = _make_table_of_chosen_folds(table, ~inside)
         states.append(learn_state(stage, outside))
         if stage.compares_folds():
-            folds.append(Fold(outside, states[-1], _make_table_of_folds(table, inside)))
+            folds.append(Fold(outside, states[-1], _make_table_of_chosen_folds(table, inside)))
     changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}
     return [state | changes for state in (states if stage.cross_fits() else states[:1])], totals
 
 
-def read_counted_classes(rows: Rows) -> Ints:
-    """Read the class of every row in one pass, and return it, int32 (rows,); -1 for rows that do not count.
+def read_class_codes(rows: Rows) -> Ints:
+    """Read the class code of every row in one pass: int (rows,), -1 where it is unknown or the weight is 0.
 
-    These have an unknown class or labels, or no weight. If labels or numbers are predicted, all other rows have 0.
+    If labels or numbers are predicted, the code is 0 where they are known.
     """
-    return np.concatenate([np.empty(0, np.int32), *rows.map(_get_counted_classes)])
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_get_class_codes)])
 
 
-def _get_counted_classes(batch: Batch) -> Ints:
+def _get_class_codes(batch: Batch) -> Ints:
     assert batch.y is not None
     is_class = not batch.schema.labels and not batch.schema.has_numeric_target
     y = batch.y if is_class else np.where(batch.class_known, 0, -1)
@@ -135,7 +136,7 @@ def _get_counted_classes(batch: Batch) -> Ints:
 
 
 class ChosenRows(Fitted):
-    """Passes on some training rows, numbered anew from 0, and leaves out others; `chosen` is bool (training rows,)."""
+    """Passes on the training rows that `chosen`, bool (training rows,), marks, numbered anew from 0."""
 
     def __init__(self, schema: Schema, chosen: Bools) -> None:
         self.schema = schema
@@ -146,16 +147,16 @@ class ChosenRows(Fitted):
         return batch.take(np.flatnonzero(chosen)).replace(start=int(np.count_nonzero(before)))
 
 
-def _make_table_of_folds(table: ContingencyTable, chosen: Bools) -> ContingencyTable:
+def _make_table_of_chosen_folds(table: ContingencyTable, chosen_folds: Bools) -> ContingencyTable:
     """Make the table that counts the classes of the rows of some folds, from one that counts pairs of class and fold.
 
     Parameters
     ----------
     table : counts the pairs.
-    chosen : bool (folds + 1,), whether to count the rows of each fold; last, those in no fold.
+    chosen_folds : bool (folds + 1,), whether to count the rows of each fold; last, those in no fold.
     """
-    classes = len(table.total_parts) // len(chosen)
-    group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
+    classes = len(table.total_parts) // len(chosen_folds)
+    group = np.where(chosen_folds, np.arange(classes)[:, None], -1).ravel()
     table = table.group_classes(group, classes)
     cells = np.flatnonzero(class_parts.has_weight(table.cell_parts))
     return table.replace(
@@ -166,7 +167,7 @@ def _make_table_of_folds(table: ContingencyTable, chosen: Bools) -> ContingencyT
 
 
 class CrossFitted(FittedColumns):
-    """Transforms each training row as its column stage has learned from other folds, and later rows as from all rows.
+    """Transforms each training row by what a stage learned from the other folds, and later rows by what from all.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from filterkit.chains.column_fitting import can_share_statistic
-from filterkit.chains.fitting import Fitting, group_stages
+from filterkit.chains.fitting import Fitting, group_stages_fitted_together
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import empty
 from filterkit.data.schema import Schema
@@ -51,12 +51,12 @@ class Explanation(NamedTuple):
     tables: bool
 
 
-def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
-    """Explain how stages would be fitted on rows of the schema `incoming`, as far as that is known without the rows."""
+def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> Explanation:
+    """Explain how stages would be fitted on rows of the schema `incoming`, as far as the schema alone tells."""
     schema: Schema | None = incoming
     most: int | None = incoming.width
     steps, is_numeric = list[Step](), incoming.has_numeric_target
-    for group in group_stages(stages):
+    for group in group_stages_fitted_together(stages):
         steps += _describe_steps(group, is_numeric)
         for stage in group:
             if schema is not None and learns_nothing(stage):
@@ -78,7 +78,7 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
 
 
 def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
-    """Yield the steps in which a group of stages is fitted; column stages that one statistic serves share one.
+    """Yield the steps in which a group of stages is fitted; column stages that learn from one statistic share a step.
     `is_numeric` says whether the class is a number, whose quantiles take a pass of their own."""
     stage, names = group[0], (group[0].name,)
     if learns_from_statistic(stage):

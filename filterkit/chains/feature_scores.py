@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
-from filterkit.chains.chain import Chain, add_remedies, open_training_rows
+from filterkit.chains.chain import Chain, open_training_rows, suggest_stages_in_errors
 from filterkit.chains.column_fitting import fit_in_passes
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class _ColumnScorer(ColumnStage):
-    """Learns the scores of every column by several metrics, and its best test by one of them, with the counts of that.
+    """Scores every column by several metrics, and finds the best test of each column, with its counts, by one of them.
 
-    That is the first metric that needs a class, or the first if none does. With a numeric class there are no tests.
+    This is the first metric that needs a class, or else the first metric. With a numeric class there are no tests.
     """
 
     name = "scores"
@@ -127,7 +127,7 @@ def scores(
     by_rows = {name for name, each in known.stages.items() if issubclass(each, ScalingOptions)} - known.metrics.keys()
     scorers = [name for name in names if name in by_rows]
     stage = _ColumnScorer([n for n in names if n not in scorers], {"alpha": alpha, "combine": combine}, seed)
-    with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training, add_remedies():
+    with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training, suggest_stages_in_errors():
         for each in (stage, *(find_stage(known, name)() for name in names)):
             check_class(each, training.schema, in_chain=False)
         ((fitted,),) = run_passes(fit_in_passes([stage], training, memory))
@@ -136,10 +136,10 @@ def scores(
             chain = Chain(parse_stages([scorer, "--score-only"], known, seed))
             scored = chain.fit(training, memory=memory).schema
             state[scorer] = np.array([dict(a.scores)[scorer] for a in scored.features])
-    return _make_table(stage, state, training.schema, names)
+    return _make_score_table(stage, state, training.schema, names)
 
 
-def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[str]) -> pa.Table:
+def _make_score_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[str]) -> pa.Table:
     import pyarrow as pa
 
     from filterkit.data import arrow

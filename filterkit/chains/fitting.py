@@ -28,13 +28,13 @@ from filterkit.stages.base import (
     transform,
 )
 from filterkit.stages.columns import learns_from_statistic
-from filterkit.stages.selective import choose_columns_for, fit_chosen_columns
+from filterkit.stages.selective import fit_chosen_columns, make_chosen_column_selector
 
 Tell = Callable[[int, Rows], None]
 
 
-def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
-    """Yield stages in groups: column stages that follow each other and are fitted together; any other stage alone."""
+def group_stages_fitted_together(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
+    """Yield stages in groups: column stages that follow each other are fitted together, any other stage alone."""
     for can_share_passes, several in groupby(
         stages, lambda stage: learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
     ):
@@ -62,7 +62,7 @@ class Fitting:
     Attributes
     ----------
     stages, fitted : the stages, and the fitted stages that were made of them.
-    rows : the training rows, then those that come out of each stage.
+    rows : a list of the training rows, and of the rows that come out of each stage.
 
     Raises
     ------
@@ -81,11 +81,12 @@ class Fitting:
         if self._has_trials:
             for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
                 pass
-        self.fit(stages, tell)
+        self.fit_and_append(stages, tell)
 
-    def fit(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
-        """Fit the next stages, and append them to `fitted`; `tell` is called as by the constructor."""
-        for group in group_stages(stages):
+    def fit_and_append(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
+        """Fit further stages on the rows that come out of the last one; append to `stages`, `fitted` and `rows`.
+        `tell` is called as by the constructor."""
+        for group in group_stages_fitted_together(stages):
             for stage, fitted in zip(group, self._fit_group(group), strict=True):
                 self._append_fitted(stage, fitted)
             if tell is not None:
@@ -109,7 +110,7 @@ class Fitting:
         """
         stage, rows = group[0], self.rows[-1]
         check_class(stage, rows.schema)
-        choice = choose_columns_for(stage, rows.schema)
+        choice = make_chosen_column_selector(stage, rows.schema)
         if choice is None:
             return self._fit_group_on_rows(group, rows)
         chosen = rows.transform_by(choice)
@@ -137,12 +138,12 @@ class Fitting:
         return list(fitted)
 
     def _append_fitted(self, stage: Stage, fitted: Fitted) -> None:
-        """Append a fitted stage, and the rows that come out of it; start trials after it if they share it."""
+        """Append a stage, `fitted`, and the rows that come out of it; trials start after a stage that all share."""
         check_fitted(stage, fitted)
         before = self.rows[-1]
         after = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
         if learns_from_statistic(stage) and stage.folds() and stage.cross_fits():  # each fold's state is searched
-            after = after.transform_once()
+            after = after.transform_in_first_pass()
         if self._has_trials:
             # Trials number their rows anew.
             does_same = learns_nothing(stage) and not stage.numbers_rows and before.source.in_memory
@@ -156,22 +157,24 @@ class Fitting:
         self.rows.append(after)
 
 
-def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:
-    """Yield for each inner fold of a learner two batches: the rows of the other folds, and those of the fold itself.
+def split_inner_folds(
+    earlier_stages: Sequence[Stage], rows: Rows, learner: Any, memory: int
+) -> Iterator[tuple[Batch, Batch]]:
+    """Yield two batches for each inner fold of a learner: the rows of the other folds, and those of the fold itself.
 
     Parameters
     ----------
-    before : the stages before the learner, which are fitted on the other folds, and transform both batches.
+    earlier_stages : the stages before the learner, which are fitted on the other folds, and transform both batches.
     rows : the training rows as they come to the first of these.
     learner : says how many folds, and how to draw them.
     memory : bytes; see `Chain.fit`.
     """
-    from filterkit.chains.crossfit import ChosenRows, draw_folds, read_counted_classes  # few chains need it
+    from filterkit.chains.crossfit import ChosenRows, draw_folds, read_class_codes  # few chains need it
 
-    classes = read_counted_classes(rows)
+    classes = read_class_codes(rows)
     count = min(learner.inner_folds(), max(int(np.count_nonzero(classes >= 0)), 2))  # no fold is empty
     # A stage that stores the rows would be left with those of the last fold.
-    again = [stage for stage in before if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
+    again = [stage for stage in earlier_stages if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
     fold = draw_folds(classes, count, learner.inner_seed())
     for number in range(count):
         own = fold == number

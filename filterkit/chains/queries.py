@@ -41,24 +41,24 @@ class Query(NamedTuple):
 Passes = Generator[list[Query], None, T]
 
 
-def merge_records(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
-    """Compute the record of each batch of some rows in one pass, and return the record of all rows.
+def compute_merged_record(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
+    """Compute the record of each batch in one pass, and return all of them merged.
 
-    The query of the pass is yielded, for `run_passes` to answer.
+    This is a generator, which yields the query of the pass. Run it by `run_passes`.
     """
     merger = RecordMerger(compute, rows.schema)
     yield [Query(rows, compute, merger.add)]
     return merger.merge()
 
 
-def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
-    """Run iterators of queries side by side in shared passes, and return a list of what each generator returns.
+def run_passes(*query_iterators: Iterator[list[Query]]) -> list[Any]:
+    """Run generators of queries side by side in shared passes, and return a list of what each generator returns.
 
     In each pass they go on in the order of the arguments, so one may use what those before it have just collected. For
     an iterator that is no generator, the list has None. The queries of each source are answered in one pass over it.
     """
-    results: list[Any] = [None] * len(several)
-    running = dict(enumerate(several))
+    results: list[Any] = [None] * len(query_iterators)
+    running = dict(enumerate(query_iterators))
     while running:
         by_source: dict[int, list[Query]] = {}
         for number, passes in list(running.items()):
@@ -75,7 +75,7 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
                     collect(result)
                 continue
             tasks = [(query.rows.stages, query.compute) for query in shared]
-            compute = partial(_compute_results, tasks, rows.training)
+            compute = partial(_compute_task_results, tasks, rows.training)
             growth = max(query.rows.peak_growth for query in shared)
             for several_results in rows.source.map(compute, growth=growth):
                 for query, result in zip(shared, several_results, strict=True):
@@ -83,12 +83,12 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
     return results
 
 
-def _compute_results(
+def _compute_task_results(
     tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], training: bool, batch: Batch
 ) -> list[Any]:
-    """Return for each task, ``(stages, compute)``, the result of ``compute(batch)`` after the batch has passed stages.
+    """Return for each task, ``(stages, compute)``, what ``compute`` returns for the batch that comes out of the stages.
 
-    With `training`, these transform it as training rows. Stages that tasks share at their beginning do so once.
+    `training` says whether they transform it as training rows. Stages that tasks share at their beginning do so once.
     """
     passed: dict[tuple[int, int], Batch] = {}  # by the incoming batch and the stage
     results = []

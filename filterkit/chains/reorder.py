@@ -16,7 +16,7 @@ from filterkit.stages.base import Rows
 
 
 def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
-    """Yield the rows with some numbers, in the order of the numbers; for `TrainingStage.arrange`.
+    """Yield, in batches, the rows with these numbers, in the order of `numbers`; for `TrainingStage.arrange`.
 
     In ascending order the rows stream. In any other order they are sorted in memory if they take at most a quarter of
     the budget of `rows`. Else they are sorted in a temporary file: first into runs by their new positions, then each
@@ -38,7 +38,7 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[Ints, SpooledBatch]]] = [[] for _ in range(runs)]
     scratch = Scratch()
-    for parts in rows.map(partial(_split_rows_into_runs, position=position, bounds=bounds), last=True):
+    for parts in rows.map(partial(_split_rows_into_runs, new_positions=position, run_bounds=bounds), last=True):
         for run, positions, spooled in parts:
             if runs > 1:
                 spooled.move_to(scratch)
@@ -52,7 +52,6 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
 
 
 def _count_rows_and_spooled_bytes(batch: Batch) -> tuple[int, int]:
-    """Return how many rows a batch has, and how many bytes it takes in a spool."""
     return len(batch), SpooledBatch(batch).nbytes
 
 
@@ -62,20 +61,20 @@ def _take_rows_numbered(batch: Batch, numbers: Ints) -> Batch:
     return batch.take(numbers[first:stop] - batch.start)
 
 
-def _split_rows_into_runs(batch: Batch, position: Ints, bounds: Ints) -> list[tuple[int, Ints, SpooledBatch]]:
+def _split_rows_into_runs(batch: Batch, new_positions: Ints, run_bounds: Ints) -> list[tuple[int, Ints, SpooledBatch]]:
     """Split the rows of a batch by the runs of `take_rows` that they belong to.
 
     Parameters
     ----------
-    position : int64, the new position of each row of the input, by its number; -1 for rows to leave out.
-    bounds : int64 (runs + 1,), ascending: the first position of each run, and the end of the last.
+    new_positions : int64, the new position of each row of the input, by its number; -1 for rows to leave out.
+    run_bounds : int64 (runs + 1,), ascending: the first position of each run, and the end of the last.
 
     Returns
     -------
     For each run that gets rows: its number, the new positions of the rows, int64 (n,), and the rows.
     """
-    new = position[batch.start : batch.start + len(batch)]
+    new = new_positions[batch.start : batch.start + len(batch)]
     order = np.argsort(new, kind="stable")[np.count_nonzero(new < 0) :]
-    cuts = np.searchsorted(new[order], bounds)
+    cuts = np.searchsorted(new[order], run_bounds)
     parts = enumerate(order[first:stop] for first, stop in pairwise(cuts.tolist()))
     return [(run, new[part], SpooledBatch(batch.take(part))) for run, part in parts if len(part)]

@@ -96,7 +96,7 @@ class BatchSource:
 
         The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
         each value of a batch; if these are many in all, the function gets the batch in pieces. In the last pass, the
-        result of a batch that is `done` is None.
+        result of a batch whose number is in `done` is None.
         """
         if growth <= 1:
             growth = 0.0  # a batch stays whole, however large it is
@@ -104,7 +104,7 @@ class BatchSource:
             items = [
                 (packed, start, *ends)
                 for packed, start, n_rows, n_values in self._stored
-                for ends in _divide_rows(n_rows, n_values * growth)
+                for ends in _divide_into_row_ranges(n_rows, n_values * growth)
             ]
             results = map_checked(self.engine, partial(_load_piece_and_call, self.schema, function), items, done)
             return self.watch(results, [stop - first for *_, first, stop in items])
@@ -115,7 +115,7 @@ class BatchSource:
         pieces = (
             batch.rows(*ends)
             for batch in self.read(itself)
-            for ends in _divide_rows(len(batch), batch.stored_values.size * growth)
+            for ends in _divide_into_row_ranges(len(batch), batch.stored_values.size * growth)
         )
         return map_checked(self.engine, function, pieces)
 
@@ -173,7 +173,7 @@ class Rows:
 
     @property
     def peak_growth(self) -> float:
-        """How many values are held for each value of the source after the stage where they are the most; at least 1."""
+        """How many values the stages make of each value of the source, where these are most; at least 1."""
         return max(accumulate((stage.growth for stage in self.stages), mul, initial=1.0))
 
     @property
@@ -182,13 +182,14 @@ class Rows:
         return self.source.to_the_end
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
+        """Yield ``function(batch)`` for every batch that comes out of the stages, in order.
+        `last` promises that this is the last pass."""
         return self.source.map(
             partial(_transform_and_call, self.stages, self.training, function), last, self.peak_growth
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, in order, in the last pass; None for batches that are `done`.
+        """Yield ``function(pieces)`` for every batch, in order, in the last pass; None for batches in `done`.
 
         The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.
         """
@@ -200,14 +201,14 @@ class Rows:
         return replace(self, stages=[*self.stages, stage])
 
     def transform_in_memory(self) -> Rows:
-        """Return rows in memory as their stages have transformed them; return self if the source is not in memory."""
+        """Return these rows, transformed now and held in memory; return self if the source is not in memory."""
         if not self.source.in_memory or not self.stages:
             return self
         source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.source.engine, self.memory)
         source.scratch = self.source.scratch
         return Rows(source)
 
-    def transform_once(self) -> Rows:
+    def transform_in_first_pass(self) -> Rows:
         """Return rows that their stages transform in the first pass; later passes read the result from the spool.
 
         Rows of a source in memory, which has no spool, are returned as they are, and so are rows that stages widen:
@@ -244,7 +245,7 @@ class Rows:
                 yield batch.replace(start=source.n_arranged)
                 source.n_arranged += len(batch)
 
-        def read_arranged(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
+        def map_arranged_batches(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
             nonlocal all_read
             engine = LocalEngine(1) if before.live else before.engine  # threads would ask for the next batch first
             arrange = partial(stage.arrange, self)  # type: ignore[arg-type]  # stages set none of its attributes
@@ -259,7 +260,7 @@ class Rows:
 
         source = BatchSource(
             self.schema,
-            read_arranged,
+            map_arranged_batches,
             before.engine,
             before.memory,
             live=before.live,
@@ -289,19 +290,19 @@ def _transform_and_call(stages: Sequence[Fitted], training: bool, function: Call
 def _transform_pieces_and_call(
     stages: Sequence[Fitted], training: bool, growth: float, function: PiecesFunction[T], batch: Batch
 ) -> T:
-    """Cut a batch into pieces of about `_MOST_VALUES` values, and call a function with them, transformed one by one."""
-    pieces = _divide_rows(len(batch), batch.stored_values.size * growth)
+    """Cut a batch into pieces of about `_MOST_VALUES` values; call a function with them, transformed one by one."""
+    pieces = _divide_into_row_ranges(len(batch), batch.stored_values.size * growth)
     return function(transform(stages, batch.rows(*ends), training) for ends in pieces)
 
 
 def _pack_and_call(
     pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
 ) -> tuple[Any, int, int, T]:
-    """Pack a batch for the spool; return that, the numbers of its rows and values, and ``function(batch)``."""
+    """Pack a batch for the spool; return it, how many rows and values it has, and ``function(batch)``."""
     return pack(batch), len(batch), batch.stored_values.size, function(batch)
 
 
-def _divide_rows(n_rows: int, n_values: float) -> list[tuple[int, int]]:
+def _divide_into_row_ranges(n_rows: int, n_values: float) -> list[tuple[int, int]]:
     """Divide rows into equal ranges (first, stop), in order, of about `_MOST_VALUES` values each, or of one row."""
     count = min(int(n_values) // _MOST_VALUES + 1, max(n_rows, 1))
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))

@@ -150,7 +150,7 @@ def summarize_saved_chain(path: str) -> dict[str, Any]:
             schemas = {end: _summarize_schema(schema_from_json(header[end])) for end in ("incoming", "outgoing")}
             stages = []
             for note in header["stages"]:
-                size = sum(archive.getinfo(name).file_size for name in _yield_array_members(note["kept"]))
+                size = sum(archive.getinfo(name).file_size for name in _yield_array_member_names(note["kept"]))
                 stages.append({"words": list(note["words"]), "plugin": note["plugin"], "bytes": size})
             return {"file": path, "filterkit": header["filterkit"], **schemas, "stages": stages}
     except Exception as error:
@@ -188,8 +188,8 @@ def _summarize_schema(schema: Schema) -> str:
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     """Read ``chain.json`` from the archive of a saved chain; check its top level, and all members of the archive.
 
-    Raise UsageError if another version of the format is meant; and _DamageError if something in them is wrong, or if
-    they could take more memory than the file is long, or much time.
+    Raise UsageError if the file is of another version of the format; and _DamageError if something in them is wrong, or
+    if they could take more memory than the file is long, or much time.
     """
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
@@ -214,7 +214,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
             raise _DamageError("a stage in its chain.json has no words or no state")
         # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
-    arrays = [name for note in header["stages"] for name in _yield_array_members(note["kept"])]
+    arrays = [name for note in header["stages"] for name in _yield_array_member_names(note["kept"])]
     if len(set(arrays)) < len(arrays):  # so all arrays together take no more memory than the file
         raise _DamageError("two stages use the same array")
     return header
@@ -239,10 +239,10 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 # The state of stages
 
 
-def _encode_state_value(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
-    """Encode the entry `key` of the state of stage `number` for JSON; its arrays are added to `arrays` by name.
+def _encode_state_value(value: Any, key: str, stage_number: int, arrays: dict[str, np.ndarray]) -> Any:
+    """Return the entry `key` of the state of a stage as JSON can hold it; its arrays are added to `arrays` by name.
     Raise NotImplementedError if the value is of a type that cannot be saved."""
-    name = f"{number}.{key}"
+    name = f"{stage_number}.{key}"
     if isinstance(value, Ragged):
         arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
         return {"ragged": name}
@@ -263,7 +263,7 @@ def _encode_state_value(value: Any, key: str, number: int, arrays: dict[str, np.
     return {"plain": plain}
 
 
-def _yield_array_members(state: dict[str, Any]) -> Iterator[str]:
+def _yield_array_member_names(state: dict[str, Any]) -> Iterator[str]:
     for note in state.values():
         if "ragged" in note:
             yield from (f"{note['ragged']}.indptr.npy", f"{note['ragged']}.values.npy")
@@ -274,11 +274,13 @@ def _yield_array_members(state: dict[str, Any]) -> Iterator[str]:
 def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     """Return the value that `_encode_state_value` encoded, with its arrays from the archive.
 
-    Raise _DamageError if the types or lengths of its arrays do not fit.
+    Raise _DamageError if the types or lengths of its arrays contradict each other.
     """
     if "plain" in note:
         return note["plain"]
-    first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _yield_array_members({"": note}))
+    first, *rest = (
+        _parse_array(archive.read(name), archive.start_dir) for name in _yield_array_member_names({"": note})
+    )
     if not rest:
         return first
     values = rest[0]
@@ -289,11 +291,11 @@ def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     return Ragged(first, values)
 
 
-def _parse_array(data: bytes, longest: int) -> np.ndarray:
-    """Return the array that some data in numpy's format hold.
+def _parse_array(data: bytes, longest_axis: int) -> np.ndarray:
+    """Return the array that bytes in numpy's format hold.
 
     Raise _DamageError if they hold none, or one of a type that `save` does not write; if their size is not that of the
-    array; or if an axis is longer than `longest`, as that of an array without elements might be.
+    array; or if an axis is longer than `longest_axis`, as that of an array without elements might be.
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
@@ -302,13 +304,14 @@ def _parse_array(data: bytes, longest: int) -> np.ndarray:
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = memoryview(data)[stream.tell() :]
     size, lengths = math.prod(shape, start=dtype.itemsize), (*shape, 0)
-    if dtype.str not in _TYPES or fortran or size != len(rest) or min(lengths) < 0 or max(lengths) > longest:
+    if dtype.str not in _TYPES or fortran or size != len(rest) or min(lengths) < 0 or max(lengths) > longest_axis:
         raise _DamageError("one of its arrays does not have the size that it declares")
     return np.frombuffer(rest, dtype).reshape(shape)
 
 
 def _check_that_samples_pass(fitted: FittedChain) -> None:
-    """Check that a chain transforms no rows, and rows of zeros, missing values and ones; stages may refuse these."""
+    """Transform an empty batch, and rows of zeros, missing values and ones, to raise the error of a damaged state now.
+    A `StageError` is ignored: a stage may refuse such values."""
     schema = fitted.incoming
     with suppress(StageError):
         fitted.transform(empty(schema))

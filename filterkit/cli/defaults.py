@@ -15,7 +15,7 @@ import click
 from filterkit.errors import PATH, UsageError, make_file_error, quoted, suggestion
 from filterkit.plugin.parsing import IntOrText, make_stage_command
 from filterkit.plugin.registry import Registry
-from filterkit.stages.options import check_value, list_option_fields
+from filterkit.stages.options import check_option_value, list_option_fields
 
 _VARIABLE = "FILTERKIT_DEFAULTS"
 _STAGES = "stages"  # the table that has a table for each stage
@@ -78,7 +78,7 @@ class Defaults:
             for field in list_option_fields(stage):
                 if field.name in found[name]:
                     try:
-                        check_value(stage, field, found[name][field.name])
+                        check_option_value(stage, field, found[name][field.name])
                     except UsageError as error:
                         raise UsageError(f"{self.path}: [{_STAGES}.{name}] {error}") from None
         return found

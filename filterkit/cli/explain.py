@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from filterkit.chains.budget import SPOOL_DIVISOR, STATISTIC_DIVISOR
-from filterkit.chains.explain import explain
+from filterkit.chains.explain import explain_fitting
 from filterkit.cli.inputs import name_input_in_errors, open_input
 from filterkit.cli.plan import Job, check_options_and_outputs
 from filterkit.cli.shell.printing import format_table_lines, print_document
@@ -25,7 +25,7 @@ def print_how_chain_is_fitted(job: Job) -> None:
         )
     check_options_and_outputs(job)
     with open_input(job.path, options, job.formats) as reader, name_input_in_errors(reader):
-        found = explain(job.stages, reader.schema)
+        found = explain_fitting(job.stages, reader.schema)
     schema = reader.schema
     document = {
         "input": reader.name,

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from filterkit._version import __version__
-from filterkit.chains.chain import Chain, FittedChain, describe_learned
+from filterkit.chains.chain import Chain, FittedChain, summarize_learned
 from filterkit.chains.rows import Rows
 from filterkit.cli.inputs import name_input_in_errors, transform_new_rows
 from filterkit.cli.options import RunOptions
@@ -173,7 +173,7 @@ def describe_fitted_stages(steps: list[FittingStep], chain: FittedChain, count: 
             left = count if rows.source.n_arranged is None else rows.source.n_arranged
             figures = [
                 _format_change(before.width, fitted.schema.width, "column"),
-                f"learned {describe_learned(fitted, before)}",
+                f"learned {summarize_learned(fitted, before)}",
                 f"{until - since:.2f} s{together}",
             ]
             if left is not None:  # otherwise the input was not read to its end

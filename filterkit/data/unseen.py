@@ -13,7 +13,7 @@ READ_AS_MISSING = "; --unseen missing (in Python unseen='missing') reads such va
 CHOICES = ("error", "missing", "extend")  # the values of --unseen
 
 
-def check_unseen(choice: str) -> None:
+def check_unseen_option(choice: str) -> None:
     """Raise a `UsageError` unless `choice` is one of `CHOICES`."""
     if choice not in CHOICES:
         raise UsageError(f"--unseen must be error, missing or extend, not {quoted(str(choice))}")

@@ -54,12 +54,12 @@ def make_picklable(error: Exception) -> Exception:
     return error
 
 
-def find_options_fault(kind: Callable[..., Any]) -> str | None:
+def find_engine_options_fault(engine_class: Callable[..., Any]) -> str | None:
     """Return why an engine class does not accept the text of its options, and what to do; None if it does."""
     import inspect
 
     try:
-        inspect.signature(kind).bind(1, "")
+        inspect.signature(engine_class).bind(1, "")
     except TypeError:
         return (
             "takes no text of options: leave __init__ out, or write def __init__(self, jobs, options='') and in it "
@@ -186,13 +186,13 @@ def map_checked(
         remaining = (item if item is PAUSE or next(numbers) not in done else None for item in items)
         function = partial(_call_unless_none, function)
 
-    def count_items() -> Iterator[T]:
+    def yield_counted_items() -> Iterator[T]:
         nonlocal n_items
         for item in remaining:
             n_items += 1
             yield item
 
-    generator = engine.map(function, count_items())
+    generator = engine.map(function, yield_counted_items())
     if not hasattr(generator, "close"):
         fault = f"map returns {type(generator).__name__} instead of a generator"
         raise PluginError(f"the engine {engine.name}: {fault}; write it with yield")

@@ -50,12 +50,12 @@ class ProcessEngine(Engine):
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order; raise a `FilterkitError` if a process is killed."""
         pool = self._get_running_pool()
-        submit = partial(self._submit, pool, self._write_new_file(function))
-        with self._end_on_failure():
+        submit = partial(self._submit_item, pool, self._write_new_file(function))
+        with self._end_processes_on_failure():
             yield from map_ahead(
                 submit,
                 items,
-                lambda future: _load_and_remove(next(_yield_as_done(pool, [future])).result()),
+                lambda future: _unpickle_and_remove_file(next(_yield_futures_as_done(pool, [future])).result()),
                 2 * self.jobs,
             )
 
@@ -63,11 +63,11 @@ class ProcessEngine(Engine):
         """Yield ``function(item)`` for each item in any order; raise a `FilterkitError` if a process is killed."""
         pool = self._get_running_pool()
         path = self._write_new_file(function)
-        with self._end_on_failure():
+        with self._end_processes_on_failure():
             with hold_back_signals():
-                working = [self._submit(pool, path, item) for item in items]
-            for done in _yield_as_done(pool, working):
-                yield _load_and_remove(done.result())
+                working = [self._submit_item(pool, path, item) for item in items]
+            for done in _yield_futures_as_done(pool, working):
+                yield _unpickle_and_remove_file(done.result())
 
     def close(self) -> None:
         """End the processes, even if they are at work, and remove their files; another map would start new ones."""
@@ -88,7 +88,7 @@ class ProcessEngine(Engine):
             check_may_start()
             self._folder, self._file_numbers = TemporaryFolder(), count(1)
             try:
-                _dump(self.preparations, os.path.join(self._folder.path, "preparations"))
+                _pickle_to_file(self.preparations, os.path.join(self._folder.path, "preparations"))
                 with hold_back_signals():
                     context = multiprocessing.get_context("spawn")
                     self._pool = process.ProcessPoolExecutor(self.jobs, context, _prepare_worker, (self._folder.path,))
@@ -98,7 +98,7 @@ class ProcessEngine(Engine):
         return self._pool
 
     @contextmanager
-    def _end_on_failure(self) -> Iterator[None]:
+    def _end_processes_on_failure(self) -> Iterator[None]:
         """End all processes if one of them is killed, and raise a `FilterkitError`; or if a signal stops this one."""
         try:
             yield
@@ -114,23 +114,23 @@ class ProcessEngine(Engine):
     def _write_new_file(self, thing: Any) -> str:
         """Write a function or an item to a new file, and return its path."""
         path = os.path.join(self._folder.path, str(next(self._file_numbers)))
-        _dump(thing, path)
+        _pickle_to_file(thing, path)
         return path
 
-    def _submit(self, pool: process.ProcessPoolExecutor, function: str, item: Any) -> Future[str]:
+    def _submit_item(self, pool: process.ProcessPoolExecutor, function_path: str, item: Any) -> Future[str]:
         """Write an item to a file, and start work on it; the future gives the path of a file with the result.
         `function` is the path of the function. Raise BrokenProcessPool if a process has been killed."""
         path = self._write_new_file(item)
         with hold_back_signals():
             try:
-                return pool.submit(_call_and_write_result, function, path)
+                return pool.submit(_call_and_write_result, function_path, path)
             except (OSError, ValueError):
                 if pool._broken:  # its pipes may be closed while an item is put into it, or a process started
                     raise process.BrokenProcessPool from None
                 raise
 
 
-def _yield_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[Future[str]]) -> Iterator[Future[str]]:
+def _yield_futures_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[Future[str]]) -> Iterator[Future[str]]:
     """Yield futures of a pool as they are done; raise `BrokenProcessPool` if that will never be.
 
     A future that was submitted as the pool broke is never done.
@@ -147,33 +147,33 @@ def _yield_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[Future[s
                 raise process.BrokenProcessPool from None
 
 
-def _call_and_write_result(function: str, path: str) -> str:
+def _call_and_write_result(function_path: str, item_path: str) -> str:
     """Load a function and an item from two files, call the function, and write the result to `path`; return that.
     The item is pickled in `path`, and its file is removed before the call."""
     try:
-        _dump(_load_function(function)(_load_and_remove(path)), path)
+        _pickle_to_file(_unpickle_function(function_path)(_unpickle_and_remove_file(item_path)), item_path)
     except Exception as error:
         picklable = make_picklable(error)
         raise picklable from (None if picklable is error else error)
-    return path
+    return item_path
 
 
-def _dump(thing: Any, path: str) -> None:
+def _pickle_to_file(thing: Any, path: str) -> None:
     with name_temporary_errors(), open(path, "wb") as file:
         pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
 
 
-def _load(path: str) -> Any:
+def _unpickle_file(path: str) -> Any:
     with name_temporary_errors(), open(path, "rb") as file:
         return pickle.load(file)
 
 
-_load_function = lru_cache(maxsize=2)(_load)  # two, because a map may run within another
+_unpickle_function = lru_cache(maxsize=2)(_unpickle_file)  # two, because a map may run within another
 
 
-def _load_and_remove(path: str) -> Any:
+def _unpickle_and_remove_file(path: str) -> Any:
     """Load a file, and remove it."""
-    thing = _load(path)
+    thing = _unpickle_file(path)
     with name_temporary_errors():
         os.unlink(path)
     return thing
@@ -183,16 +183,16 @@ def _prepare_worker(folder: str) -> None:
     """Prepare this process to work for the pool whose temporary files are in `folder`."""
     from threadpoolctl import threadpool_limits
 
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    threading.Thread(target=_exit_after_parent, args=(folder,), daemon=True).start()
     keep_freed_memory()
     threadpool_limits(1)  # the processes themselves use all cores
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)
-    for function, arguments in _load(os.path.join(folder, "preparations")):
+    for function, arguments in _unpickle_file(os.path.join(folder, "preparations")):
         function(*arguments)
 
 
-def _end_with_parent(folder: str) -> None:
+def _exit_after_parent(folder: str) -> None:
     """Wait until the process that this one works for ends; then remove its files, and end this process at once."""
     parent = multiprocessing.parent_process()
     assert parent is not None

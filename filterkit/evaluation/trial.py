@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
-from filterkit.chains.chain import Chain, add_remedies, open_training_rows
+from filterkit.chains.chain import Chain, open_training_rows, suggest_stages_in_errors
 from filterkit.chains.fitting import Fitting
 from filterkit.data.batch import Batch
 from filterkit.engines.local import LocalEngine
@@ -117,9 +117,9 @@ class _FittedPrefix(NamedTuple):
         `stages` begin with the fitted ones. The first `n_applied_to_test` of them transform the test rows.
         """
         began, n_fitted = time.perf_counter(), len(self.fitting.fitted)
-        with collect_stage_warnings() as messages, add_remedies():
+        with collect_stage_warnings() as messages, suggest_stages_in_errors():
             fitting = self.fitting.copy()
-            fitting.fit(stages[n_fitted:])
+            fitting.fit_and_append(stages[n_fitted:])
             test = transform(fitting.fitted[n_fitted:n_applied_to_test], self.test)
         seconds = self.seconds + time.perf_counter() - began
         return _FittedPrefix(fitting, test, [*self.warnings, *messages], seconds)

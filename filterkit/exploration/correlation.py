@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.queries import Passes, merge_records
+from filterkit.chains.queries import Passes, compute_merged_record
 from filterkit.chains.rows import Rows
 from filterkit.counts.gram import Gram
 from filterkit.counts.overview import Overview
@@ -14,7 +14,7 @@ from filterkit.data.attributes import Attribute
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.exploration.extents import READER
-from filterkit.stages.selective import pass_on_columns
+from filterkit.stages.selective import make_column_selector
 
 _LEAST = 1e-12  # a variance, as a share of the squared width of the values, below which rounding decides
 
@@ -40,8 +40,10 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
     """
     low, high = (each[columns] for each in overview.moments.extremes())
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
-    chosen = rows.transform_by(pass_on_columns(rows.schema, columns))
-    gram = yield from merge_records(chosen, _Blocks(low, high, complete, float(overview.largest_weight)).multiply)
+    chosen = rows.transform_by(make_column_selector(rows.schema, columns))
+    gram = yield from compute_merged_record(
+        chosen, _Blocks(low, high, complete, float(overview.largest_weight)).multiply
+    )
     # For each pair of columns: the weight of the rows that have both values; the sum of the values of the first column,
     # and of their squares; and the sum of the products of both.
     products = gram.matrix()

@@ -18,7 +18,7 @@ from filterkit.exploration.short import round_to_few_digits
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, State
 from filterkit.stages.columns import ColumnStage
-from filterkit.stages.selective import pass_on_columns
+from filterkit.stages.selective import make_column_selector
 
 _MOST_VALUES = 200  # of a curve
 _MOST_CURVES = 6  # of a column
@@ -91,7 +91,7 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     ------
     StageError : the stage cannot be fitted.
     """
-    chosen = rows.transform_by(pass_on_columns(rows.schema, columns))
+    chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     thinned, fitted = yield from fit_in_passes([_ThinValues(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     columns = fitted.columns
@@ -111,7 +111,7 @@ def compute_class_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any],
     class_ : what `describe_numeric_class` says of the class.
     """
     (thinned,) = yield from fit_in_passes(
-        [_ThinValues()], rows.transform_by(pass_on_columns(rows.schema, columns)), memory
+        [_ThinValues()], rows.transform_by(make_column_selector(rows.schema, columns)), memory
     )
     state = thinned.state
     means = class_["mean"] + class_["deviation"] * _pad_rows_with_nan(

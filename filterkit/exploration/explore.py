@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from filterkit.chains.fitting import Fitting
-from filterkit.chains.queries import Query, merge_records, run_passes
+from filterkit.chains.queries import Query, compute_merged_record, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.counts.numeric_class import count_class_values
@@ -96,11 +96,11 @@ def explore(
     has_features = bool(explored.schema.width and metrics)
     _, numbers, ranking, before, after, *counts = run_passes(
         iter([[Query(explored, overviews.compute, overviews.add)]]),
-        merge_records(explored, partial(count_class_values, READER)) if has_numeric_class else iter(()),
+        compute_merged_record(explored, partial(count_class_values, READER)) if has_numeric_class else iter(()),
         rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
-        merge_records(explored, Extents.of) if has_features else iter(()),
-        merge_records(each_rows[-1], Extents.of) if has_features and stages[head:] else iter(()),
-        *(merge_records(each, CellCounts.of) for each in each_rows),
+        compute_merged_record(explored, Extents.of) if has_features else iter(()),
+        compute_merged_record(each_rows[-1], Extents.of) if has_features and stages[head:] else iter(()),
+        *(compute_merged_record(each, CellCounts.of) for each in each_rows),
     )
     overview = overviews.merge()
     described = describe_table(overview)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.queries import Passes, merge_records
+from filterkit.chains.queries import Passes, compute_merged_record
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import find_finite_entries
 from filterkit.counts.record import SUM_OF_PARTS, Field, Record
@@ -16,7 +16,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.exploration.extents import READER, Extents, has_nominal_class
-from filterkit.stages.selective import pass_on_columns
+from filterkit.stages.selective import make_column_selector
 
 _BINS = 40
 _MOST_CLASSES = 10  # of a histogram; the classes with the fewest rows are taken together
@@ -78,11 +78,11 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     ------
     StageError : a value is infinite.
     """
-    chosen = rows.transform_by(pass_on_columns(rows.schema, columns))
+    chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     schema = chosen.schema
     group, names = _group_classes(schema, extents.totals)
     bins = _Bins(schema, extents.take(columns), group)
-    counts = yield from merge_records(chosen, bins.count)
+    counts = yield from compute_merged_record(chosen, bins.count)
     totals = sum_parts(group, extents.total_parts, counts.filled.shape[1])
     zeros = add_parts([totals[None], -counts.filled.sum(axis=2)])
     apart = bins.apart[:, None]

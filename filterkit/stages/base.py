@@ -35,7 +35,7 @@ T = TypeVar("T")
 State = dict[str, Any]
 
 
-def make_missing_method_error(instance: object, method: str) -> NotImplementedError:
+def make_missing_member_error(instance: object, method: str) -> NotImplementedError:
     """Return, without raising it, the error that the class of `instance` lacks a method or attribute that it must have.
 
     Its message suggests a method of the class that has a similar name.
@@ -170,7 +170,7 @@ class Stage(Configured):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
 
-    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         """Learn from the training rows, and return the state: all that `build` needs besides the options.
 
         The default learns nothing: the stage then does the same to each row, whatever the training rows are.
@@ -191,7 +191,7 @@ class Stage(Configured):
         """
         return {}
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         """Return the schema of the outgoing batches, and the function that transforms a batch.
 
         The result is never pickled or saved, so that its function may be a closure: the stage is built again.
@@ -205,7 +205,7 @@ class Stage(Configured):
         ------
         FilterkitError : the stage cannot work on such batches, or the state is not one.
         """
-        raise make_missing_method_error(self, "build")
+        raise make_missing_member_error(self, "build")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         """Learn from the training rows, and return the fitted stage; see `fit_rows` and `build`.
@@ -228,7 +228,7 @@ class Stage(Configured):
         """
         return None
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+    def from_state(self, state: State, schema: Schema) -> Fitted:
         """Rebuild the fitted stage from a saved state.
 
         A stage that overrides `fit` is fitted on no rows by default, which is right if it learns nothing from rows.
@@ -288,7 +288,7 @@ class Fitted:
     columns: np.ndarray | None = None
     growth: float = 1.0
     made_by: Stage | None = None
-    state: dict[str, Any] = None  # type: ignore[assignment]
+    state: State = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         words = type(self).__name__ if self.made_by is None else " ".join(self.made_by.words())
@@ -299,12 +299,12 @@ class Fitted:
 
         It may be called in any thread, and with a batch of no rows.
         """
-        raise make_missing_method_error(self, "transform")
+        raise make_missing_member_error(self, "transform")
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """Return what a saved chain stores: by default, `state`."""
         if self.state is None:
-            raise make_missing_method_error(self, "state")
+            raise make_missing_member_error(self, "state")
         return self.state
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
@@ -344,13 +344,13 @@ class RowStage(Stage):
 
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
-        raise make_missing_method_error(self, "transform")
+        raise make_missing_member_error(self, "transform")
 
     def growth(self, schema: Schema) -> float:
         """Return `Fitted.growth`, the mean number of outgoing values of each value of X. Override it if it is large."""
         return 1.0
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         return Built(self.output(schema), self.transform, growth=self.growth(schema))
 
 
@@ -368,7 +368,7 @@ class FittedStage(Fitted):
     StageError : the stage cannot be built.
     """
 
-    def __init__(self, stage: Stage, incoming: Schema, state: dict[str, Any]) -> None:
+    def __init__(self, stage: Stage, incoming: Schema, state: State) -> None:
         self.stage = stage
         self.incoming = incoming
         self.state = state
@@ -447,12 +447,12 @@ class TrainingStage(Stage):
         ----------
         rows : the training rows; call their `map` as often as needed, the last time with ``last=True``.
         """
-        raise make_missing_method_error(self, "arrange")
+        raise make_missing_member_error(self, "arrange")
 
     def most_columns(self, width: int | None) -> int | None:
         return width
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         return Built(schema, itself)
 
 

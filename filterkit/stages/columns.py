@@ -29,7 +29,7 @@ from filterkit.data.ragged import Ragged, find_row_entries, list_row_numbers
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
-from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_method_error, name_stage_in_errors
+from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_member_error, name_stage_in_errors
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
 from filterkit.stages.options import get_seed_option
 from filterkit.stages.selective import SelectiveStage
@@ -96,7 +96,7 @@ class ColumnStage(SelectiveStage):
         dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. An entry must
         not depend on which other columns the table covers.
         """
-        raise make_missing_method_error(self, "fit_columns")
+        raise make_missing_member_error(self, "fit_columns")
 
     def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         """Transform some entries of X.
@@ -112,7 +112,7 @@ class ColumnStage(SelectiveStage):
         float64 (n,), a new array. By default, values stay as they are if `output_columns` is written.
         """
         if type(self).output_columns is ColumnStage.output_columns:
-            raise make_missing_method_error(self, "apply")
+            raise make_missing_member_error(self, "apply")
         return values.copy()
 
     def output(self, schema: Schema) -> Schema:
@@ -228,7 +228,7 @@ class ColumnStage(SelectiveStage):
             return check_renewed_attributes(self, attributes, schema, nominal)
 
         nominal = check_nominal(self, self.output_nominal(schema, state), schema.width)
-        outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_form(schema))
+        outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_zero_and_sparse(schema))
         return FittedColumns(self, schema, outgoing, state, columns)
 
     def _make_fitted(
@@ -236,17 +236,17 @@ class ColumnStage(SelectiveStage):
     ) -> FittedColumns:
         """Make the fitted stage that puts out these attributes; raise a `StageError` if two have the same name."""
         with name_stage_in_errors(self):
-            outgoing = schema.with_features(attributes, columns, **self._choose_form(schema))
+            outgoing = schema.with_features(attributes, columns, **self._choose_zero_and_sparse(schema))
         return FittedColumns(self, schema, outgoing, state, columns)
 
-    def _choose_form(self, schema: Schema) -> dict[str, bool]:
+    def _choose_zero_and_sparse(self, schema: Schema) -> dict[str, bool]:
         """Return what the outgoing schema is to have as `zero` and `sparse`, by these names."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
             raise make_contract_error(self, f"output returns {describe_type(outgoing)}; return a Schema")
         return {"zero": outgoing.zero, "sparse": schema.sparse and outgoing.zero}
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
+    def from_state(self, state: State, schema: Schema) -> FittedColumns:
         """Rebuild the fitted stage from what `FittedColumns.get_state` returned.
 
         Raise FilterkitError if the entries of the state contradict each other or the schema.
@@ -264,7 +264,7 @@ class ColumnStage(SelectiveStage):
         if not is_ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
             raise FilterkitError(f"the columns of {self.name} do not match its attributes")
         fitted = self._make_fitted(schema, attributes, own_state, columns)
-        fitted.check_codes()
+        fitted.check_label_codes()
         return fitted
 
 
@@ -325,7 +325,7 @@ class FittedColumns(Fitted):
         """Return what zero becomes in each outgoing column: float64 (outgoing columns,)."""
         return self._transform_values(np.zeros(len(self.columns)), np.arange(len(self.columns)))
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         state = {f"state.{key}": value for key, value in self.state.items()}
         return {"source": self.columns, "attributes": attributes_to_json(self.schema.features), **state}
 
@@ -376,7 +376,7 @@ class FittedColumns(Fitted):
             raise make_contract_error(self.stage, fault, error) from error
         return check_numbers(image, values.shape, "apply", self.stage)
 
-    def check_codes(self) -> None:
+    def check_label_codes(self) -> None:
         """Check that a state from a file gives nominal columns only codes of labels that they have, or NaN.
 
         Try all labels that may come in, and a few numbers that are far apart. A stage that refuses them by a

@@ -20,7 +20,7 @@ from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, explain_not_nominal, quoted
 from filterkit.stages.all_rows import join_all_rows
-from filterkit.stages.base import Batches, Fitted, Stage, make_missing_method_error
+from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_member_error
 from filterkit.stages.learned import LearnedTable, describe_state
 from filterkit.stages.models import (
     LinearModel,
@@ -79,9 +79,9 @@ class Learner(Stage):
 
     def learn(self, training: Training) -> Model:
         """Learn a model from the training rows."""
-        raise make_missing_method_error(self, "learn")
+        raise make_missing_member_error(self, "learn")
 
-    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+    def model(self, state: State, features: int, tasks: Tasks) -> Model:
         """Rebuild the model from a saved state; by default a `LinearModel`, so any other model needs its own `model`.
 
         Parameters
@@ -147,7 +147,7 @@ class Learner(Stage):
                 raise StageError(self.name, "it learns weights that are NaN; bring the values to a smaller range first")
         return FittedLearner(self, schema, tasks, model)
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+    def from_state(self, state: State, schema: Schema) -> Fitted:
         self._check_schema(schema)
         if schema.has_numeric_target:
             means = np.asarray(state["means"], np.float64)
@@ -215,7 +215,7 @@ class Learner(Stage):
         """
         check_weights(self.name, batch)
         self.check_values(batch, counted_rows(batch))
-        batch = take_learnable_rows(batch.replace(passthrough=None))
+        batch = take_usable_rows(batch.replace(passthrough=None))
         if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
             name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
             raise StageError(
@@ -229,7 +229,7 @@ def counted_rows(batch: Batch) -> Bools:
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
 
-def take_learnable_rows(batch: Batch) -> Batch:
+def take_usable_rows(batch: Batch) -> Batch:
     """Return the rows of a batch that learners use, see `counted_rows`."""
     counts = counted_rows(batch)
     return batch if counts.all() else batch.take(np.flatnonzero(counts))
@@ -243,7 +243,7 @@ def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
     weights, rows = 0.0, 0
     for batch in batches:
         check_weights(stage, batch)
-        batch = take_learnable_rows(batch)
+        batch = take_usable_rows(batch)
         weights, rows = weights + float(batch.row_weights.sum()), rows + len(batch)
         yield batch
     check_sum(stage, weights, rows)
@@ -302,12 +302,12 @@ class FittedLearner(Fitted):
         return schema.replace(zero=False)  # a score of zero does not mean absent
 
     @property
-    def state(self) -> dict[str, Any]:  # type: ignore[override]
+    def state(self) -> State:  # type: ignore[override]
         """The names and codes of the tasks, and the state of the model, as `Learner.from_state` needs them."""
         means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self._get_model_state()}
 
-    def _get_model_state(self) -> dict[str, Any]:
+    def _get_model_state(self) -> State:
         # Models of older plugins have `get_state` instead.
         return self.model.get_state() if hasattr(self.model, "get_state") else self.model.state
 
@@ -330,7 +330,7 @@ class FittedLearner(Fitted):
 
         It has no rows if the class or labels of none are known.
         """
-        batch = take_learnable_rows(batch)
+        batch = take_usable_rows(batch)
         return self._make_outcome(batch, *self.read_predictions(batch))
 
     def _make_outcome(self, batch: Batch, codes: Any, scores: Floats) -> Outcome:

@@ -17,7 +17,7 @@ from filterkit.data.arithmetic import Bools, Floats, Ints
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
-from filterkit.stages.base import NUMERIC_CLASS, Stage, State, make_missing_method_error
+from filterkit.stages.base import NUMERIC_CLASS, Stage, State, make_missing_member_error
 from filterkit.stages.columns import ColumnStage, FittedColumns
 from filterkit.stages.nothing_learned import warn_nothing_learned
 from filterkit.stages.options import get_option_values, option
@@ -81,7 +81,7 @@ class Scaling(ScalingOptions, ColumnStage):
 
     def scores(self, table: ContingencyTable) -> Floats:
         """Return the score of each column of the table, float64 (columns,), finite."""
-        raise make_missing_method_error(self, "scores")
+        raise make_missing_member_error(self, "scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)

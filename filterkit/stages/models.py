@@ -20,6 +20,7 @@ from filterkit.data.products import multiply_rows
 from filterkit.data.schema import Schema
 from filterkit.data.targets import choose_positive_values
 from filterkit.errors import FilterkitError, quoted
+from filterkit.stages.base import State
 from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table
 
 # The tasks of which a row is positive in exactly one, because they are the values of one nominal attribute: all (True),
@@ -189,7 +190,7 @@ class Model(Protocol):
         """
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """What `Learner.model` needs to rebuild the model, of the types of `Fitted.state`."""
 
 
@@ -259,7 +260,7 @@ class LinearModel:
         self.threshold = 0.0 if sigmoids is None else 0.5
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
+    def from_state(cls, state: State, features: int, tasks: Tasks) -> LinearModel:
         """Rebuild the model from its state, which may come from a damaged file.
 
         Raise FilterkitError if its arrays do not fit the features and tasks.
@@ -283,13 +284,13 @@ class LinearModel:
         return None
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """What `from_state` needs to rebuild the model: its arrays by name."""
         state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
         state |= {f"chosen.{name}": values for name, values in self.chosen.items()}
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """Return `state`, for older plugins whose models derive from this class and extend its `get_state`."""
         return self.state
 

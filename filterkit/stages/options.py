@@ -106,12 +106,12 @@ class Configured:
         for field in dataclasses.fields(self):
             value = field.default
             if field.name in options:
-                value = _convert_value(type(self), field, options.pop(field.name))
+                value = _convert_option_value(type(self), field, options.pop(field.name))
             setattr(self, field.name, value)
         if options:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
         for field in dataclasses.fields(self):
-            check_value(type(self), field, getattr(self, field.name))
+            check_option_value(type(self), field, getattr(self, field.name))
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -155,11 +155,11 @@ def get_option_types(stage: type[Any]) -> dict[str, Any]:
     A type is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option. Raise TypeError if the class
     declares an option of another type, or with a default that is not of its type.
     """
-    return _find_types(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
+    return _find_option_types(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
 
 
 @cache
-def _find_types(stage: type[Any]) -> dict[str, Any]:
+def _find_option_types(stage: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(stage)
     return {field.name: _parse_annotation(stage, field, hints[field.name]) for field in dataclasses.fields(stage)}
 
@@ -197,7 +197,7 @@ _TYPES = {  # what each type means, and its name in JSON Schema
 }
 
 
-def _convert_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
+def _convert_option_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
     """Convert a value to the option's own type.
 
     Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns
@@ -245,7 +245,7 @@ def make_flag(field: dataclasses.Field[Any]) -> str:
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
 
-def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
+def check_option_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
     """Raise a `UsageError` if a value of the option's type is not among its choices, or not within its bounds.
 
     Numbers must be finite unless they are the default. None is refused only for a positional option.

@@ -38,7 +38,7 @@ class Pattern:
 
     def __init__(self, stage: str, flag: str, text: str) -> None:
         self._stage, self._flag, self._text = stage, flag, text
-        reason = _find_fault(text)
+        reason = _find_pattern_fault(text)
         if reason is None:
             import regex  # takes longer to import than most chains take to start
 
@@ -94,7 +94,7 @@ class Pattern:
         return results
 
 
-def _find_fault(text: str) -> str | None:
+def _find_pattern_fault(text: str) -> str | None:
     """Return why a regular expression must not even be compiled; None if it may."""
     if len(text) > LONGEST:
         return f"it has more than {LONGEST:,} characters"

@@ -18,7 +18,16 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError
-from filterkit.stages.base import Built, Fitted, FittedStage, Stage, check_fitted, name_stage_in_errors, transform
+from filterkit.stages.base import (
+    Built,
+    Fitted,
+    FittedStage,
+    Stage,
+    State,
+    check_fitted,
+    name_stage_in_errors,
+    transform,
+)
 from filterkit.stages.edit import Edit
 from filterkit.stages.options import option
 
@@ -76,16 +85,16 @@ class SelectiveStage(ChoosingStage):
     """
 
 
-class _ColumnChoice(Stage):
+class _ColumnSelector(Stage):
     """Pass on only some columns of X, and the class or the labels; drop texts and dates."""
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         edit = Edit(schema)
         edit.take(sorted({*schema.feature_indices[state[_COLUMNS]].tolist(), *schema.targets}))
         return edit.build()
 
 
-def pass_on_columns(schema: Schema, columns: Ints) -> FittedStage:
+def make_column_selector(schema: Schema, columns: Ints) -> FittedStage:
     """Return a fitted stage that passes on only some columns of X, and the class or the labels, but no texts and dates.
 
     Parameters
@@ -93,10 +102,10 @@ def pass_on_columns(schema: Schema, columns: Ints) -> FittedStage:
     schema : of the incoming batches.
     columns : int64 (n,), ascending: the columns of X to pass on.
     """
-    return FittedStage(_ColumnChoice(), schema, {_COLUMNS: columns})
+    return FittedStage(_ColumnSelector(), schema, {_COLUMNS: columns})
 
 
-def choose_columns_for(stage: Stage, schema: Schema) -> FittedStage | None:
+def make_chosen_column_selector(stage: Stage, schema: Schema) -> FittedStage | None:
     """Return a fitted stage that passes on the columns of X that `--only` and `--except` choose; None without these.
 
     It is None, too, for a stage that is no `SelectiveStage`.
@@ -107,25 +116,25 @@ def choose_columns_for(stage: Stage, schema: Schema) -> FittedStage | None:
         return None
     features = schema.feature_indices
     chosen = choose_attributes(stage.name, schema, stage.only, stage.except_, features.tolist())
-    return pass_on_columns(schema, np.searchsorted(features, np.array(chosen, np.int64)))
+    return make_column_selector(schema, np.searchsorted(features, np.array(chosen, np.int64)))
 
 
-def fit_chosen_columns(stage: Stage, choice: FittedStage, fit: Callable[[], Fitted]) -> Fitted:
+def fit_chosen_columns(stage: Stage, selector: FittedStage, fit: Callable[[], Fitted]) -> Fitted:
     """Fit a stage on some columns of X; return a fitted stage that changes these, and leaves the others as they are.
 
     Parameters
     ----------
     stage : the stage.
-    choice : what `choose_columns_for` returned for it.
-    fit : returns the stage, fitted on the rows that `choice` passes on; not called if these have no columns.
+    selector : what `make_chosen_column_selector` returned for it.
+    fit : returns the stage, fitted on the rows that `selector` passes on; not called if these have no columns.
 
     Raises
     ------
     StageError : a column that comes out has the name of another attribute.
     """
-    fitted = check_fitted(stage, fit()) if len(choice.state[_COLUMNS]) else choice
+    fitted = check_fitted(stage, fit()) if len(selector.state[_COLUMNS]) else selector
     with name_stage_in_errors(stage):
-        return FittedOnSomeColumns(fitted, choice)
+        return FittedOnSomeColumns(fitted, selector)
 
 
 class FittedOnSomeColumns(Fitted):
@@ -133,21 +142,21 @@ class FittedOnSomeColumns(Fitted):
 
     Parameters
     ----------
-    fitted : the stage, fitted on the chosen columns; without any, `choice` itself.
-    choice : passes on the chosen columns.
+    fitted : the stage, fitted on the chosen columns; without any, `selector` itself.
+    selector : passes on the chosen columns.
 
     Raises
     ------
     FilterkitError : a column that comes out has the name of another attribute.
     """
 
-    def __init__(self, fitted: Fitted, choice: FittedStage) -> None:
+    def __init__(self, fitted: Fitted, selector: FittedStage) -> None:
         self._fitted = fitted
-        self._choice = choice
+        self._selector = selector
         self.growth = fitted.growth
-        incoming, outgoing, chosen = choice.incoming, fitted.schema, choice.state[_COLUMNS]
+        incoming, outgoing, chosen = selector.incoming, fitted.schema, selector.state[_COLUMNS]
         origins = fitted.columns  # of the new columns, among the chosen ones
-        if origins is None and [a.name for a in outgoing.features] == [a.name for a in choice.schema.features]:
+        if origins is None and [a.name for a in outgoing.features] == [a.name for a in selector.schema.features]:
             origins = np.arange(outgoing.width)
         replaced = chosen[:1].repeat(outgoing.width) if origins is None else chosen[origins]
         others = np.setdiff1d(np.arange(incoming.width), chosen, assume_unique=True)
@@ -161,12 +170,12 @@ class FittedOnSomeColumns(Fitted):
         self.schema = incoming.with_features(features, self.columns, **form)
 
     @property
-    def state(self) -> dict[str, Any]:  # type: ignore[override]
+    def state(self) -> State:  # type: ignore[override]
         """The chosen columns, and the state of the stage that was fitted on them."""
-        return {**self._choice.state, **self._fitted.get_state()}
+        return {**self._selector.state, **self._fitted.get_state()}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
-        return self._fitted.describe(self._choice.schema, top)
+        return self._fitted.describe(self._selector.schema, top)
 
     def transform_training(self, batch: Batch) -> Batch:
         return self.transform(batch, training=True)
@@ -174,7 +183,7 @@ class FittedOnSomeColumns(Fitted):
     def transform(self, batch: Batch, training: bool = False) -> Batch:
         """Return `batch` with the transformed columns in the positions of the chosen columns."""
         sparse = self.schema.sparse
-        out = transform([self._fitted], self._choice.transform(batch), training).in_form(sparse)
+        out = transform([self._fitted], self._selector.transform(batch), training).in_form(sparse)
         batch = batch.in_form(sparse)
         X: Any
         if sparse:
@@ -185,12 +194,12 @@ class FittedOnSomeColumns(Fitted):
         return batch.replace(schema=self.schema, X=X)
 
 
-def rebuild_fitted(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
+def rebuild_fitted(stage: Stage, state: State, schema: Schema) -> Fitted:
     """Rebuild a fitted stage from its saved `Fitted.state`; the stage may be confined to some columns.
 
     Raise FilterkitError if the state does not belong to this stage, or to other columns than it chooses.
     """
-    choice = choose_columns_for(stage, schema)
+    choice = make_chosen_column_selector(stage, schema)
     if choice is None:
         return stage.from_state(state, schema)
     if not np.array_equal(state[_COLUMNS], choice.state[_COLUMNS]):

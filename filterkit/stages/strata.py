@@ -11,10 +11,10 @@ from filterkit.stages.base import Rows
 
 def read_classes(rows: Rows) -> Ints:
     """Read the class of each row: int32 (rows,), -1 where it is missing; 0 for all without a nominal class."""
-    return np.concatenate([np.empty(0, np.int32), *rows.map(_read_class_codes)])
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_get_nominal_class_codes)])
 
 
-def _read_class_codes(batch: Batch) -> Ints:
+def _get_nominal_class_codes(batch: Batch) -> Ints:
     target = batch.schema.class_attribute
     nominal = target is not None and target.kind == "nominal"
     return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)

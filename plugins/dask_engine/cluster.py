@@ -59,7 +59,7 @@ class Cluster:
             for name in list(logging.root.manager.loggerDict):
                 if name.partition(".")[0] == "distributed":
                     logging.getLogger(name).setLevel(logging.CRITICAL)
-            client = _connect(options) if options else self._start_workers(jobs)
+            client = _connect_to_scheduler(options) if options else self._start_workers(jobs)
             self._closing.callback(client.close)
         self.client = client
         self._plugins: list[str] = []
@@ -115,7 +115,7 @@ class Cluster:
 
         Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
-        check = self._watch_workers()
+        check = self._make_worker_check()
         while True:  # also if it is done: its worker may be lost before the result has been fetched
             with suppress(TimeoutError):
                 return future.result(timeout=_PAUSE)
@@ -126,20 +126,20 @@ class Cluster:
 
         Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
-        ready, check = as_completed(list(futures)), self._watch_workers()
+        ready, check = as_completed(list(futures)), self._make_worker_check()
         while not ready.is_empty():
             if ready.has_ready():
                 yield next(ready)
-                check = self._watch_workers()
+                check = self._make_worker_check()
             else:
                 time.sleep(_POLL)
                 check()
 
-    def _watch_workers(self) -> Callable[[], None]:
+    def _make_worker_check(self) -> Callable[[], None]:
         """Return a function to call while waiting; it raises a `FilterkitError` after 30 seconds without any worker."""
         last_check = last_seen = time.monotonic()
 
-        def check() -> None:
+        def check_workers() -> None:
             nonlocal last_check, last_seen
             if time.monotonic() - last_check < _PAUSE:
                 return
@@ -151,7 +151,7 @@ class Cluster:
                     f"all Dask workers are lost, and for {_PATIENCE:g} seconds none has come; start some and run again"
                 )
 
-        return check
+        return check_workers
 
     def prepare(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Make each worker, and each that joins later, call ``function(*arguments)``."""
@@ -181,7 +181,7 @@ class _Preparation(WorkerPlugin):
         self.function(*self.arguments)
 
 
-def _connect(options: str) -> Client:
+def _connect_to_scheduler(options: str) -> Client:
     """Connect to a running scheduler, and wait up to 30 seconds for a worker.
 
     Parameters
@@ -193,7 +193,7 @@ def _connect(options: str) -> Client:
     FilterkitError : the scheduler does not answer, has no workers, or wants other certificates.
     """
     try:
-        address = _read_address(options) if options.endswith(".json") else options
+        address = _read_scheduler_address(options) if options.endswith(".json") else options
         scheme, location = parse_address(address)
         if scheme in ("tcp", "tls"):  # find out at once whether somebody listens: Dask would wait
             socket.create_connection(parse_host_port(location), timeout=10).close()
@@ -214,7 +214,7 @@ def _connect(options: str) -> Client:
     return client
 
 
-def _read_address(path: str) -> str:
+def _read_scheduler_address(path: str) -> str:
     """Read the address in the file of a scheduler.
 
     Raise FilterkitError if there is no such file, and ValueError if the file is not that of a scheduler.

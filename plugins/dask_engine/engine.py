@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from functools import partial
 from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -22,7 +23,7 @@ R = TypeVar("R")
 
 _AHEAD = 4  # tasks under way for each thread, because handing out a task takes some milliseconds
 _FIRST = 10  # the priority of tasks that make room, above that of tasks on new items
-_HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on workers, see `DaskEngine._submit`
+_HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on workers, see `DaskEngine._submit_item`
 
 
 class _Task(NamedTuple):
@@ -60,11 +61,16 @@ class DaskEngine(Engine):
 
     def __init__(self, jobs: int, options: str = "", client: Any = None) -> None:
         self._wanted = jobs
-        self._options = options or ("" if client is not None else _find_scheduler_address())
+        self._options = options
+        if not options and client is None:
+            with suppress(ImportError):  # `_get_cluster` reports that
+                import dask
+
+                self._options = str(dask.config.get("scheduler-address", None) or "")
         self._cluster: Cluster | None = None
         self._client = client
         if self._options:
-            self._connect()  # now, so that a wrong address is an error at once
+            self._get_cluster()  # now, so that a wrong address is an error at once
 
     @classmethod
     def of(cls, thing: Any) -> Self | None:
@@ -86,7 +92,7 @@ class DaskEngine(Engine):
         """The number of threads of the cluster; before workers are started, the number asked for."""
         if self._cluster is None and self._client is None:
             return self._wanted
-        return max(1, sum(map(int, self._connect().client.nthreads().values())))
+        return max(1, sum(map(int, self._get_cluster().client.nthreads().values())))
 
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Make each worker call ``function(*args)`` before its first item; those that already run call it now."""
@@ -96,14 +102,14 @@ class DaskEngine(Engine):
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order, computed by the workers."""
-        cluster = self._connect()
-        submit = self._send_function(cluster, function)
+        cluster = self._get_cluster()
+        submit = self._make_submit_function(cluster, function)
         yield from map_ahead(submit, items, self._wait_for_result, _AHEAD * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item once a worker has computed it, in any order."""
-        cluster = self._connect()
-        tasks = {task.small: task for task in map(self._send_function(cluster, function), items)}
+        cluster = self._get_cluster()
+        tasks = {task.small: task for task in map(self._make_submit_function(cluster, function), items)}
         try:
             for small in cluster.yield_as_done(tasks):
                 yield self._wait_for_result(tasks.pop(small))
@@ -114,7 +120,7 @@ class DaskEngine(Engine):
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
         """Return a function for `map` whose results stay in the memory of workers, or on their disks if that is full.
 
-        Results of items of more than 64 KB come to this process nevertheless, see `_submit`.
+        Results of items of more than 64 KB come to this process nevertheless, see `_submit_item`.
         """
         return partial(compute_large_result, function)
 
@@ -124,7 +130,7 @@ class DaskEngine(Engine):
             self._cluster.close()
             self._cluster = None
 
-    def _connect(self) -> Cluster:
+    def _get_cluster(self) -> Cluster:
         """Return the cluster; the first call starts it, or connects to it.
 
         Raise UsageError if the package distributed is not installed, and FilterkitError as `Cluster` does.
@@ -139,8 +145,8 @@ class DaskEngine(Engine):
             self._cluster = Cluster(self._wanted, self._options, self._client, self.preparations)
         return self._cluster
 
-    def _send_function(self, cluster: Cluster, function: Callable[[T], R]) -> Callable[[T], _Task]:
-        """Send a function to each worker once, and return what starts the work on an item, see `_submit`.
+    def _make_submit_function(self, cluster: Cluster, function: Callable[[T], R]) -> Callable[[T], _Task]:
+        """Send a function to each worker once, and return what starts the work on an item, see `_submit_item`.
 
         The scheduler remembers a small function, such as one that counts. A large one, such as a fitted chain, goes to
         all workers past the scheduler, and is lost if all of them are.
@@ -148,9 +154,9 @@ class DaskEngine(Engine):
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
         sent = cluster.client.scatter(pickled, broadcast=True, hash=False) if len(pickled) > _HEAVY else pickled
         keeps = compute_large_result.__name__.encode() in pickled  # else one task is enough for an item
-        return partial(self._submit, cluster, cluster.submit(pickle.loads, sent), keeps)
+        return partial(self._submit_item, cluster, cluster.submit(pickle.loads, sent), keeps)
 
-    def _submit(self, cluster: Cluster, call: Any, keeps: bool, item: Any) -> _Task:
+    def _submit_item(self, cluster: Cluster, function_future: Any, keeps_large_parts: bool, item: Any) -> _Task:
         """Start work on an item by `call`, the future of a function; on items with a `KeptPart` before others.
 
         `keeps` says whether large parts of the result are to stay on the worker. If that is lost, Dask computes them
@@ -159,14 +165,14 @@ class DaskEngine(Engine):
         """
         futures: list[Any] = []
 
-        def number(kept: KeptPart) -> KeptPart:
+        def replace_future_by_number(kept: KeptPart) -> KeptPart:
             futures.append(kept.part)
             return kept._replace(part=len(futures) - 1)
 
-        pickled = pickle.dumps(replace_parts(item, KeptPart, number), pickle.HIGHEST_PROTOCOL)
+        pickled = pickle.dumps(replace_parts(item, KeptPart, replace_future_by_number), pickle.HIGHEST_PROTOCOL)
         priority = _FIRST if futures else 0
-        keeps = keeps and len(pickled) < _HEAVY
-        done = cluster.submit(run_task, call, pickled, futures, keeps, priority=priority)
+        keeps = keeps_large_parts and len(pickled) < _HEAVY
+        done = cluster.submit(run_task, function_future, pickled, futures, keeps, priority=priority)
         return _Task(done, cluster.submit(getitem, done, 0, priority=priority) if keeps else done, item)
 
     def _wait_for_result(self, task: _Task) -> Any:
@@ -177,7 +183,7 @@ class DaskEngine(Engine):
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
-        cluster = self._connect()
+        cluster = self._get_cluster()
         try:
             result = pickle.loads(cluster.wait_for_result(task.small))
         except KilledWorker as error:
@@ -199,12 +205,3 @@ class DaskEngine(Engine):
             KeptPart,
             lambda kept: kept._replace(part=cluster.submit(getitem, task.done, kept.part, priority=_FIRST)),
         )
-
-
-def _find_scheduler_address() -> str:
-    """Return the address of the scheduler that Dask's own configuration or the environment names; "" if none does."""
-    try:
-        import dask
-    except ImportError:  # `_connect` reports that
-        return ""
-    return str(dask.config.get("scheduler-address", None) or "")

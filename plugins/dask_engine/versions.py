@@ -11,7 +11,7 @@ from filterkit import FilterkitError
 _LIBRARIES = ("arff-filterkit", "numpy", "orjson", "pyarrow", "scipy", "scikit-learn")
 
 
-def find_versions() -> dict[str, str]:
+def find_library_versions() -> dict[str, str]:
     """Return the version of Python without its last part, and those of filterkit, its plugins and its libraries.
 
     A library that is not installed has the version "none".
@@ -35,8 +35,8 @@ def check_versions(client: Any) -> None:
 
     Raise FilterkitError if a worker has other versions; the message names the first worker and the first difference.
     """
-    ours = find_versions()
-    for worker, theirs in client.run(find_versions).items():
+    ours = find_library_versions()
+    for worker, theirs in client.run(find_library_versions).items():
         for name in [*ours, *theirs]:
             if ours.get(name) != theirs.get(name):
                 raise FilterkitError(

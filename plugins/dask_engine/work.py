@@ -56,22 +56,22 @@ def compute_large_result(function: Callable[[Any], Any], item: Any) -> LargePart
     return LargePart(function(item))
 
 
-def replace_parts(thing: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
+def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -> Any:
     """Return a thing in which ``replace(part)`` replaces each part of a class: itself, or parts of lists and tuples."""
-    if isinstance(thing, kind):
+    if isinstance(thing, part_class):
         return replace(thing)
     if not isinstance(thing, (list, tuple)):
         return thing
-    return getattr(thing, "_make", type(thing))([replace_parts(each, kind, replace) for each in thing])
+    return getattr(thing, "_make", type(thing))([replace_parts(each, part_class, replace) for each in thing])
 
 
-def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart], keeps: bool) -> Any:
+def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart], keeps_large_parts: bool) -> Any:
     """Call a function with a pickled item on a worker. An error becomes a `Failure`.
 
     Parameters
     ----------
     parts : what replaces the `KeptPart` of each number in the item.
-    keeps : whether large parts of the result stay here.
+    keeps_large_parts : whether large parts of the result stay here.
 
     Returns
     -------
@@ -79,17 +79,17 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart]
     """
     large: list[LargePart] = []
 
-    def keep(part: LargePart) -> Any:
-        if not keeps:
+    def replace_large_part(part: LargePart) -> Any:
+        if not keeps_large_parts:
             return part.value
         large.append(part)
         return KeptPart(len(large), part.__sizeof__())
 
     try:
         result = function(replace_parts(pickle.loads(item), KeptPart, lambda kept: parts[kept.part].value))
-        pickled = pickle.dumps(replace_parts(result, LargePart, keep), pickle.HIGHEST_PROTOCOL)
+        pickled = pickle.dumps(replace_parts(result, LargePart, replace_large_part), pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # returned, not raised: Dask would log it
         import traceback
 
         pickled = pickle.dumps(Failure(make_picklable(error), "".join(traceback.format_exception(error))))
-    return [pickled, *large] if keeps else pickled
+    return [pickled, *large] if keeps_large_parts else pickled
