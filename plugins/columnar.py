@@ -439,8 +439,10 @@ class GroupParser:
 
         if isinstance(part, GroupPart):
             if not os.path.exists(part.path):
-                what = f"a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
-                raise FilterkitError(f"{part.name}: {what}")
+                raise FilterkitError(
+                    f"{part.name}: a worker does not find it at {part.path}; put it where all workers see it, or pipe "
+                    "it in"
+                )
             with open(part.path, "rb") as file:
                 table = self.form.groups(file).read_groups(part.first, part.stop, self.columns)
         else:

@@ -29,7 +29,6 @@ from filterkit.plugin import (
     relation_of,
 )
 
-_BLANKS = re.compile(rb"[ \t]+")
 _SEPARATORS = bytes.maketrans(b" ", b"\n")
 _ROW = -9  # stands as the index of a class
 _MOST = 100_000_000  # the highest index; a few characters declare so many attributes, of some 400 bytes each
@@ -120,9 +119,8 @@ class Libsvm(FileFormat):
         values = sorted({float(word) for word in labels if _LABEL.fullmatch(word)})  # the parser refuses the others
         are_labels = len(values) <= self.most and all(np.isfinite(v) and v == round(v) for v in values)
         is_nominal = self.target == "nominal" or (self.target == "auto" and are_labels)
-        if width is None:
-            width = highest - self.base + 1
-        return width, tuple(map(format_number, values)) if is_nominal else None
+        count = highest - self.base + 1 if width is None else width
+        return count, tuple(map(format_number, values)) if is_nominal else None
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         return LibsvmWriter(self, schema, precision)
@@ -137,10 +135,7 @@ def _open_local_copy(opening: Opening, file: IO[bytes]) -> Source:
 
 def _tidy_lines(text: bytes) -> bytes:
     """Return lines without comments, empty lines and superfluous blanks, each with a line feed at its end."""
-    text = re.sub(rb"#[^\n]*", b"", text).replace(b"\r\n", b"\n")
-    if b"\t" in text or b"  " in text:  # most texts have neither
-        text = _BLANKS.sub(b" ", text)
-    lines = (line.strip(b" ") for line in text.split(b"\n"))
+    lines = (b" ".join(line.split()) for line in re.sub(rb"#[^\n]*", b"", text).split(b"\n"))
     return b"".join(line + b"\n" for line in lines if line)
 
 
@@ -195,17 +190,14 @@ class LibsvmParser(TextParser):
                 f"LIBSVM holds only numbers, but attribute {quoted(textual)} is of another type; read another format"
             )
         self.is_nominal = attributes[position].kind == "nominal"
-        self.values = np.array(_choose_label_numbers(attributes[position].values))
+        self.values = np.array(_choose_label_numbers(attributes[position].values)) + 0.0  # so that -0 is 0
 
     def parse(self, text: bytes) -> Batch:
         """Parse lines of libsvm to a batch; raise an error if one of them cannot be read."""
         try:
             return self._parse_tidy(text)
         except (RowError, ValueError):
-            tidy = _tidy_lines(text)
-            if tidy == text:
-                raise
-            return self._parse_tidy(tidy)
+            return self._parse_tidy(_tidy_lines(text))
 
     def _parse_tidy(self, text: bytes) -> Batch:
         """Parse lines to a batch, without comments and with one blank between words; anything else is an error."""
@@ -222,7 +214,7 @@ class LibsvmParser(TextParser):
         n_rows = len(starts)
         row = np.repeat(np.arange(n_rows), np.diff(starts, append=len(index)) - 1)
         if (column < 0).any():
-            raise ValueError("an index is not a whole number from " + str(self.base))
+            raise ValueError(f"an index is not a whole number from {self.base}")
         if ((column[1:] <= column[:-1]) & (row[1:] == row[:-1])).any():
             raise ValueError("the indices of a row do not ascend; sort them, and name each once")
         beyond = column >= len(self.others)
@@ -243,14 +235,16 @@ class LibsvmParser(TextParser):
             raise RowError(
                 "the class has no declared labels, so no row can have a class; declare its labels in the first input"
             )
-        order = np.argsort(self.values, kind="stable")
-        found = order[np.minimum(np.searchsorted(self.values[order], labels), len(order) - 1)]
-        wrong = self.values[found] != labels
-        if wrong.any() and not self.unseen:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found: np.ndarray = pc.index_in(pa.array(labels + 0.0), pa.array(self.values)).fill_null(-2).to_numpy()
+        wrong = labels[found < 0]
+        if len(wrong) and not self.unseen:
             known = ", ".join(map(format_number, self.values[:10].tolist()))
             hint = READ_AS_MISSING if self.is_open else "; say --from libsvm:target=numeric"
-            raise RowError(f"the class {format_number(float(labels[wrong][0]))} is not among {known}{hint}")
-        return np.where(wrong, -2.0, found)
+            raise RowError(f"the class {format_number(float(wrong[0]))} is not among {known}{hint}")
+        return found.astype(np.float64)
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Return the error that says what is wrong with a single line, for which `parse` has raised `error`."""
@@ -300,9 +294,7 @@ def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
         convert_options=pyarrow.csv.ConvertOptions(column_types={"i": pa.int64(), "x": pa.float64()}, null_values=[]),
     )
     index, values = view_numbers(table.column(0)), view_numbers(table.column(1))
-    infinite = np.flatnonzero(np.isinf(values)).tolist()
-    lines = pairs.split(b"\n") if infinite else []
-    if any(is_too_large(lines[i].partition(b":")[2].decode()) for i in infinite):
+    if np.isinf(values).any() and any(is_too_large(pair.partition(":")[2]) for pair in pairs.decode().split("\n")):
         raise RowError(f"a number {TOO_LARGE}")
     return index, values
 

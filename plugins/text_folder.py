@@ -90,8 +90,8 @@ class FolderTable(Table):
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         opening = self._opening
         codecs.lookup(opening.encoding)  # refuses an unknown one
-        with_names = self._form.filename
-        return partial(_parse_text_files, schema, opening.path, with_names, opening.encoding, opening.rejects)
+        options = (self._form.filename, opening.encoding, opening.rejects)
+        return partial(_parse_text_files, schema, opening.path, *options)
 
 
 def _list_visible_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:

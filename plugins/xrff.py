@@ -304,10 +304,13 @@ class XrffDocument:
         for value in element.iterfind("value"):
             position = len(texts)
             if is_sparse:
-                try:
-                    position = _parse_index(value.get("index", ""), width)
-                except ValueError as error:
-                    raise self._make_error(str(error)) from None
+                index = value.get("index", "").strip()
+                if not (index.isascii() and index.isdigit() and len(index) < 10):
+                    raise self._make_error(f"the index of a value must be a whole number from 1, not {quoted(index)}")
+                position = int(index) - 1
+                if not 0 <= position < width:
+                    range_ = f"the attributes are numbered from 1 to {width}"
+                    raise self._make_error(f"index {position + 1} is out of range: {range_}")
                 positions.append(position)
             elif position == width:
                 raise self._make_error(f"a row has more values than the {width} attributes")
@@ -339,17 +342,6 @@ def _read_text(element: Element) -> str:
     return text if element.get("xml:space") == "preserve" else text.strip()
 
 
-@lru_cache(maxsize=1 << 16)
-def _parse_index(text: str, width: int) -> int:
-    """Return the position, from 0, of the attribute of an index, up to `width`; a ValueError says what is wrong."""
-    index = text.strip()
-    if not (index.isascii() and index.isdigit() and len(index) < 10):
-        raise ValueError(f"the index of a value must be a whole number from 1, not {quoted(index)}")
-    if not 0 < int(index) <= width:
-        raise ValueError(f"index {int(index)} is out of range: the attributes are numbered from 1 to {width}")
-    return int(index) - 1
-
-
 # Writing
 
 # What XML cannot hold, and what has to be written otherwise.
@@ -357,7 +349,6 @@ _IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
 )
-_SPECIAL = re.compile('[&<>"\r\n\t]|^\\s|\\s$|[\x00-\x1f\ud800-\udfff\ufffe\uffff]')
 _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing ones, until they are replaced
 
 
@@ -366,8 +357,6 @@ def escape_xml(text: str) -> str:
 
     Raise FilterkitError if XML cannot hold it.
     """
-    if _SPECIAL.search(text) is None:
-        return text
     impossible = _IMPOSSIBLE.search(text)
     if impossible is not None:
         raise FilterkitError(
@@ -436,15 +425,12 @@ class XrffWriter(Writer):
 
     def _format_sparse(self, batch: Batch) -> bytes:
         """Return the text of sparse rows, without the values that are zero or the first label."""
-        from filterkit.plugin import round_significant, row_texts, to_columns
+        from filterkit.plugin import round_significant, to_columns
 
         schema, csr, attributes, target = self.schema, batch.csr, self.schema.attributes, self.schema.class_index
         positions = schema.feature_indices[csr.indices].tolist()
-        numbers = row_texts(round_significant(csr.data[:, None], self._precision)).to_pylist()
-        elements = [f'<value index="{i + 1}">{number}</value>' for i, number in zip(positions, numbers)]
-        for entry in np.flatnonzero(schema.nominal[csr.indices] | np.isnan(csr.data)).tolist():
-            i = positions[entry]
-            elements[entry] = make_value_element(csr.data[entry], attributes[i], f' index="{i + 1}"')
+        values = round_significant(csr.data, self._precision).tolist()
+        elements = [make_value_element(v, attributes[i], f' index="{i + 1}"') for i, v in zip(positions, values)]
         apart = [*schema.passthrough_indices, *([] if target is None else [target])]
         columns = dict(zip(apart, to_columns(batch, apart)))
         if target is not None and attributes[target].kind == "numeric":

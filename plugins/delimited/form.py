@@ -24,7 +24,7 @@ from .records import RecordSplitter
 if TYPE_CHECKING:
     from .parsing import DelimitedParser
 
-CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
+CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":", "\\t": "\t"}
 _USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name of a single column
 
 
@@ -100,7 +100,7 @@ class Tsv(Delimited):
 
 def _parse_character(form: Delimited, name: str, text: str) -> str:
     """Return the character of an option: the text itself, or the character that a word such as ``tab`` names."""
-    found = CHARACTERS.get(text.lower(), {"\\t": "\t"}.get(text, text))
+    found = CHARACTERS.get(text.lower(), text)
     if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
         raise UsageError(f"{form.name}: {name} must be a single ASCII character such as ;, not {quoted(text)}")
     return found
@@ -129,7 +129,7 @@ class DelimitedTable(TextTable):
         self.form, self.opening = form, opening
         text = source.read(1 << 16)
         self.newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
-        self.records = RecordSplitter(form.separator, form.quoting, self.newline)
+        self.records = RecordSplitter(form.separator, form.quoting, self.newline, form.strip)
         ends = self.records.find_record_ends(text)
         while not len(ends) and len(text) < 1 << 28 and (more := source.read(max(1 << 16, min(len(text), 1 << 24)))):
             text += more
@@ -172,7 +172,7 @@ class DelimitedTable(TextTable):
         """Return the names of the columns; `record` is the first one of the file that messages call `source`."""
         form = self.form.name
         try:
-            cells = self.records.split_cells(self.records.strip_cells(record) if self.form.strip else record, form)
+            cells = self.records.split_cells(self.records.strip_cells(record), form)
         except RowError as error:
             error.source = source
             raise

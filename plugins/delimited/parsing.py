@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -94,7 +93,6 @@ def read(
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _EXACT = 2.0**53  # whole numbers beyond it are not all exact
-_FEW = 16  # labels that are looked for one by one
 _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the cache of the processor
 
 
@@ -104,39 +102,41 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
     kinds = form.get_chosen_kinds(names)
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
-    text = drop_lines_not_in_utf8(opened.first_rows.rows)
-    if form.strip:
-        text = opened.records.strip_cells(text)
+    text = opened.records.strip_cells(drop_lines_not_in_utf8(opened.first_rows.rows))
     if not text.strip():
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
-    texts = {position for position, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
+    texts = {str(position) for position, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
     if opening.positive is not None:  # the class must be nominal, even if it is 0 and 1
-        texts |= {names.index(name) for name in needed if name not in kinds}
-
-    def read_rows(texts: Iterable[int], **options: Any) -> Any:
-        types = {str(position): _WORDS for position in texts}
-        return read(text, form, len(names), types, skips=True, **options)
-
+        texts |= {str(names.index(name)) for name in needed if name not in kinds}
     try:  # with options that let Arrow take no column of texts for truth values
-        table = read_rows(
-            texts, auto_dict_encode=True, auto_dict_max_cardinality=1 << 30, true_values=[], false_values=[]
+        table = read(
+            text,
+            form,
+            len(names),
+            dict.fromkeys(texts, _WORDS),
+            skips=True,
+            auto_dict_encode=True,
+            auto_dict_max_cardinality=1 << 30,
+            true_values=[],
+            false_values=[],
         )
     except pa.ArrowInvalid as error:
         raise RowError(f"its first rows cannot be read ({' '.join(str(error).split())})") from None
-    odd, doubtful = _find_odd_columns(table, text, form)
-    positions = [i for i in sorted(odd | doubtful) if kinds.get(names[i]) != "numeric"]
-    as_texts = read_rows(positions, include_columns=list(map(str, positions))) if positions else pa.table({})
-    for position, column in zip(positions, as_texts.columns):
-        words = list_words(column)
-        if position in odd or (words and ("NaN" in words or not are_quantities(words, form.point))):
-            table = table.set_column(position, str(position), column)
+    doubtful = [str(i) for i in _find_doubtful_columns(table, text, form) if kinds.get(names[i]) != "numeric"]
+    if doubtful:
+        types = dict.fromkeys(doubtful, _WORDS)
+        as_texts = read(text, form, len(names), types, skips=True, include_columns=doubtful)
+        for name, column in zip(doubtful, as_texts.columns):
+            words = list_words(column)
+            if words and ("NaN" in words or not are_quantities(words, form.point)):
+                table = table.set_column(int(name), name, column)
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
     if form.header:
         _warn_of_row_as_header(form, opening.name, found, table)
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
     if not opened.first_rows.is_whole and os.path.isfile(opening.path):
-        found = form.complete_labels(found, known, partial(read_labels, opened, found))
+        found = form.complete_labels(found, known, partial(read_labels, opened))
     return form.unify_truth_values(found, kinds)
 
 
@@ -188,25 +188,16 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
     form.warn_of_codes(source, codes)
 
 
-def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: list[int]) -> Iterator[list[Any]]:
-    """Yield for each block of the whole file an Arrow array of the distinct texts of each of some columns.
-
-    If the last column is the only one, as a class often is, blocks whose labels are all known are not parsed, which
-    would take most of the time.
-    """
-    records, source = opened.records, opened.opening.text()
-    known = set(attributes[-1].values) if positions == [len(attributes) - 1] else set()
+def read_labels(opened: DelimitedTable, positions: list[int]) -> Iterator[list[Any]]:
+    """Yield for each block of the whole file a list: an Arrow array of the distinct texts of each of some columns."""
+    source = opened.opening.text()
     columns = [str(position) for position in positions]
     try:
         to_skip = opened.begin
-        for block in TextTable("", (), source, size=_BLOCK, last=records.find_last_end).parts():
-            text = drop_lines_not_in_utf8(block.text[to_skip:])
+        for block in TextTable("", (), source, size=_BLOCK, last=opened.records.find_last_end).parts():
+            text = opened.records.strip_cells(drop_lines_not_in_utf8(block.text[to_skip:]))
             to_skip = max(to_skip - len(block.text), 0)
-            if opened.form.strip:
-                text = records.strip_cells(text)
-            if text.isspace() or lines_end_in_labels(text, records, known):
-                continue
-            with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
+            with suppress(pa.ArrowInvalid):  # of blank lines alone; the parser will say what else is wrong
                 found = read(
                     text,
                     opened.form,
@@ -215,45 +206,33 @@ def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: 
                     skips=True,
                     include_columns=columns,
                 )
-                words = [found.column(name).chunk(0).dictionary for name in columns]
-                known.update(words[0].to_pylist() if known else ())
-                yield words
+                yield [found.column(name).chunk(0).dictionary for name in columns]
     finally:
         source.close()
 
 
-def lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collection[str]) -> bool:
-    """Return whether the last cell of each line is one of a few labels; False if that is not clear at once."""
-    if not 0 < len(labels) <= _FEW or b"\r" in text or (records.quote and records.quote.encode() in text):
-        return False
-    words = "|".join(re.escape(label) for label in labels if records.delimiter not in label)
-    lines = rf"(?:[^\n]*{re.escape(records.delimiter)}(?:{words})\n)*+"
-    return re.fullmatch(lines.encode(), text) is not None
+def _find_doubtful_columns(table: Any, text: bytes, form: Delimited) -> list[int]:
+    """Return the columns of first rows, `text`, that may be texts though Arrow reads them as something else in `table`.
 
-
-def _find_odd_columns(table: Any, text: bytes, form: Delimited) -> tuple[set[int], set[int]]:
-    """Find the columns of first rows, `text`, that may be texts though Arrow reads them as something else in `table`.
-
-    Returns
-    -------
-    odd : those that it reads neither as numbers nor as texts, such as times.
-    doubtful : those that it reads as numbers, but that may have codes or other texts.
+    They are ascending positions: of what is neither numbers nor texts, such as times, and of numbers among which may be
+    codes, NaN, or whole numbers that float64 does not hold.
     """
-    types = table.schema.types
-    integers = [i for i, kind in enumerate(types) if pa.types.is_integer(kind)]
-    numeric = sorted([*integers, *(i for i, kind in enumerate(types) if pa.types.is_floating(kind))])
-    plain = {*numeric, *(i for i, kind in enumerate(types) if pa.types.is_null(kind) or pa.types.is_dictionary(kind))}
-    odd = {i for i in range(len(types)) if i not in plain}
-    doubtful: set[int] = set()
+    types = dict(enumerate(table.schema.types))
+    integers = {i for i, kind in types.items() if pa.types.is_integer(kind)}
+    numeric = sorted(integers.union(i for i, kind in types.items() if pa.types.is_floating(kind)))
+    texts = {i for i, kind in types.items() if pa.types.is_null(kind) or pa.types.is_dictionary(kind)}
+    found = types.keys() - texts.union(numeric)
     if numeric and table.num_rows:
-        codes = {*find_code_columns(form, text), *(integers if b"0x" in text or b"0X" in text else ())}
         (part,) = table.select(numeric).combine_chunks().to_batches()
         values = part.to_tensor(null_to_nan=True).to_numpy()
         is_odd = np.isnan(values).sum(axis=0) > [column.null_count for column in part.columns]  # it has NaN
         with np.errstate(invalid="ignore"):
             is_odd |= (np.abs(values) >= _EXACT).any(axis=0)
-        doubtful = codes.intersection(numeric) | {numeric[i] for i in np.flatnonzero(is_odd).tolist()}
-    return odd, doubtful
+        found |= {numeric[i] for i in np.flatnonzero(is_odd).tolist()}
+        found |= {*find_code_columns(form, text)}.intersection(numeric)
+        if b"0x" in text or b"0X" in text:
+            found |= integers
+    return sorted(found)
 
 
 def list_words(column: Any) -> list[str]:
@@ -298,15 +277,14 @@ class DelimitedParser(TextParser):
 
     def ends(self, text: bytes) -> np.ndarray:
         """Return the offsets at which the whole records of `text` end: int64, ascending."""
-        return np.asarray(self.records.find_record_ends(text))
+        return self.records.find_record_ends(text)
 
     def parse(self, text: bytes) -> Batch:
         """Parse whole records of delimited text to a batch; raise an error if one of them cannot be read."""
         blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
         if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
             return empty(self.schema)
-        if self.form.strip:
-            text = self.records.strip_cells(text)
+        text = self.records.strip_cells(text)
         self.records.check_quotes(text, self.form.name)
         table = read(text, self.form, len(self.types), self.types)
         weights = None
@@ -317,11 +295,11 @@ class DelimitedParser(TextParser):
             weights = convert_to_numbers(column)
             table = table.remove_column(self.weights)
         batch = from_table(table, self.schema, weights, unseen=self.unseen)
+        positions: Iterable[int] = find_code_columns(self.form, text) if self.quantities else ()
         is_doubtful = self.quoted_nan and self.quoted_nan in text
         if is_doubtful or any(may_be_rounded(v) for v in (batch.X, batch.y, weights) if v is not None):
-            self._refuse_lossy_numbers(text, range(len(self.types)))
-        elif self.quantities:
-            self._refuse_lossy_numbers(text, find_code_columns(self.form, text))
+            positions = range(len(self.types))
+        self._refuse_lossy_numbers(text, positions)
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
@@ -344,9 +322,7 @@ class DelimitedParser(TextParser):
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Return the error that says what is wrong with a single record, for which `parse` has raised `error`."""
         try:
-            cells = self.records.split_cells(
-                self.records.strip_cells(text) if self.form.strip else text, self.form.name
-            )
+            cells = self.records.split_cells(self.records.strip_cells(text), self.form.name)
         except RowError as about_quotes:
             return about_quotes
         if len(cells) != len(self.types):

@@ -28,14 +28,11 @@ class RecordSplitter:
     delimiter : one ASCII character.
     quote : one ASCII character; empty for no quoting.
     newline : the byte at the end of lines: a line feed, or a carriage return in files that have no line feed.
+    strip : whether `strip_cells` changes anything.
     """
 
-    def __init__(self, delimiter: str, quote: str, newline: bytes = b"\n") -> None:
-        self.delimiter, self.quote, self.newline = delimiter, quote, newline
-
-    @cached_property
-    def _cell_pattern(self) -> bytes:
-        return self._fill_pattern(_CELL if self.quote else _TAIL)
+    def __init__(self, delimiter: str, quote: str, newline: bytes = b"\n", strip: bool = False) -> None:
+        self.delimiter, self.quote, self.newline, self.strip = delimiter, quote, newline, strip
 
     def _fill_pattern(self, template: bytes) -> bytes:
         return template % {b"d": re.escape(self.delimiter.encode()), b"q": re.escape(self.quote.encode())}
@@ -61,10 +58,7 @@ class RecordSplitter:
         if self.quote and self.quote.encode() in text:
             quotes = np.flatnonzero(characters == ord(self.quote))
             if not self._begin_cells(characters, quotes[::2]):  # a quote inside a cell is no more than a character
-                separator = re.escape(self.delimiter.encode())
-                record = re.compile(
-                    b"(?:" + self._cell_pattern + separator + b")*+" + self._cell_pattern + rb"(?:\r\n|\n|\r)"
-                )
+                record = re.compile(self._fill_pattern(rb"(?:" + _CELL + rb"%(d)s)*+" + _CELL + rb"(?:\r\n|\n|\r)"))
                 one_by_one, position = [], 0
                 while match := record.match(text, position):
                     position = match.end()
@@ -128,14 +122,14 @@ class RecordSplitter:
     def strip_cells(self, records: bytes) -> bytes:
         """Drop blanks and tabs at both ends of each cell, but not those inside quotes; several delimiting blanks are
         one."""
-        return self._ends_of_cells.sub(rb"\1\2\3", records)
+        return self._ends_of_cells.sub(rb"\1\2\3", records) if self.strip else records
 
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
         """Return the text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []
         position = len(record) - len(record.lstrip(b"\r\n"))
-        cell, quote = re.compile(self._cell_pattern), self.quote.encode()
+        cell, quote = re.compile(self._fill_pattern(_CELL if self.quote else _TAIL)), self.quote.encode()
         while True:
             match = cell.match(record, position)
             assert match is not None

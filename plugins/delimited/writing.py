@@ -100,13 +100,12 @@ class DelimitedWriter(Writer):
         """Return the text of some dense rows. Adjacent numeric columns are formatted together."""
         parts: list[Any] = []
         others = dict(zip(self._others, list_columns(batch, self._others)))
-        column_of = {position: column for column, position in enumerate(self.schema.feature_indices.tolist())}
         for is_other, group in groupby(range(len(self.schema.attributes)), others.__contains__):
             positions = list(group)
             if is_other:
                 parts += [self._format_column(position, others[position]) for position in positions]
             else:
-                first = column_of[positions[0]]
+                first = int(self.schema.locations[1][positions[0]])
                 X = batch.X[:, first : first + len(positions)]
                 parts.append(self._format_numbers(round_significant(X, self._precision)))
         if self._form.weights is not None:
