@@ -39,21 +39,16 @@ from filterkit import StageError, UsageError
         ("limit", "limit: give the range with --min, --max, --lower or --upper"),
         ("limit --min 5 --max 1", "limit: --min 5 is above --max 1, so no value is inside"),
         ("limit --lower 0.9 --upper 0.1", "limit: --lower 0.9 is above --upper 0.1"),
-        ("limit --min inf", "limit: --min must be a finite number, not inf"),
         ("bns --alpha 1.5", "--alpha must be at most 1"),
-        ("bns --combine min", "'min' is not one of"),
         ("dfreq --alpha 0.5", "no such option"),
         ("select --by su --top 2 --alpha 0.5", "because su looks at all classes at once"),
         ("su --combine max", "no such option"),
         ("neighbors --k 0", "--k must be at least 1"),
-        ("neighbors --distance manhattan", "'manhattan' is not one of"),
         *(
             (f"normal --subset {value}", "--subset must be a share such as 1/4")
             for value in ("0", "3/2", "half", "1e999999999")
         ),
         ("normal --cost 0", "--cost must be above 0"),
-        ("normal --cost inf", "normal: --cost must be a finite number, not inf"),
-        ("normal --model tree", "'tree' is not one of"),
         ("recode", "recode: say what to do"),
         ("recode --rename a", "recode: --rename must be like OLD=NEW, not 'a'"),
         *((f"rows {value}", "rows: ") for value in ("0", "3-2", "a", "1-", "''")),
@@ -80,7 +75,6 @@ from filterkit import StageError, UsageError
         ("select --top 5 --by igg", "no metric 'igg'; did you mean 'ig'"),
         ("select --top 5 --spread", "--spread, --alpha and --combine need --by METRIC"),
         ("select --top 5 --by dfreq --spread", "--alpha and --combine, because dfreq ignores"),
-        ("select --top 5 --by ig --alpha 2", "--alpha must be at most 1, not 2"),
         *(
             (f"shape --neighbors {value}", "shape: --neighbors must be a number of rows such as 15, or a share of all")
             for value in ("1.5", "101%", "5%%", "%", "-5%", "nan", "1e2%", "٣", f"{'9' * 2000}")
@@ -94,7 +88,6 @@ from filterkit import StageError, UsageError
             (f"svm --c {value}", "svm: --c must be a number above 0, or several as 0.1,1,10, not")
             for value in ("0", "-1", "1,inf", "1,nan,100", "1,,2", "''", "a", "1e400", "1e-400")
         ),
-        ("svm --criterion recall", "'recall' is not one of"),
         ("svm --folds 1", "--folds must be at least 2"),
         ("svm --seed -1", "--seed must be at least 0"),
         *(
