@@ -13,8 +13,8 @@ import pyarrow.csv
 from filterkit.arff import exact
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.tokens import QUOTED, WORD, Token, unescape
-from filterkit.data import arrow
 from filterkit.data.numbers import parse_number
+from filterkit.data.tables import convert_to_numbers
 
 # A quoted value between separators, or a comment. Every alternative starts with the character that begins the match,
 # so that the search is quick.
@@ -122,7 +122,7 @@ def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: li
 
 def require_finite_numbers(array: Any) -> np.ndarray:
     """Return the float64 values of an Arrow array, NaN for null; raise NotPlain if others are not finite."""
-    values = arrow.fill_nulls_with_nan(array)
+    values = convert_to_numbers(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
         raise NotPlain
     return values

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.data.losses import Inexact, is_exact
+from filterkit.data.losses import Inexact, find_inexact_int
 
 try:
     import pyarrow._compute as _compute
@@ -36,9 +36,7 @@ def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> 
 
 
 def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
-    """Convert an Arrow array of numbers, decimals or booleans to an array of float64, each to the nearest.
-
-    Nulls stay null.
+    """Convert an Arrow array of numbers, decimals or booleans to float64, each to the nearest; null stays null.
 
     Parameters
     ----------
@@ -60,7 +58,7 @@ def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
     except pa.ArrowInvalid:  # a whole number is beyond 2**53, which float64 may have all the same
         rounded = array.cast(pa.float64(), safe=False)
     if not may_round and not _converts_back_to(rounded, array):
-        raise Inexact(str(next(n for n in array.to_pylist() if n is not None and not is_exact(n))))
+        raise Inexact(str(find_inexact_int(array.to_pylist())))
     return rounded
 
 
@@ -106,10 +104,7 @@ def wrap_texts(offsets: np.ndarray, text: Any) -> Any:
 
 
 def join_texts(*parts: Any, separator: str = "") -> Any:
-    """Join the texts of several Arrow arrays element by element, and return the array of the results.
-
-    A part that is a `str` is the same in every result.
-    """
+    """Return an Arrow array of the texts of all `parts`, joined element by element; a `str` is the same in each."""
     scalars = [_make_text_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, compute.JoinOptions())
 
@@ -168,18 +163,12 @@ def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the times of an Arrow array of ``timestamp[ms]``, and which are null.
-
-    They are int64 (n,), milliseconds since 1970 UTC, arbitrary for null; and bool (n,).
-    """
+    """Return int64 (n,), milliseconds since 1970 UTC, of an array of ``timestamp[ms]``; and bool (n,), its nulls."""
     return view_values(array.view(pa.int64())), make_null_mask(array)
 
 
 def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
-    """Return an Arrow array of ``timestamp[ms]`` from `milliseconds` since 1970 UTC, whose fractions are cut off.
-
-    It is null where bool `missing` is true.
-    """
+    """Return an Arrow array of ``timestamp[ms]``, null where bool `missing` is true; fractions are cut off."""
     return make_number_array(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
 
 
@@ -195,10 +184,7 @@ def get_text_bytes(array: Any) -> memoryview:
 
 
 def string_offsets(array: Any) -> np.ndarray:
-    """Return where each string of an Arrow array begins in its buffer, and where the last ends.
-
-    The result is int32 (n + 1,), or int64 for ``large_string``.
-    """
+    """Return where each string of an array begins in its buffer, and the last ends: int (n + 1,), without a copy."""
     return _view_buffer(array, np.int64 if array.type == pa.large_string() else np.int32)[: len(array) + 1]
 
 
@@ -210,10 +196,7 @@ def join_chunks(column: Any) -> Any:
 
 
 def view_values(array: Any) -> np.ndarray:
-    """Return the elements of a float64, int64 or int32 Arrow array as a numpy array of this type, without a copy.
-
-    Elements that are null are arbitrary.
-    """
+    """Return a float64, int64 or int32 Arrow array as a numpy array without a copy; elements for null are arbitrary."""
     return _view_buffer(array, next(dtype for dtype, kind in _TYPES.items() if kind == array.type))[: len(array)]
 
 
@@ -226,12 +209,6 @@ def convert_table_to_matrix(table: Any) -> np.ndarray:
     """Return the columns of an Arrow table of float64, which must have rows, as a matrix in C order; NaN for null."""
     (part,) = table.combine_chunks().to_batches()
     return np.asarray(part.to_tensor(null_to_nan=True, row_major=True).to_numpy())
-
-
-def fill_nulls_with_nan(array: Any) -> np.ndarray:
-    """Return the elements of a float64 Arrow array, NaN for null; without a copy if there are no nulls."""
-    values = view_values(array)
-    return np.where(make_null_mask(array), np.nan, values) if array.null_count else values
 
 
 def make_null_mask(array: Any) -> np.ndarray:

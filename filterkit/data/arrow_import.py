@@ -117,36 +117,23 @@ def infer_column_attributes(
     kinds: Mapping[str, str] | None,
     most: int,
 ) -> tuple[Found, Schema | None, np.ndarray | None, list[str]]:
-    """Infer the attributes that the columns of a table become.
+    """Infer the attributes that the columns of a table become. Raise FilterkitError as `from_arrow` does.
 
-    Parameters
-    ----------
-    table : the rows.
-    metadata : what `make_schema_metadata` made of the schema and the column of weights, if `to_arrow` or `to_pandas`
-        made the table.
-    weights : the column of weights that the user names; None for the one in `metadata`, if there is one.
-    kinds : the kinds that columns must have, by their names; None for none.
-    most : the most labels of a column of texts.
+    `metadata` are those of the table or frame that `to_arrow` or `to_pandas` made. `weights` is the column of weights
+    that the user names; None for the one in `metadata`. `kinds` are the kinds that columns must have, by their names,
+    and `most` is the most labels of a column of texts.
 
-    Returns
-    -------
-    A tuple of four: the attribute and the values of each column, by name; the schema in `metadata`, or None; the
-    weights of the rows, float64 (rows,), None if all are 1; and a text for each thing that a batch does not keep.
-
-    Raises
-    ------
-    FilterkitError : as for `from_arrow`.
+    Return the attribute and the values of each column, by name; the schema in `metadata`, or None; the weights of the
+    rows, float64 (rows,), None if all are 1; and a text for each thing that a batch does not keep.
     """
     noted, noted_weights = read_schema_metadata(metadata)
-    names = list(table.column_names)
-    row_weights = None
+    names, row_weights = table.column_names, None
     if weights is not None and weights not in names:
         raise FilterkitError(f"there is no column {quoted(weights)} of weights{suggestion(weights, names)}")
     if (name := weights or noted_weights) is not None and name in names:
-        position = names.index(name)
-        row_weights = _read_weights(name, table.column(position))
-        table = table.remove_column(position)
-    names = table.column_names
+        row_weights = _read_weights(name, table.column(name))
+        table = table.drop_columns(name)
+        names = table.column_names
     present = set(names)
     for name, kind in (kinds or {}).items():
         if name not in present:
@@ -214,7 +201,7 @@ def check_column_names(names: Sequence[str]) -> None:
 
 
 def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
-    """Infer the attribute that an Arrow column becomes; return it, and the column in the form that `from_table` needs.
+    """Return the attribute that an Arrow column becomes, and the column in the form that `from_table` needs.
 
     `kind` is the kind that the attribute must have, None for any; `most` is the most labels of a column of texts. Raise
     FilterkitError if no attribute can hold the column.
@@ -238,12 +225,12 @@ def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tup
         if is_dictionary and column.type.value_type == "string_view":  # which Arrow cannot unify
             column = column.cast(pa.dictionary(pa.int64(), pa.large_string()))
         encoded = column.unify_dictionaries() if is_dictionary else convert_to_texts(column).dictionary_encode()
+        encoded = join_chunks(encoded)
+        words = convert_to_texts(encoded.dictionary).drop_null().to_pylist()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise FilterkitError(
             f"column {quoted(name)} has bytes that are not UTF-8 text; decode it, or leave it out"
         ) from None
-    encoded = join_chunks(encoded)
-    words = [str(label) for label in encoded.dictionary.to_pylist() if label is not None]
     if len(set(words)) < len(words):
         raise FilterkitError(f"column {quoted(name)} has two categories that are the same as text; rename one of them")
     if is_dictionary or kind == "nominal":
@@ -275,20 +262,13 @@ def build_batch_of_columns(
     positive: object,
     weights: np.ndarray | None,
 ) -> Batch:
-    """Make a batch of columns from another library, with what a schema in their metadata adds.
+    """Make a batch of columns from another library. Raise FilterkitError if there is no such class or positive value.
 
-    Parameters
-    ----------
-    found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
-    noted : the schema that `to_arrow` or `to_pandas` wrote into the metadata, or None. It has what the columns cannot:
-        the class, the labels, whether X is sparse, formats of dates, weights and scores of attributes.
-    relation, default : the name of the relation; if `relation` is None, it is that of `noted`, or else `default`.
-    class_, positive : as for `filterkit.batches`; if `class_` is None, the class is that of `noted`, or none.
-    weights : float64 (rows,), or None if all are 1.
-
-    Raises
-    ------
-    FilterkitError : there is no such class, or it has no such value.
+    `found` has, by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`. `noted`,
+    the schema in the metadata, or None, has what the columns cannot: class, labels, whether X is sparse, and of
+    attributes the formats of dates, weights and scores. If `relation` is None, the name is that of `noted`, or else `default`.
+    `class_` and `positive` are as for `filterkit.batches`, but without `class_`, the class is that of `noted`, or none.
+    `weights` are float64 (rows,), or None if all are 1.
     """
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
@@ -324,10 +304,9 @@ def build_batch_of_columns(
 
 
 def _add_noted_properties(found: Attribute, noted: Attribute | None) -> Attribute:
-    """Return the attribute `found` for a column, with the weight, scores and date format of the one in the metadata.
+    """Return the attribute `found` for a column, with the weight, scores, date format and bags of that in the metadata.
 
-    A string attribute becomes the relational one of the metadata. If the kinds differ otherwise, or `noted` is None,
-    `found` is returned.
+    If `noted` is None or of another kind, `found` is returned; but a string attribute may become a relational one.
     """
     if noted is None:
         return found

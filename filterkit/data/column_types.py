@@ -69,15 +69,11 @@ def is_text(kind: Any) -> bool:
 def infer_text_attribute(
     name: str, words: Sequence[str], count: int, most: int = MOST_LABELS, order: str = "appearance"
 ) -> Attribute:
-    """Infer whether a column of texts is a date, nominal or string attribute, and return the attribute.
+    """Return the date, nominal or string attribute that a column of texts becomes.
 
-    Parameters
-    ----------
-    name : of the column.
-    words : its distinct texts, in the order in which they appear.
-    count : how many of its values are not missing.
-    most : the most labels of a nominal attribute; each label must appear twice on average.
-    order : of the labels, ``appearance`` or ``sorted``.
+    `words` are its distinct texts, in the order in which they appear, and `count` is the number of its values that are
+    not missing. A nominal attribute has at most `most` labels, each twice on average, in the `order` of ``appearance``
+    or ``sorted``.
     """
     if pattern := find_date_format(words):
         return Attribute(name, "date", format=pattern)
@@ -93,10 +89,7 @@ def make_nominal_attribute(name: str, words: Iterable[str], order: str = "appear
 
 
 def map_labels_to_codes(attribute: Attribute) -> dict[str, float]:
-    """Return the code of each label of a nominal attribute.
-
-    If the labels are ``false`` and ``true``, their other spellings, such as ``False``, are among the keys.
-    """
+    """Return the code of each label of a nominal attribute, and of all spellings such as ``False`` for truth values."""
     code = {label: float(number) for number, label in enumerate(attribute.values)}
     if attribute.values == TRUTH_VALUES:
         code |= {word: code[word.lower()] for spelling in TRUTH_SPELLINGS for word in spelling}
@@ -111,7 +104,7 @@ def are_truth_values(words: Sequence[str]) -> bool:
 def are_quantities(words: Sequence[str], point: str = ".") -> bool:
     """Return whether all texts are numbers that are quantities, not codes such as ``007``; False for no texts.
 
-    ``inf`` and ``nan`` count only beside other numbers, but ``Infinity`` always does. `point` is the decimal point.
+    ``inf`` and ``nan`` count only beside other numbers, ``Infinity`` always. `point` is the decimal point.
     """
     is_sure = any(word.endswith("Infinity") or any(map(str.isdigit, word)) for word in words)
     return is_sure and all(is_number(word, point) and not explain_code(word) for word in words)
@@ -129,10 +122,7 @@ def is_number(word: str, point: str = ".") -> bool:
 
 
 def explain_code(word: str) -> str:
-    """Return why a text that is a number, such as ``007``, is a code rather than a quantity; "" if it is a quantity.
-
-    The decimal point may be a comma.
-    """
+    """Return why a number such as ``007``, with a point or comma, is a code and not a quantity; "" for a quantity."""
     if _CODE.fullmatch(word):
         return "begins with a plus sign" if word[0] == "+" else "begins with a zero"
     if _INTEGER.fullmatch(word) and not is_exact(int(word)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from functools import lru_cache
 
 from filterkit.errors import ArffError, quoted
 
@@ -23,7 +24,7 @@ _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Juli
 # What a part of a date may be. Java checks the hours that count from 1 as it reads them, and the others at the end.
 _LIMITS = {"y": (1, _LATEST_YEAR), "M": (1, 12), "H": (0, 23), "K": (0, 11), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
 _LIMITS["z"] = (-13 * 3600, 14 * 3600)
-_REMEMBERED = 10000  # parsed texts whose moments are cached
+_REMEMBERED = 10000  # texts whose dates are cached
 _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 
 
@@ -69,7 +70,6 @@ class DateFormat:
         self.holds_milliseconds = "S" in self._letters
         self.holds_nothing = not self._fields
         self._regex = re.compile(self._build_regex(), re.ASCII)
-        self._known: dict[str, int] = {}  # the moments of texts that were parsed before
 
     def _build_regex(self) -> str:
         """Return the regular expression of the pattern, with a group for each letter.
@@ -96,22 +96,15 @@ class DateFormat:
                 parts.append(rf"[ \t]*+((?>{zone}))")
         return "".join(parts) + r"[ \t]*+\Z"
 
+    @lru_cache(_REMEMBERED)  # noqa: B019  # dates repeat, and formats live as long as the process
     def parse(self, text: str) -> int | None:
-        """Return the milliseconds from 1970-01-01 UTC to a date; None if the text does not follow the pattern."""
-        known = self._known.get(text)
-        if known is not None:
-            return known
+        """Return the milliseconds from 1970-01-01 UTC to a date; None if it is in another form, or does not exist."""
         match = self._regex.match(text) if self._fields else None  # Java does not take nothing for a date
-        moment = None if match is None else self._compute_milliseconds(match.groups())
-        if moment is not None and len(self._known) < _REMEMBERED:
-            self._known[text] = moment
-        return moment
-
-    def _compute_milliseconds(self, parts: tuple[str, ...]) -> int | None:
-        """Return milliseconds since 1970-01-01 UTC from the text of each letter; None if there is no such moment."""
+        if match is None:
+            return None
         found: dict[str, int] = {}
         short = False
-        for letter, part in zip(self._letters, parts):
+        for letter, part in zip(self._letters, match.groups()):
             if letter == "z" and part[:1] in "UuCc":  # the name of UTC, which leaves another offset as it is
                 continue
             if letter == "y":

@@ -45,8 +45,17 @@ def from_table(
     """
     attributes = schema.attributes
     for position, attribute in enumerate(attributes) if rounded else ():
-        if attribute.name in rounded:
-            table = table.set_column(position, table.schema.names[position], _round_column(table.column(position)))
+        if attribute.name not in rounded:
+            continue
+        column = table.column(position)
+        kind = column.type
+        if pa.types.is_timestamp(kind):
+            import pyarrow.compute as pc
+
+            column = pc.round_temporal(column, 1, "millisecond").cast(pa.timestamp("ms", kind.tz))
+        elif pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+            column = arrow.convert_to_exact_floats(arrow.join_chunks(column), may_round=True)
+        table = table.set_column(position, table.schema.names[position], column)
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
@@ -60,18 +69,6 @@ def from_table(
     if weights is not None and (weights == 1).all():
         weights = None
     return Batch(schema, _make_feature_matrix(table, schema, unseen), y, weights, other)
-
-
-def _round_column(column: Any) -> Any:
-    """Return integers and decimals rounded to float64, times rounded to milliseconds, and other columns unchanged."""
-    types, kind = pa.types, column.type
-    if types.is_timestamp(kind):
-        import pyarrow.compute as pc
-
-        return pc.round_temporal(column, 1, "millisecond").cast(pa.timestamp("ms", kind.tz))
-    if types.is_integer(kind) or types.is_decimal(kind):
-        return arrow.convert_to_exact_floats(arrow.join_chunks(column), may_round=True)
-    return column
 
 
 def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
@@ -111,10 +108,7 @@ def _make_feature_matrix(table: Any, schema: Schema, unseen: bool) -> np.ndarray
 
 
 def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Return the values of the numeric or nominal attribute at a position: float64 (rows,), NaN for missing.
-
-    `unseen` is as for `from_table`. Raise RowError if a value is no number, or not exactly float64, or no label.
-    """
+    """Return the values of a numeric or nominal attribute: float64 (rows,), NaN for missing; see `from_table`."""
     array = arrow.join_chunks(table.column(position))
     if attribute.kind == "nominal":
         return _encode_labels(array, attribute, unseen)
@@ -157,9 +151,9 @@ def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
     a number exactly, unless it `may_round`.
     """
     array = arrow.join_chunks(column)
-    return arrow.fill_nulls_with_nan(
-        array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round)
-    )
+    array = array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round)
+    values = arrow.view_values(array)
+    return np.where(arrow.make_null_mask(array), np.nan, values) if array.null_count else values
 
 
 def view_numbers(column: Any) -> np.ndarray:
@@ -194,7 +188,7 @@ def _convert_to_attribute_texts(array: Any, attribute: Attribute) -> Any:
 
 
 def _convert_to_texts_or_dates(column: Any, attribute: Attribute) -> Any:
-    """Return an Arrow column of a string, relational or date attribute as texts, or ``timestamp[ms]`` for dates.
+    """Return an Arrow column of texts, or ``timestamp[ms]`` for a date attribute, from a column of such values.
 
     Raise RowError for a text that is no date in the attribute's format, a date that ARFF cannot hold exactly, or bytes
     that are not UTF-8.

@@ -121,12 +121,8 @@ class Texts(Sequence[str]):
         for first in range(0, len(self), _AT_ONCE):
             bounds = self.bounds[first : first + _AT_ONCE + 1]
             some = self.characters[int(bounds[0]) : int(bounds[-1])].tobytes()
-            cuts = pairwise((bounds - bounds[0]).tolist())
-            if some.isascii():  # decoded at once, which takes half the time
-                text = some.decode("ascii")
-                yield from [text[begin:end] for begin, end in cuts]
-            else:
-                yield from [some[begin:end].decode("utf-8", "surrogatepass") for begin, end in cuts]
+            for begin, end in pairwise((bounds - bounds[0]).tolist()):
+                yield some[begin:end].decode("utf-8", "surrogatepass")
 
     def __contains__(self, text: object) -> bool:
         return isinstance(text, str) and self.find(text) is not None

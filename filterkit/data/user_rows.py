@@ -128,7 +128,9 @@ def read_text_rows(rows: Any, may_lack_texts: bool = False) -> tuple[str | None,
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
         return None
     values = rows.tolist() if hasattr(rows, "tolist") else rows.to_list() if hasattr(rows, "to_list") else list(rows)
-    texts = [None if _is_missing(value) else value for value in values]
+    # Missing values are None, NaN, and those whose type is NAType, which refuse to be compared.
+    is_missing = [v is None or type(v).__name__ == "NAType" or not (isinstance(v, str) or v == v) for v in values]
+    texts = [None if missing else value for missing, value in zip(is_missing, values, strict=True)]
     has_texts = any(isinstance(text, str) for text in texts)
     if not has_texts and not (may_lack_texts and all(text is None for text in texts)):
         return None
@@ -138,11 +140,6 @@ def read_text_rows(rows: Any, may_lack_texts: bool = False) -> tuple[str | None,
             f"rows of texts have {quoted(str(odd))}, which is {describe_type(odd)}; make all of them texts"
         )
     return (name if isinstance(name, str) else None), [None if text is None else str(text) for text in texts]
-
-
-def _is_missing(value: Any) -> bool:
-    is_na = value is None or type(value).__name__ == "NAType"  # which refuses to be compared
-    return is_na or (not isinstance(value, str) and value != value)
 
 
 def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch | None:

@@ -89,7 +89,8 @@ class Lines(Iterator[bytes]):
             end = self.end_of(text)
             if not end and len(text) > LONGEST:
                 raise RowError(
-                    f"a line is longer than {LONGEST >> 20} MB; is a quote not closed?", source=self.source.name
+                    f"a line is longer than {LONGEST >> 20} MB; close its quote, or name the right format with --from",
+                    source=self.source.name,
                 )
         if not text:
             raise StopIteration

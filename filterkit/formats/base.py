@@ -21,6 +21,7 @@ from filterkit.data.attributes import Attributes, ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
+from filterkit.data.targets import find_class
 from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
 from filterkit.files.contents import describe_non_table, describe_non_text
 from filterkit.files.endings import COMPRESSIONS, find_ending
@@ -427,18 +428,15 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
 
 
 def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
-    """Return the name of the column that the user asks for as the class; None if there is none.
+    """Return the name of the column that is the class by ``--class``, or with ``--positive`` alone, the last column.
 
-    Who asks for a positive value alone asks for the last column.
+    Return None if there is no such column, or neither option.
     """
-    choice = None if opening.class_ is None else str(opening.class_)
-    if choice is None:
-        return names[-1] if names and opening.positive is not None else None
-    if choice.lower() in ("first", "last"):
-        return names[0 if choice.lower() == "first" else -1] if names else None
-    if choice.isascii() and choice.isdigit():
-        return names[int(choice) - 1] if len(choice) < 10 and 0 < int(choice) <= len(names) else None
-    return choice if choice in names else None
+    position = -1 if opening.class_ is None and opening.positive is not None else None
+    if opening.class_ is not None:
+        with suppress(FilterkitError):  # which comes again once the attributes are known
+            position = find_class([Attribute(name) for name in names], opening.class_)
+    return names[position] if names and position is not None else None
 
 
 def add_input_name(error: FilterkitError, name: str) -> FilterkitError:

@@ -78,12 +78,6 @@ class InputFiles:
             what = describe_difference(self.table.attributes, self.first.attributes)
             raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
 
-    def rewind(self) -> None:
-        """Open the first file again, unless it is open, and count the bytes from 0."""
-        self.n_finished = 0
-        if self._number:
-            self.open(0)
-
     def can_reread(self, engine: Engine) -> bool:
         """Return whether the workers of an engine can read all files by themselves, as often as they have to."""
         if not engine.reads_files or self.table.stretches(engine.jobs) is None:
@@ -107,7 +101,11 @@ class InputFiles:
         further file after it has been opened. Raise FilterkitError if a file cannot be read.
         """
         small: dict[str, int] = {}
-        first = 0 if restart is None else self.paths.index(restart.path)
+        first = 0
+        if restart is not None:
+            first = self.paths.index(restart.path)
+        elif self._number:
+            self.open(0)
         for number, path in enumerate([*self.paths[first:], None], first):
             size = None if path is None or not number else self._measure_small_file(path)
             if path is not None and size is not None:

@@ -41,10 +41,7 @@ class Form(NamedTuple):
 
 
 class RowWriter:
-    """Writes rows in the format and schema of a form, with warnings of what is lost.
-
-    Raises FilterkitError if the format cannot hold such rows.
-    """
+    """Writes rows in a format, with warnings of what is lost. Raises FilterkitError if the format cannot hold them."""
 
     def __init__(self, form: Form) -> None:
         kind, self._schema = form.kind, form.schema
@@ -60,9 +57,8 @@ class RowWriter:
         ----------
         out : the stream.
         rows : a function that yields the results of another function for all batches.
-        count_rows_read : a function of the number of rows written, which is called after the last one, and returns how
-            many rows the input had. These two numbers are in the last line of formats with comments. If the function or
-            its result is None, there is no such line.
+        count_rows_read : called with the number of rows written, it returns how many the input had. Both numbers are in
+            the last line of formats with comments; if the function or its result is None, there is no such line.
         """
         count = 0
         if self._writer.write_all is not None:

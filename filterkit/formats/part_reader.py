@@ -103,10 +103,7 @@ class PartReader:
     last: Callable[[bytes], int] | None
 
     def __call__(self, item: WorkItem) -> PartResult:
-        """Return what there is to say of a part, with the result of the function for its rows.
-
-        Raise UnclosedRecord if its last record goes on after it, and RowError if a row cannot be read.
-        """
+        """Read and parse a part, and call the function; raise UnclosedRecord or RowError if a row cannot be read."""
         part, n_lines = item.part, None
         stretch = part if isinstance(part, Stretch) else None
         is_parsed = item.n_done is None or self.notes
@@ -134,10 +131,7 @@ class PartReader:
         return PartResult(rows, result, parsed, stretch, n_lines, nbytes, first_texts)
 
     def _parse_and_check(self, part: Any) -> Parsed:
-        """Return the rows of a part, which is a `Block` instead of a `Stretch`; the batch has the schema with labels.
-
-        Raise FilterkitError if the part cannot be read, and PluginError if the format returns something wrong.
-        """
+        """Return the rows of a part or `Block`; raise PluginError if the format returns something wrong."""
         if self.kind.is_trusted:
             parsed = self.parser(part)
         elif getattr(part, "text", None) == b"":

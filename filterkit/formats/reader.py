@@ -129,7 +129,7 @@ class Reader:
         """
         self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]
-        self.files.rewind()
+        self.files.n_finished = 0
         self._notes, self._row_counts = Notes(), RowCounts()
         self._record_header(self._first)
         opening, restart = self._opening, None
@@ -225,10 +225,9 @@ class Reader:
 
 
 def _make_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:
-    """Return the schema of a table for its parser, and the same schema with the labels of multi-label data.
+    """Return two schemas of the rows of a table: for its parser, and with the labels of multi-label data.
 
-    `named_class` is the class that the file names, as in `Reader`. Raise FilterkitError if there are no columns, or no
-    such class or labels as the user asks for.
+    `named_class` is as in `Reader`. Raise FilterkitError if there are no columns, or no such class or labels.
     """
     class_, positive, labels, like = opening.class_, opening.positive, opening.labels, opening.like
     if table.schema is not None:
@@ -253,8 +252,7 @@ def map_with_row_numbers(
 ) -> Iterator[T]:
     """Yield ``function(batch)`` for all batches of a reader, in order; None for those `done`.
 
-    The batches have the number of their first row as `start`. The engine's workers only parse the rows; the function is
-    called in this process.
+    The function is called in this process; each batch has the number of its first row as `start`.
     """
     start = 0
     batches: Iterator[Any] = reader.map(itself, engine, done)

@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, to_one_line
-from filterkit.files.lines import LONGEST, Block, count_lines, read_blocks
+from filterkit.files.lines import Block, Lines, count_lines, read_blocks
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.files.stretches import Stretch, choose_range_size, cut_into_stretches
@@ -40,22 +40,14 @@ def first_line(source: Source) -> tuple[str, bytes]:
     `source` is what `Opening.text` returned; nothing has been read from it. The text after the line is for `TextTable`.
     If the input is empty, both are. Raise RowError if the line is longer than 256 MB, or not UTF-8.
     """
-    text, end, checked = b"", 0, 0
-    while not end and (more := source.read(max(1 << 16, len(text)))):
-        text += more
-        end = text.find(b"\n", checked) + 1
-        checked = len(text)
-        if not end and len(text) > LONGEST:
-            what = f"the first line is longer than {LONGEST >> 20} MB; if its format is another, say it with --from"
-            raise RowError(what, source=source.name, line=1)
-    end = end or len(text)
+    lines = Lines(source, b"", 1 << 16, lambda text: text.find(b"\n") + 1)
     try:
-        line = text[:end].decode()
+        line = next(lines, b"").decode()
     except UnicodeDecodeError:
         raise RowError(
             "this is not UTF-8 text; name its encoding, such as --encoding latin-1", source=source.name, line=1
         ) from None
-    return line.rstrip("\r\n"), text[end:]
+    return line.rstrip("\r\n"), lines.rest
 
 
 class TextTable(Table):

@@ -51,10 +51,7 @@ class TypedFormat(FileFormat):
         self.look_bytes = int(min(size, 1 << 62))
 
     def get_chosen_kinds(self, names: list[str]) -> dict[str, str]:
-        """Return the kinds of columns in the options, by name: nominal, string or numeric.
-
-        Raise UsageError if a column has two kinds, or an option names no column.
-        """
+        """Return the kinds of columns that options say, by name; raise UsageError if two differ, or one names none."""
         kinds: dict[str, str] = {}
         for kind in ("nominal", "string", "numeric"):
             for pattern in getattr(self, kind):
@@ -110,8 +107,8 @@ class TypedFormat(FileFormat):
         ----------
         attributes : the attributes by the first rows.
         sure : the names of attributes that stay nominal in any case.
-        read_labels : a function of the indices of attributes, which yields a list with an Arrow array of texts for each
-            of them, for one part of the file after the other; labels of `attributes` may be missing.
+        read_labels : a function of the indices of attributes, which yields, for each part of the file, a list with an
+            Arrow array of texts for each attribute; labels of `attributes` may be left out.
         """
         positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
         labels: dict[int, dict[str, None]] = {i: dict.fromkeys(attributes[i].values) for i in positions}
@@ -128,17 +125,13 @@ class TypedFormat(FileFormat):
         complete = list(attributes)
         for position, words in labels.items():
             name = attributes[position].name
-            nominal = is_nominal(position)
-            complete[position] = (
-                make_nominal_attribute(name, words, self.order) if nominal else Attribute(name, "string")
-            )
+            complete[position] = Attribute(name, "string")
+            if is_nominal(position):
+                complete[position] = make_nominal_attribute(name, words, self.order)
         return complete
 
     def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
-        """Return attributes with the labels ``false`` and ``true`` instead of such as ``FALSE`` and ``TRUE``.
-
-        Attributes whose names are among `chosen` keep theirs.
-        """
+        """Return attributes with labels such as ``True`` as ``true``, except those whose names are `chosen`."""
         chosen = set(chosen)
         return [
             a._replace(values=TRUTH_VALUES)
@@ -150,10 +143,7 @@ class TypedFormat(FileFormat):
     add_labels, read_truth_values = complete_labels, unify_truth_values  # their names in older plugins
 
     def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
-        """Give a `ConversionWarning` that columns are text because they have codes, such as 007; {} for no warning.
-
-        `codes` has a code of each such column, by the column's name; `source` is the name of the input.
-        """
+        """Warn once that columns are text because of a code such as 007; `codes` has one by column, or is empty."""
         if codes:
             names = list(codes)[:_MOST_NAMED]
             reasons = [f"{quoted(name)}, as {quoted(codes[name])} {explain_code(codes[name])}" for name in names]
