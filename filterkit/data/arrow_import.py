@@ -266,9 +266,9 @@ def build_batch_of_columns(
 
     `found` has, by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`. `noted`,
     the schema in the metadata, or None, has what the columns cannot: class, labels, whether X is sparse, and of
-    attributes the formats of dates, weights and scores. If `relation` is None, the name is that of `noted`, or else `default`.
-    `class_` and `positive` are as for `filterkit.batches`, but without `class_`, the class is that of `noted`, or none.
-    `weights` are float64 (rows,), or None if all are 1.
+    attributes the formats of dates, weights and scores. The relation is called `relation`, or if that is None, as in
+    `noted`, or `default`. `class_` and `positive` are as for `filterkit.batches`, but without `class_`, the class is
+    that of `noted`, or none. `weights` are float64 (rows,), or None if all are 1.
     """
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
