@@ -69,7 +69,8 @@ class Remove(Stage):
         names = list(schema.names)
         for name in self.attribute:
             if name not in names:
-                raise FilterkitError(f"there is no attribute {quoted(name)}{suggestion(name, names)}")
+                hint = suggestion(name, names) or "; filterkit info FILE lists them"
+                raise FilterkitError(f"there is no attribute {quoted(name)}{hint}")
             yield "--attribute", name, {names.index(name)}
         if self.match:
             positions = set(np.flatnonzero(self._pattern.matches(names)).tolist())

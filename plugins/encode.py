@@ -112,7 +112,7 @@ class Label(Stage):
         elif self.positive in target.values:
             code = target.values.index(self.positive)
         else:
-            hint = suggestion(self.positive, list(target.values))
+            hint = suggestion(self.positive, list(target.values)) or "; filterkit info FILE lists them"
             raise FilterkitError(f"class '{target.name}' has no value {quoted(self.positive)}{hint}")
         rest = "rest" if self.positive != "rest" else "the rest"
         edit = Edit(schema)

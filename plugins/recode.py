@@ -97,7 +97,7 @@ class Recode(ChoosingStage):
         """Raise a StageError if one of `labels`, which the option `flag` names, is not among the `known` ones."""
         for label in labels:
             if label not in known:
-                hint = suggestion(label, sorted(known))
+                hint = suggestion(label, sorted(known)) or "; filterkit info FILE lists them"
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
     def _merge_and_order_labels(self, names: list[str | None], counts: Ints) -> tuple[list[str], list[int]]:

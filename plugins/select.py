@@ -130,7 +130,8 @@ class Select(ColumnStage):
         column_of = {a.name: i for i, a in enumerate(schema.features)}
         for name in self.keep:
             if name not in schema.names:
-                raise StageError(self.name, f"--keep: no attribute {quoted(name)}{suggestion(name, list(column_of))}")
+                hint = suggestion(name, list(column_of)) or "; filterkit info FILE lists them"
+                raise StageError(self.name, f"--keep: no attribute {quoted(name)}{hint}")
             if name in column_of:
                 candidate[column_of[name]] = True
         columns = np.flatnonzero(candidate)

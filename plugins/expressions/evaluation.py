@@ -117,7 +117,7 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
         elif name.lower() in _CONSTANTS:
             return _CONSTANTS[name.lower()]
     if position is None:
-        hint = suggestion(name, list(schema.names))
+        hint = suggestion(name, list(schema.names)) or "; filterkit info FILE lists them"
         if name.lower() in ("na", "nan", "none", "null"):
             hint = "; the word is missing, and is_missing(x) tests for it"
         raise ExpressionError(f"there is no attribute {quoted(name)}{hint}", tree.at)

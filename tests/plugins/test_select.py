@@ -141,7 +141,7 @@ def test_it_needs_as_much_memory_as_the_metric_that_it_selects_by():
     [
         ("select --top 2", "^select: no column has a score; say --by METRIC, or put a metric"),
         ("select --min-count 100", "^select: no column meets all limits; loosen them"),
-        ("select --by bns --top 1 --keep nobody", "^select: --keep: no attribute 'nobody'$"),
+        ("select --by bns --top 1 --keep nobody", "^select: --keep: no attribute 'nobody'; filterkit info FILE"),
         ("select --by bns --top 1 --keep aa3", "^select: --keep: no attribute 'aa3'; did you mean 'a3'"),
     ],
 )
