@@ -142,7 +142,7 @@ def _need_java():
 def take_the_exact_path_alone(monkeypatch):
     """Make readers read all rows by the exact path."""
     monkeypatch.setattr("filterkit.arff.blocks.SMALL", 1 << 62)
-    monkeypatch.setattr("filterkit.arff.blocks._fast_is_loaded", lambda: False)
+    monkeypatch.setattr("filterkit.arff.blocks._is_fast_path_imported", lambda: False)
 
 
 @pytest.fixture(params=["exact", "fast"])

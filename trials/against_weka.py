@@ -28,8 +28,8 @@ from trials.reading import Outcome, kept, outcome, the_exact_path, the_fast_path
 # What docs/arff.md says that filterkit refuses although Weka reads it.
 STRICTER = re.compile(
     "is more than the|an empty field|is not closed|instance weight|after the date|is left out|leaves out|"
-    "more than 100 deep|not valid in this encoding|expected a weight|no attribute is declared inside|date format|"
-    "nothing but a comma|where the row ends|is no weight|is not a date of the form"
+    "more than 100 deep|not valid in this encoding|expected a weight|declare at least one attribute|date format|"
+    "must end with '}'|nothing but a comma|where the row ends|is no weight|is not a date of the form"
 )
 Difference = str | None
 

@@ -65,7 +65,7 @@ def _refuse_non_arff_text(text: bytes) -> None:
     if len(line) > 10 and not line.lower().startswith((b"@relation", b"'@relation", b'"@relation')):
         start = count_lines(text[:before]) + 1
         parse_header(iter(line.splitlines()[:1]), start)
-        raise ArffError("expected @relation", line=start)
+        raise ArffError("expected @relation at the beginning", line=start)
 
 
 def read_to_first_row(source: Source, text: bytes, opening: Opening) -> tuple[bytes, bytes]:

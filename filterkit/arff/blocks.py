@@ -30,13 +30,13 @@ _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
 
 @dataclass(eq=False, repr=False)
 class BlockParser:
-    """Turns blocks of ARFF rows into batches: by the fast path where it can, and by the exact path elsewhere.
+    """Parses blocks of ARFF rows: by the fast path where it can, and by the exact path elsewhere.
 
     Attributes
     ----------
     layout : where the values of each attribute go in a batch; its schema is that of the batches.
-    rejects : whether rows that cannot be read are left out; otherwise, they are errors.
-    lenient : whether rows that Weka refuses are corrected, see `filterkit.arff.lenient`.
+    rejects : whether to leave out rows that cannot be read; otherwise, they are errors.
+    lenient : whether to correct rows that Weka refuses, see `filterkit.arff.lenient`.
     unseen : whether nominal values that the header does not declare are missing; otherwise, they are errors.
     declared : the layout of the attributes as the header declares them, by which rows are corrected; None for `layout`.
     """
@@ -49,15 +49,15 @@ class BlockParser:
     _bytes: int = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """Parse a block to a batch, rejected rows, and notes about values; raise ArffError if a row cannot be read."""
+        """Return the rows of a block, and notes on them; raise ArffError if a row cannot be read, unless `rejects`."""
         self._bytes += len(block.text)
         parsed = self._parse(block)
-        notes = merge_notes(parsed.notes + _make_rounding_note(block, parsed.batch))
+        notes = merge_notes(parsed.notes + _make_rounding_notes(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), parse_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _parse_line_by_line(self, block: Block) -> Parsed:
-        """Parse the lines of `block` one by one; correct or reject the lines that cannot be read."""
+        """Parse the lines of `block` one by one. Correct lines that Weka refuses, reject them, or raise ArffError."""
         text, line, name = block
         rows: list[exact.Row] = []
         rejected: list[Rejected] = []
@@ -77,7 +77,10 @@ class BlockParser:
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes), rejected=tuple(rejected))
 
     def _parse_or_correct_line(self, text: str, line: int) -> tuple[list[exact.Row], list[Note]]:
-        """Return the rows in a line, which a lenient parser corrects if it is refused, and notes about them."""
+        """Return the rows in a line, which is corrected if `lenient`, and notes about them; raise ArffError if refused.
+
+        The message of the error names the option that would accept the line.
+        """
         try:
             return self._parse_rows_strictly(text, line, self.unseen and not self.lenient)
         except ArffError as error:
@@ -102,15 +105,15 @@ class BlockParser:
             raise
 
     def _parse_rows_strictly(self, text: str, line: int, unseen: bool) -> tuple[list[exact.Row], list[Note]]:
-        """Return the rows in `text`, and notes about them; undeclared values are missing if `unseen`, else errors."""
+        """Return the rows in `text`, and notes about them; raise ArffError for undeclared values unless `unseen`."""
         collector = exact.NoteCollector([], unseen)
         return list(exact.parse_rows(text, line, self.layout, collector)), collector.notes
 
     def _parse(self, block: Block) -> Parsed:
         """Parse a block by the fast path; halve it where that fails, and parse small halves by the exact path."""
         text, line, name = block
-        is_loaded = _fast_is_loaded()
-        if len(text) >= (_SMALLEST_FAST if is_loaded else SMALLEST_HALF) and (is_loaded or self._bytes >= SMALL):
+        is_imported = _is_fast_path_imported()
+        if len(text) >= (_SMALLEST_FAST if is_imported else SMALLEST_HALF) and (is_imported or self._bytes >= SMALL):
             from filterkit.arff import fast
 
             parsed = fast.parse_block(text, self.layout) or self._parse_with_empty_fields(text, line)
@@ -121,7 +124,7 @@ class BlockParser:
                 return concatenate_parsed(
                     head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name))
                 )
-        # What may be corrected comes first: a value of several words looks like several undeclared ones.
+        # Correcting comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
         try:
             rows, notes = self._parse_rows_strictly(text.decode("utf-8", "surrogateescape"), line, unseen)
@@ -130,7 +133,8 @@ class BlockParser:
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes))
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Parse dense rows by the fast path, with ``?`` in empty fields; return None if a line needs other corrections.
+        """Parse dense rows by the fast path with ``?`` in empty fields; return None if it cannot, or if not `lenient`.
+
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """
         first = text.find(b",,") if self.lenient and not self.layout.schema.sparse else -1
@@ -144,12 +148,12 @@ class BlockParser:
         return None if parsed is None else parsed._replace(notes=(note,))
 
 
-def _fast_is_loaded() -> bool:
+def _is_fast_path_imported() -> bool:
     """Return whether the fast path is imported; importing pyarrow takes longer than reading a few rows exactly."""
     return "filterkit.arff.fast" in sys.modules
 
 
-def _make_rounding_note(block: Block, batch: Batch) -> tuple[Note, ...]:
+def _make_rounding_notes(block: Block, batch: Batch) -> tuple[Note, ...]:
     """Return a note about the first whole number in a block that float64 cannot hold exactly; () if there is none."""
     values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:
@@ -163,7 +167,7 @@ def _make_rounding_note(block: Block, batch: Batch) -> tuple[Note, ...]:
 
 
 def concatenate_parsed(head: Parsed, tail: Parsed) -> Parsed:
-    """Return one result of parsing for two parts of a text: the rows of `head` and then of `tail`, and their notes."""
+    """Return the results of parsing two adjacent parts of an input as one: the rows of `head`, then those of `tail`."""
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():

@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollector | None = None) -> Iterator[Row]:
-    """Yield the rows in `text`, whose first line has the number `line`.
+    """Parse ARFF `text`, whose first line has the number `line`, and yield its rows.
 
     Notes about values are added to `collector`; without a collector, an undeclared nominal value is an error. Raise
     ArffError for a row that Weka refuses, or of which Weka would lose a part.
@@ -80,7 +80,7 @@ def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollect
 
 
 def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
-    """Return the next token; None at the end. An error in it, such as a quote that is not closed, names `attribute`."""
+    """Return the next token; None at the end. An ArffError, as for a quote that is not closed, names `attribute`."""
     try:
         return next(tokens, None)
     except ArffError as error:
@@ -100,7 +100,7 @@ def _read_dense_values(
             token = _read_token(tokens, attribute)
             if token.kind == EOL:
                 raise token.make_error(
-                    f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}"
+                    f"too few values: {position} of {layout.count}; add those from {quoted(attribute.name)} on"
                 )
             if token.commas > 1:
                 raise token.make_error(f"an empty field{_WRITE_MISSING}", attribute.name)
@@ -117,10 +117,10 @@ def _read_sparse_values(
         if token.kind == CLOSE:
             break
         if token.kind == EOL:
-            raise first.make_error("the sparse row is not closed by '}'")
+            raise first.make_error("the sparse row must end with '}' in this line")
         index = _INDEX.fullmatch(token.text)
         if index is None:
-            raise token.make_error(f"expected the index of an attribute, found {token.describe()}")
+            raise token.make_error(f"expected the index of an attribute, as in {{0 2.5,3 1}}, found {token.describe()}")
         position = int(index["sign"] + index["digits"])
         if not 0 <= position < layout.count:
             raise token.make_error(
@@ -128,28 +128,32 @@ def _read_sparse_values(
             )
         attribute = layout.schema.attributes[position]
         if position in values:
-            raise token.make_error(f"index {position} occurs twice in the row", attribute.name)
+            raise token.make_error(f"index {position} occurs twice in the row; remove one value", attribute.name)
         token = _read_token(tokens, attribute)
         if token.kind in (EOL, CLOSE):
-            raise token.make_error(f"index {position} has no value", attribute.name)
+            raise token.make_error(f"index {position} has no value{_WRITE_MISSING}", attribute.name)
         values[position] = parse_value(token, position, layout, collector)
     for position in layout.unlabelled:
         if position not in values:
             name = layout.schema.attributes[position].name
             raise first.make_error(
-                "a sparse row leaves out this attribute, so it has its first value, but the header declares none", name
+                "a sparse row leaves out this attribute, so it has its first value, but the header declares none; "
+                "write ? for it",
+                name,
             )
     return values
 
 
 def parse_value(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> Any:
-    """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
+    """Return the value that `token` means for the attribute at `position`, in the form of `Row.values`.
 
-    Raise ArffError if the attribute has no such value; see `NoteCollector` for values that may be missing instead.
+    Raise ArffError if the attribute has no such value. An undeclared nominal value is NaN if `collector` allows it.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
-        raise token.make_error(f"expected a value, found {token.describe()}", attribute.name)
+        raise token.make_error(
+            f"expected a value, found {token.describe()}; put a value with braces in quotes", attribute.name
+        )
     text = token.text
     if attribute.kind in ("numeric", "nominal"):
         return math.nan if token.is_missing else _parse_number_or_label(token, position, layout, collector)
@@ -173,7 +177,10 @@ def parse_value(token: Token, position: int, layout: BatchLayout, collector: Not
 
 
 def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> float:
-    """Return the number in `token` for a numeric attribute, or the index of the label for a nominal one."""
+    """Return the number in `token`, or for a nominal attribute the index of its label, NaN if it is not declared.
+
+    Raise ArffError if it is not a number, or an undeclared label that `collector` does not allow.
+    """
     attribute, text, codes = layout.schema.attributes[position], token.text, layout.codes.get(position)
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
     if number is not None:
@@ -192,7 +199,10 @@ def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, col
 
 
 def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: BatchLayout) -> float:
-    """Return the weight ``{w}`` after the values of the row that begins with the token `first`; 1 if there is none."""
+    """Read the rest of a row after its values, and return its weight ``{w}``, or 1; raise ArffError for other text.
+
+    Errors are in the line of `first`, the first token of the row.
+    """
     token = next(tokens)
     weight = 1.0
     if token.kind == OPEN:
@@ -206,7 +216,8 @@ def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: Batc
         token = next(tokens)
     if token.kind != EOL:
         raise first.make_error(
-            f"{token.describe()} is more than the {layout.count} value{'s' * (layout.count != 1)} of a row"
+            f"{token.describe()} is more than the {layout.count} value{'s' * (layout.count != 1)} of a row; "
+            "put a value with blanks or commas in quotes"
         )
     if token.commas > 1:
         raise first.make_error("an empty field at the end of the row; remove a comma")
@@ -214,22 +225,15 @@ def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: Batc
 
 
 def parse_bag(text: str, attribute: Attribute) -> list[Row]:
-    """Return the rows of a value of a relational attribute.
+    """Return the rows of a bag: `text` is a value of the relational `attribute`, without quotes and escapes.
 
-    Parameters
-    ----------
-    text : the value, as the ARFF text between its quotes.
-    attribute : the relational attribute.
-
-    Raises
-    ------
-    ArffError : the text cannot be read; the line is counted within it.
+    Raise ArffError, whose line is counted within the text, if a row cannot be read.
     """
     return list(parse_rows(text, 1, BatchLayout(Schema(attribute.name, attribute.attributes))))
 
 
 def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
-    """Make a batch of parsed rows, sparse or dense as the layout says; the result also has `Parsed.omitted`."""
+    """Return a batch of rows, sparse or dense as the schema says, with the texts that they omit (`Parsed.omitted`)."""
     columns: list[list[Any]] = []
     for position in layout.schema.passthrough_indices:
         default = 0 if position in layout.dates else OMITTED
@@ -245,11 +249,11 @@ def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
 def make_parse_result_from_pairs(
     layout: BatchLayout, matrix: Csr, weights: np.ndarray | None, columns: list[list[Any]]
 ) -> Parsed:
-    """Make a batch of rows that are pairs of an attribute and its value; the result also has `Parsed.omitted`.
+    """Return a batch of rows, with the texts that they omit (`Parsed.omitted`).
 
-    `matrix` has a column for each attribute: numbers and indices of labels, NaN for missing; 0 for texts. `weights` are
+    `matrix` has a column for each attribute: numbers and indices of labels, NaN for missing, 0 for texts. `weights` are
     float64 (rows,), None if all are 1. `columns` are the values of each column of `Batch.passthrough`, with `OMITTED`
-    where a row omits one.
+    where a row omits a text.
     """
     omitted: dict[int, np.ndarray] = {}
     for number, column in enumerate(columns):

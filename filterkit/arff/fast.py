@@ -19,7 +19,7 @@ from filterkit.formats.base import Parsed
 
 
 def parse_block(text: bytes, layout: BatchLayout) -> Parsed | None:
-    """Parse the rows of `text`; return None if the exact path has to read them, or has to explain an error."""
+    """Parse the ARFF rows in `text`; return None if the exact path must read them, or must explain an error."""
     try:
         parse_rows = fast_sparse.parse_sparse_rows if layout.schema.sparse else fast_dense.parse_dense_rows
         return parse_rows(*make_plain_text(text), layout)

@@ -11,10 +11,10 @@ import pyarrow as pa
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
     NotPlain,
+    drop_blanks,
     drop_empty_lines,
     parse_plain_word,
     read_csv,
-    replace_blanks_by_commas,
     require_finite_numbers,
     split_off_weights,
 )
@@ -27,9 +27,9 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
 def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
-    """Parse dense rows of plain text, as `make_plain_text` returns it; `quoted_values` is what its marks stand for.
+    """Parse dense rows of plain text and the values that its marks stand for, as `make_plain_text` returns both.
 
-    Raise NotPlain, or another exception, where only the exact path can read them; `filterkit.arff.fast` catches it.
+    Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
     """
     text, weights = _make_csv_of_rows(text)
     is_separate = layout.textual.copy()
@@ -63,13 +63,13 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
 
 
 def _make_csv_of_rows(text: bytes) -> tuple[bytes, np.ndarray | None]:
-    """Turn plain text into a CSV; return it, and the weights of rows, float64 (n,), or None if there are none.
+    """Turn plain text into a CSV without weights; return it, and float64 (rows,) weights, None if all are 1.
 
     Raise NotPlain if there are no rows, a row may be sparse, or a field at the end of a row may be empty.
     """
     weights = None
     if b" " in text:
-        text = replace_blanks_by_commas(text)
+        text = drop_blanks(text, (b" ,", b", ", b" \n", b"\n ")).replace(b" ", b",")  # a blank separates values, too
     if b"{" in text or b"}" in text:
         text, weights = split_off_weights(_WEIGHT, drop_empty_lines(text))
         if b"{" in text or b"}" in text or _has_comma_at_line_end(text):
@@ -84,7 +84,7 @@ def _make_csv_of_rows(text: bytes) -> tuple[bytes, np.ndarray | None]:
 
 
 def _has_comma_at_line_end(text: bytes) -> bool:
-    """Return whether ``,\\n`` is in `text`; for two characters, numpy takes less time than Python."""
+    """Return whether a line of `text` ends in a comma; numpy finds two characters faster than Python."""
     characters = np.frombuffer(text, np.uint8)
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
@@ -112,6 +112,7 @@ def _read_csv_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray)
 
 
 def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
+    """Return the Arrow array of `Batch.passthrough` for a CSV column of strings, dates or bags."""
     if layout.schema.attributes[position].kind == "string":
         if not quoted_values:
             if (np.diff(arrow.string_offsets(column))[~arrow.make_null_mask(column)] == 0).any():

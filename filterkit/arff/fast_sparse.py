@@ -12,6 +12,7 @@ from filterkit.arff.exact import OMITTED, make_parse_result_from_pairs
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
     NotPlain,
+    drop_blanks,
     drop_empty_lines,
     parse_plain_word,
     read_csv,
@@ -30,7 +31,7 @@ _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
 
 
 def _count_character(text: bytes, mark: str) -> int:
-    """Return how often an ASCII character occurs in `text`; numpy counts ten times as fast as Python."""
+    """Return how often the ASCII character `mark` occurs in `text`; numpy counts several times as fast as Python."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(mark)))
 
 
@@ -52,18 +53,17 @@ class _Pairs(NamedTuple):
 
 
 def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
-    """Parse sparse rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
+    """Parse sparse rows of plain text and the values that its marks stand for, as `make_plain_text` returns both.
+
+    Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
+    """
     weights = None
     if layout.unlabelled:
         raise NotPlain
     n_lines = _count_character(text, "\n")
     if _count_character(text, "{") != n_lines or _count_character(text, " ") != _count_character(text, ",") + n_lines:
         # Empty lines go, and blanks except one inside each pair.
-        while b"  " in text:
-            text = text.replace(b"  ", b" ")
-        for blank in (b" ,", b", ", b"{ ", b" }", b" \n", b"\n "):
-            text = text.replace(blank, blank.strip(b" "))
-        text = drop_empty_lines(text.removeprefix(b" "))
+        text = drop_empty_lines(drop_blanks(text, (b" ,", b", ", b"{ ", b" }", b" \n", b"\n ")))
         if text.count(b"{") != text.count(b"\n"):
             text, weights = split_off_weights(_WEIGHT, text)
     pairs = _read_pairs(text, layout, len(quoted_values))
@@ -74,8 +74,11 @@ def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout
     return make_parse_result_from_pairs(layout, matrix, weights, passthrough)
 
 
-def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
-    """Return the pairs of rows in braces, one a line; raise NotPlain if a line is not one, or its indices fall."""
+def _read_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
+    """Return the pairs of index and value in lines such as ``{1 a,3 2.5}``, where marks stand for `n_quoted` values.
+
+    Raise NotPlain if a line has another form, or if its indices do not ascend.
+    """
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == 0x0A)
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -90,7 +93,7 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
     for mark in (b"x", b"X"):  # Arrow would accept a hexadecimal index
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
             raise NotPlain
-    words = ["?", *(f'"{mark}' for mark in range(marks)), *layout.words]
+    words = ["?", *(f'"{mark}' for mark in range(n_quoted)), *layout.words]
     try:
         table = read_csv(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     except pa.ArrowInvalid:
@@ -113,8 +116,9 @@ def _read_pairs(text: bytes, layout: BatchLayout, marks: int) -> _Pairs:
 def _encode_pair_values(
     pairs: _Pairs, quoted_values: list[str], layout: BatchLayout, passthrough: list[list[Any]]
 ) -> np.ndarray:
-    """Return the values of `pairs` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
-    `passthrough` has a list of values, one for each row, for each column of `Batch.passthrough`.
+    """Return the values of `pairs`, float64 (pairs,), with codes for nominal values and 0 for texts.
+
+    Put the texts into `passthrough`: for each column of `Batch.passthrough`, a list with an item for each row.
     """
     matrix = pairs.matrix
     textual = layout.textual.take(matrix.indices)
@@ -144,7 +148,10 @@ def _encode_pair_values(
 
 
 def _dictionary_encode_values(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Return the distinct values of the `chosen` pairs, in these `rows`, and which each pair has, int32 (n,)."""
+    """Return the distinct texts of the values of `chosen` pairs, and int32 (n,), the index of the text of each pair.
+
+    `chosen` and `rows` are int64 (n,): the positions of the pairs, and the rows that they are in.
+    """
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1
     if (chosen == pairs.matrix.indptr[1:][rows] - 1).all():  # each is the last of its row

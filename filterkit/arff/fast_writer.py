@@ -20,10 +20,10 @@ _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more o
 
 
 class FastFormatter(RowFormat):
-    """Formats the rows of batches as ARFF text, whole columns at once through pyarrow; can be used in any thread."""
+    """Formats the rows of batches as ARFF text, whole columns at once through pyarrow, in any thread."""
 
     def format_rows(self, batch: Batch) -> list[memoryview | bytes]:
-        """Return the rows of `batch` as pieces of ARFF text; they are made sparse or dense, as the schema says."""
+        """Return the rows of `batch` as ARFF text in pieces: sparse or dense rows, as the schema says."""
         sparse = self.schema.sparse
         size = batch.stored_values.size if sparse else len(batch) * self.schema.width
         count = min(size // _AT_ONCE + 1, len(batch))
@@ -33,9 +33,10 @@ class FastFormatter(RowFormat):
         return [piece for part in parts for piece in format_some(part)]
 
     def _format_column(self, position: int, values: np.ndarray) -> Any:
-        """Return the texts of values of the attribute at `position`, or rows of values of numeric ones, with commas.
+        """Return an Arrow array of the texts of values, (n,), of the attribute at `position`.
 
-        A nominal value is the index of a label; NaN or a negative one is missing.
+        Numeric values may also be (n, k); a text has then k numbers with commas between them. A nominal value is the
+        index of a label, or missing if it is NaN or negative.
         """
         labels = self.labels.get(position)
         if labels is None:
@@ -48,7 +49,10 @@ class FastFormatter(RowFormat):
 
     @cached_property
     def _column_runs(self) -> list[tuple[int, int, int]]:
-        """Runs of adjacent numeric columns, and other attributes alone: first position, column of X or -1, length."""
+        """Runs of adjacent numeric columns, and single other attributes, in order.
+
+        Each is the position of its first attribute, the column of X of that one or -1, and the number of attributes.
+        """
         schema = self.schema
         column = np.full(len(schema.attributes), -1)
         column[schema.feature_indices] = np.arange(schema.width)

@@ -41,7 +41,7 @@ _BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
 
 def skip_separators(text: bytes, position: int = 0) -> int:
-    """Return the offset of the first character, from `position` on, that is neither a separator nor in a comment."""
+    """Return the offset of the first character from `position` on that is neither a separator nor in a comment."""
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches at any position
 
 
@@ -51,10 +51,10 @@ class Header(NamedTuple):
     Attributes
     ----------
     relation : the name of the relation.
-    attributes : in order.
-    history : the comments that tell what filterkit did to the data before.
+    attributes : all attributes, in order.
+    history : comments in which filterkit recorded the commands that made the file.
     repairs : the kind and the line of each correction by the lenient reader.
-    output : the attribute that KEEL's ``@outputs`` names alone, or None.
+    output : the name in a line ``@outputs`` of KEEL, if it is the only one; else None.
     is_own : whether the file begins with a comment of filterkit's history; None if the file has no header.
     """
 
@@ -68,11 +68,14 @@ class Header(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class HeaderPieces(Iterator[bytes]):
-    """Iterates over the pieces of a header, and holds them, so that they can be read again.
+    """Iterates over `pieces` of a header, which are whole lines, and stores them to be read again.
 
-    Pieces are whole lines. `all_of_them` says whether to hold all, as long as they are not too large; otherwise only
-    the latest, which has the line of an error. Those that are held are `recent`, and their first line is number
-    `first`.
+    Attributes
+    ----------
+    pieces : the pieces to iterate over.
+    all_of_them : whether to store all pieces while they have at most 256 MB; otherwise, only the latest is stored.
+    recent : the pieces that are stored.
+    first : the number of their first line.
     """
 
     pieces: Iterator[bytes]
@@ -93,13 +96,13 @@ class HeaderPieces(Iterator[bytes]):
 
 
 class _HeaderTokens:
-    """Reads the tokens of a header; skips its empty lines, and collects what its comments say.
+    """Reads the tokens of a header, and collects what its comments say.
 
     Attributes
     ----------
-    line : the line of the last token that was read, or of ``@data``.
+    line : the number of the line of the last token that was read, or of ``@data``.
     scores : the scores in the comment after a declaration, by the line of the declaration.
-    history : the comments that tell what filterkit did to the data before.
+    history : the comments in which filterkit recorded its commands.
     is_own : whether the text begins with such a comment.
     begun : the text after ``@data`` that has been read; None until ``@data`` is found.
     next_line : the number of the line where the text to be read next begins.
@@ -114,7 +117,7 @@ class _HeaderTokens:
         self._stream = self._read_tokens(lines)
 
     def _read_tokens(self, lines: Iterator[bytes]) -> Iterator[Token]:
-        """Yield the tokens in `lines`; several lines that declare numeric attributes with plain names are one."""
+        """Yield the tokens in `lines` up to ``@data``; adjacent lines that declare plain numeric attributes are one."""
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
             position = 0
@@ -159,14 +162,14 @@ class _HeaderTokens:
         """Return the next token of this line; raise ArffError, "`expected` is missing", at the end of the line."""
         token = self.read_token()
         if token is None or token.kind == EOL:
-            raise self.make_error(f"{expected} is missing")
+            raise self.make_error(f"{expected} is missing at the end of the line")
         return token
 
     def read_name(self, expected: str) -> str:
         """Return the text of the next word or quoted text of this line; raise ArffError if that is not there."""
         token = self.read_token_in_line(expected)
         if token.kind not in (WORD, QUOTED):
-            raise token.make_error(f"expected {expected}, found {token.describe()}")
+            raise token.make_error(f"expected {expected}, found {token.describe()}; put a name with braces in quotes")
         return token.text
 
     def read_rest_of_line(self) -> list[Token]:
@@ -178,21 +181,20 @@ class _HeaderTokens:
         return rest
 
     def make_error(self, message: str, attribute: str | None = None) -> ArffError:
-        """Return, without raising it, an error in the line of the last token and in the attribute of this name."""
+        """Return, without raising it, an error in the line of the last token and in the `attribute` of this name."""
         return ArffError(message, line=self.line, attribute=attribute)
 
 
 def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, bytes]:
-    """Read the declarations of an ARFF header, as Weka reads them, from UTF-8 text in pieces of whole lines.
+    """Read an ARFF header as Weka does; `lines` yields UTF-8 text in pieces of whole lines, the first numbered `line`.
 
-    `line` is the number of the first line. Return the header, the number of the line where the text after ``@data``
-    begins, and this text, which ends with its piece. Raise ArffError, with its line, if Weka refuses the header, or if
-    a quote is not closed.
+    Return the header, the number of the line where the text after ``@data`` begins, and this text up to the end of its
+    piece. Raise ArffError if Weka refuses the header, or if a quote is not closed.
     """
     tokens = _HeaderTokens(lines, line)
     token = tokens.read_first_token_of_line()
     if token is None and tokens.begun is None:
-        raise ArffError("the file declares nothing; an ARFF file starts with @relation", line=line)
+        raise ArffError("the file has no declarations; an ARFF file starts with @relation", line=line)
     if token is None or not token.is_keyword("@relation"):
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
         raise tokens.make_error(f"expected @relation, found {found}")
@@ -209,19 +211,21 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
             + suggestion(end.text.lower(), ["@attribute", "@data"])
         )
     if not attributes:
-        raise tokens.make_error("no attribute is declared before @data")
+        raise tokens.make_error("no attribute is declared before @data; add lines such as @attribute NAME numeric")
     _refuse_duplicate_names(attributes, lines_of)
     if tokens.begun is None:
-        raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
+        raise ArffError("there is no @data line; add one before the rows", line=max(tokens.next_line - 1, 1))
     header = Header(relation, attributes, tuple(tokens.history), is_own=tokens.is_own)
     return header, tokens.next_line, tokens.begun
 
 
-def _read_attributes(tokens: _HeaderTokens, bag: str | None, depth: int) -> tuple[ManyOrFew, array[int], Token | None]:
-    """Read declarations up to the end of the header, or up to ``@end`` inside the relational attribute named `bag`.
+def _read_attributes(
+    tokens: _HeaderTokens, relational_name: str | None, depth: int
+) -> tuple[ManyOrFew, array[int], Token | None]:
+    """Read declarations up to the end of the header, or up to the ``@end`` of a relational attribute of this name.
 
-    `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
-    that does not begin a declaration (None at the end).
+    `depth` is the number of relational attributes around the declarations. Return the attributes, the numbers of their
+    lines, and the first token that does not begin a declaration; None for the token if there is none.
     """
     attributes = AttributeCollector()
     lines = array("q")  # a list would take five times the memory
@@ -248,22 +252,24 @@ def _read_attributes(tokens: _HeaderTokens, bag: str | None, depth: int) -> tupl
             if token.line in tokens.scores:
                 attribute = attribute._replace(scores=tokens.scores[token.line])
             attributes.add(attribute)
-        elif bag is None:
+        elif relational_name is None:
             return attributes.join_added(), lines, token
         elif token is not None and token.is_keyword("@end"):
-            name = tokens.read_token_in_line(f"the name of the relational attribute {quoted(bag)} after @end")
-            if name.text.lower() != bag.lower():
-                raise name.make_error(f"expected @end {bag}, found @end {name.text}")
+            name = tokens.read_token_in_line(f"the name {quoted(relational_name)} after @end")
+            if name.text.lower() != relational_name.lower():
+                raise name.make_error(f"expected @end {relational_name}, found @end {name.text}")
             if extra := tokens.read_rest_of_line():
-                raise name.make_error(f"unexpected {extra[0].describe()} after @end {bag}")
+                raise name.make_error(f"remove {extra[0].describe()} after @end {relational_name}")
             return attributes.join_added(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
-            raise tokens.make_error(f"the relational attribute must be closed by @end {bag}; found {found}", bag)
+            raise tokens.make_error(
+                f"the relational attribute must be closed by @end {relational_name}; found {found}", relational_name
+            )
 
 
 def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
-    """Return the (metric, score) pairs at the end of a comment after a declaration."""
+    """Return the (metric, score) pairs at the end of a comment such as ``% bns=1.5 % ig=0.25``; () if it has none."""
     pairs = []
     for part in reversed(comment.split("%")):
         match = _SCORE.fullmatch(part)
@@ -276,10 +282,11 @@ def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
 
 
 def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
+    """Raise ArffError if two attributes have the same name; `lines` are the numbers of the lines that declare them."""
     if (twins := find_duplicate_name(attributes)) is not None:
         before, again = twins
         raise ArffError(
-            f"declared a second time (first in line {lines[before]})",
+            f"declared a second time (first in line {lines[before]}); rename one of them",
             line=lines[again],
             attribute=attributes[again].name,
         )
@@ -295,7 +302,7 @@ def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
         kind, values = "nominal", _read_nominal_values(tokens, name)
     elif kind not in _TYPES:
         hint = suggestion(kind, _TYPES) or "; put a name with blanks in quotes"
-        raise token.make_error(f"no type {token.describe()}{hint}", name)
+        raise token.make_error(f"there is no type {token.describe()}{hint}", name)
     elif kind == "relational" and depth == DEEPEST:
         raise token.make_error(f"relational attributes are nested more than {DEEPEST} deep", name)
     rest = tokens.read_rest_of_line()
@@ -306,17 +313,18 @@ def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
         return attribute
     attributes, lines, _ = _read_attributes(tokens, name, depth + 1)
     if not attributes:
-        raise tokens.make_error("no attribute is declared inside", name)
+        raise tokens.make_error("declare at least one attribute before its @end", name)
     _refuse_duplicate_names(attributes, lines)
     return attribute._replace(attributes=tuple(attributes))
 
 
 def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
+    """Return the labels of the nominal attribute `name`, whose opening brace has been read."""
     values: list[str] = []
     while True:
         token = tokens.read_token()
         if token is None or token.kind == EOL:
-            raise tokens.make_error("the list of values is not closed by '}'", name)
+            raise tokens.make_error("the list of values must end with '}' in this line", name)
         if token.kind == CLOSE:
             break
         if token.kind == OPEN:
@@ -325,7 +333,7 @@ def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
     if len(set(values)) != len(values):
         seen: set[str] = set()
         twin = next(v for v in values if v in seen or seen.add(v))  # type: ignore[func-returns-value]
-        raise tokens.make_error(f"the value {quoted(twin)} is declared twice", name)
+        raise tokens.make_error(f"the value {quoted(twin)} is declared twice; remove one of them", name)
     return tuple(values)
 
 
@@ -333,7 +341,9 @@ def _parse_date_format(tokens: list[Token], line: int, name: str) -> tuple[str, 
     """Return the format of the date attribute `name`, and its other tokens; `tokens` come after its type in `line`."""
     pattern = DEFAULT_DATE_FORMAT
     if tokens and tokens[0].kind == CLOSE:
-        raise ArffError(f"expected a date format, found {tokens[0].describe()}", line=line, attribute=name)
+        raise ArffError(
+            f"expected a date format such as yyyy-MM-dd, found {tokens[0].describe()}", line=line, attribute=name
+        )
     if tokens and tokens[0].kind in (WORD, QUOTED):
         pattern, tokens = tokens[0].text, tokens[1:]
     from filterkit.data.dates import DateFormat  # only few files have dates

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class BatchLayout:
-    """Look-up tables from the positions of attributes to the parts of a `Batch`.
+    """Look-up tables that tell where in a `Batch` the value of each attribute goes, and how its text is parsed.
 
     Attributes
     ----------
-    schema : the attributes.
-    count : how many attributes there are.
+    schema : the schema of the batch.
+    count : the number of attributes.
     other : int64 (attributes,), the column of `Batch.passthrough`, or -1.
-    codes : by the position of each nominal attribute, the dict from a label to its index.
-    dates : by the position of each date, its `DateFormat`.
-    bags : the layout of the bags of each relational attribute, by its position.
-    textual : bool (attributes,), whether it is anything but numeric.
-    unlabelled : the positions of nominal attributes without values.
+    codes : for the position of each nominal attribute, a dict from its labels to their indices.
+    dates : for the position of each date, its `DateFormat`.
+    bags : for the position of each relational attribute, the layout of its bags.
+    textual : bool (attributes,), false for numeric attributes only.
+    unlabelled : the positions of nominal attributes without labels.
     words : the nominal labels that are not numbers.
     """
 

@@ -38,14 +38,14 @@ _APOSTROPHES = {
 
 
 class MendedRow(NamedTuple):
-    """The `text` of a row rewritten as proper ARFF, and its `repairs`: kinds of notes, and values they are about."""
+    """The `text` of a row rewritten as proper ARFF, and its `repairs`: the kind of note and the value of each."""
 
     text: str
     repairs: list[tuple[str, str]]
 
 
 def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
-    """Rewrite one line that the strict reader refuses, by the kinds and labels of `layout`; None if it is in doubt."""
+    """Rewrite one line that the strict reader refuses as proper ARFF; return None if its meaning is in doubt."""
     line = text.rstrip("\r\n")
     repairs: list[tuple[str, str]] = []
     mend_line = _mend_sparse_row if line.lstrip(BLANK_CHARACTERS).startswith("{") else _mend_dense_row
@@ -54,7 +54,7 @@ def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
 
 
 def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a row as proper ARFF, None if its meaning is in doubt; add to `repairs`."""
+    """Return a dense row as proper ARFF, None if its meaning is in doubt; add what was corrected to `repairs`."""
     found: list[str] = []
     at, last = 0, None
     while last is None or last["comma"]:
@@ -79,7 +79,7 @@ def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str
 
 
 def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a row as proper ARFF, None if its meaning is in doubt; add to `repairs`."""
+    """Return a sparse row as proper ARFF, None if its meaning is in doubt; add what was corrected to `repairs`."""
     row = _SPARSE.fullmatch(line)
     if row is None:
         return None
@@ -102,7 +102,10 @@ def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, st
 
 
 def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a value, which has no blanks around it, as one token; None if its meaning is in doubt."""
+    """Return the value `field`, without blanks around it, as one token of ARFF; None if its meaning is in doubt.
+
+    Add what was corrected to `repairs`.
+    """
     kind = layout.schema.attributes[position].kind
     labels = layout.codes.get(position)
     is_quoted = _QUOTED.fullmatch(field) is not None
@@ -120,10 +123,18 @@ def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tu
     return quote(value)
 
 
-def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
-    """Return the value that an unquoted or wrongly quoted text without outer blanks means; None if it is in doubt.
+def guess_token(text: str) -> str | None:
+    """Return the name or label that a text without outer blanks means, as one token; None if that is in doubt."""
+    if BARE_TEXT.fullmatch(text) or _QUOTED.fullmatch(text):
+        return text
+    value = guess_value(text)
+    return None if value is None else quote(value)
 
-    The `labels` that a nominal attribute declares decide whether quotes at an end belong to the label.
+
+def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
+    """Return the value that an unquoted or wrongly quoted text without outer blanks means; None if that is in doubt.
+
+    The `labels` of a nominal attribute decide whether quotes at an end belong to the label.
     """
     if labels is not None:
         for reading in (field, field.strip("'\"")):

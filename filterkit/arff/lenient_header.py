@@ -8,8 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.header import DATA, Header, HeaderPieces, parse_header, skip_separators
-from filterkit.arff.lenient import BARE_TEXT, BLANK_CHARACTERS, QUOTED_TEXT, guess_value
-from filterkit.arff.row_format import quote
+from filterkit.arff.lenient import BARE_TEXT, BLANK_CHARACTERS, QUOTED_TEXT, guess_token
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
 
@@ -39,9 +38,9 @@ _TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|rela
 
 
 class MendedDeclaration(NamedTuple):
-    """The `text` of a line of a header, without line end, rewritten as proper ARFF, and the `kind` of its note.
+    """The `text` of a line of a header, without line end, rewritten as proper ARFF, and the `kind` of note about it.
 
-    `output` is the attribute that ``@outputs`` of KEEL names alone, or None.
+    `output` is the name in a line ``@outputs`` of KEEL, if it is the only one; else None.
     """
 
     text: str
@@ -50,10 +49,10 @@ class MendedDeclaration(NamedTuple):
 
 
 def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Header, int, bytes]:
-    """Read a header that the strict reader refuses; return what `filterkit.arff.header.parse_header` does.
+    """Correct a header that `filterkit.arff.header.parse_header` refused with `error`, and return what that returns.
 
-    `pieces` has all that was read, and what comes after. Raise `error`, that of the strict reader, if there is nothing
-    to correct, and another ArffError if something else is wrong.
+    `pieces` stores the header as far as it has been read, and reads on. Raise `error` if there is nothing to correct,
+    and another ArffError if something else is wrong.
     """
     lines: list[bytes] = []
     found: list[tuple[int, MendedDeclaration]] = []
@@ -79,7 +78,7 @@ def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Heade
 
 
 def suggest_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
-    """Return what to add to the message of an error if the lenient reader accepts its line; "" if it does not."""
+    """Return advice to add to the message of `error` if the lenient reader accepts its line; "" if it does not."""
     if error.line is None or error.line < pieces.first:
         return ""
     lines = b"".join(pieces.recent).splitlines()[error.line - pieces.first :][:1]
@@ -87,7 +86,7 @@ def suggest_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
 
 
 def _mend_declaration(line: bytes) -> MendedDeclaration | None:
-    """Rewrite a line that the strict reader refuses; None if it accepts it, or if the meaning is in doubt."""
+    """Rewrite a line of a header that the strict reader refuses; return None if it is accepted, or in doubt."""
     keyword = _KEYWORD.match(line)
     if keyword is None:
         return None
@@ -106,6 +105,7 @@ def _mend_declaration(line: bytes) -> MendedDeclaration | None:
 
 
 def _is_valid_declaration(text: str, keyword: bytes) -> bool:
+    """Return whether the strict reader accepts a line; `keyword` is ``attribute`` or ``relation``, as it declares."""
     line = text.encode("utf-8", "surrogateescape")
     around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line
     try:
@@ -116,7 +116,7 @@ def _is_valid_declaration(text: str, keyword: bytes) -> bool:
 
 
 def _guess_declarations(text: str) -> Iterator[str]:
-    """Yield the proper declarations, of an attribute or the relation, that a text may mean."""
+    """Yield the proper declarations, of an attribute or the relation, that a line may mean, the likeliest first."""
     relation = _RELATION.fullmatch(text)
     if relation is not None and (name := _guess_name(relation["name"])) is not None:
         yield " ".join(["@relation", name, *filter(None, (relation["comment"],))])
@@ -138,22 +138,18 @@ def _guess_declarations(text: str) -> Iterator[str]:
 
 
 def _guess_name(text: str) -> str | None:
-    """Return the name that a text means, as a token; None if that is in doubt."""
+    """Return the name that a text means, as one token; None if that is in doubt, or if the text has a type."""
     text = text.strip(BLANK_CHARACTERS + ",")
-    if BARE_TEXT.fullmatch(text) or re.fullmatch(QUOTED_TEXT, text):
-        return text
-    name = guess_value(text) if text and not _TYPES.search(text) else None
-    return None if name is None else quote(name)
+    is_token = BARE_TEXT.fullmatch(text) or re.fullmatch(QUOTED_TEXT, text)
+    return guess_token(text) if is_token or (text and not _TYPES.search(text)) else None
 
 
 def _correct_label_list(text: str) -> str | None:
-    """Return the list of labels that is meant by a text with commas between the labels; None if that is in doubt."""
+    """Return the list of labels in braces that a text between braces means; None if that is in doubt."""
     labels = []
     for item in _ITEM.finditer(text):  # without a gap: a text up to the next comma always matches
-        label: str | None = item["quoted"] or item["bare"].strip(BLANK_CHARACTERS)
-        if label and not item["quoted"] and not BARE_TEXT.fullmatch(label):
-            value = guess_value(label)
-            label = None if value is None else quote(value)
+        text = item["quoted"] or item["bare"].strip(BLANK_CHARACTERS)
+        label = guess_token(text) if text else ""
         if label is None:
             return None
         labels += [label] if label else []

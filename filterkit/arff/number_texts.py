@@ -20,9 +20,9 @@ _COMMA, _ROW_END, _NULL = b",]n"
 
 
 def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tuple[Any, np.ndarray | None]:
-    """Return the texts of float64 (n,) numbers, each after a blank; `missing` is the text of NaN.
+    """Return the shortest exact texts of float64 (n,) numbers, each after the ASCII character `mark`.
 
-    Another ASCII character than the blank can be chosen as `mark`.
+    `missing` is the text of NaN.
 
     Returns
     -------
@@ -42,13 +42,13 @@ def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tup
 
 
 def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
-    """Return an Arrow array of the rows of a float64 matrix, each the shortest exact texts of its numbers.
+    """Return an Arrow array with one text for each row of a float64 matrix: the shortest exact texts of its numbers.
 
     Parameters
     ----------
-    X : with at least one column; NaN is missing.
-    separator : stands between numbers: an ASCII character that is not part of one.
-    missing : the text of a missing value.
+    X : the matrix, with at least one column.
+    separator : the ASCII character between two numbers, which is not part of one.
+    missing : the text of NaN.
     """
     if not len(X):
         return arrow.make_text_array([])
@@ -73,8 +73,10 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
 
 
 def _format_as_json_with_exceptions(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
-    """Format an array of float64 as JSON, but whole numbers without ``.0``, and null where that is not the right text.
-    Return the JSON; bool in the shape of `values`, where null stands; and the text that each of these values has.
+    """Format float64 `values` as JSON, with whole numbers without ``.0``, and null for each number that JSON spells
+    otherwise than ARFF.
+
+    Return the JSON; bool in the shape of `values`, true where null stands; and the right texts of these values.
     """
     values = np.ascontiguousarray(values)
     with np.errstate(invalid="ignore"):  # of NaN
@@ -96,7 +98,7 @@ def _format_as_json_with_exceptions(values: np.ndarray, missing: str) -> tuple[b
 def format_numbers_as_dictionary(
     values: np.ndarray, precision: int | None, missing: str = "?", mark: str = " "
 ) -> tuple[Any, np.ndarray]:
-    """Return the texts of numbers, each after a `mark`, and int32 codes, which say which of them each number has.
+    """Return an Arrow array of the texts of numbers, each after a `mark`, and int32 codes: the index of each number's.
 
     `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where
     they repeat: counts divided by the length of their row do, and so do the scores of features. A sixteenth of the
@@ -114,7 +116,7 @@ def format_numbers_as_dictionary(
 
 
 def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
-    """Round each value to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds; None for all."""
+    """Return float64 `values` rounded to significant `digits`, as ``f"{value:.{digits}g}"`` does; None for all."""
     if digits is None or digits >= 17:
         return values
     bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0

@@ -18,20 +18,20 @@ def format_sparse_rows(
     ends: Sequence[str],
     indptr: np.ndarray,
     indices: np.ndarray,
-    names: Any,
+    index_texts: Any,
     values: tuple[Any, np.ndarray],
-    marks: tuple[str, str],
+    separators: tuple[str, str],
 ) -> list[memoryview | bytes]:
-    """Return sparse rows as text in pieces.
+    """Return sparse rows, at least one, as text in pieces.
 
     Parameters
     ----------
-    begins, ends : what each of at least one row begins and ends with.
+    begins, ends : the texts that each row begins and ends with.
     indptr : int (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
-    indices : int32 (pairs,), the position in `names` of the index of each pair.
-    names : an Arrow array of the texts of indices.
-    values : an Arrow array of texts that come after indices, and int (pairs,), which of them each pair has.
-    marks : what comes before the first index of a row, and before the others.
+    indices : int32 (pairs,), the position in `index_texts` of the index of each pair.
+    index_texts : an Arrow array of the texts of indices.
+    values : an Arrow array of the texts after indices, and int (pairs,), the position in it of the text of each pair.
+    separators : the texts before the first index of a row, and before each other index.
     """
     texts, codes = values
     # One look-up gives each value and the text before it. Before the first value of a row, this is also the end of the
@@ -42,12 +42,12 @@ def format_sparse_rows(
     bounds = arrow.make_number_array(np.concatenate([[0], filled + 1, [len(lines)]]).astype(np.int32))
     lists = pa.ListArray.from_arrays(bounds, lines)
     starts = arrow.call_function("binary_join", [lists, arrow.make_text_array([""])[0]])
-    heads = arrow.join_texts(starts[:-1], marks[0], arrow.take(names, indices[first]))
-    pieces = pa.concat_arrays([arrow.join_texts(marks[1], names), heads, texts])
+    heads = arrow.join_texts(starts[:-1], separators[0], arrow.take(index_texts, indices[first]))
+    pieces = pa.concat_arrays([arrow.join_texts(separators[1], index_texts), heads, texts])
     chosen = np.empty((len(codes), 2), np.int32)
     chosen[:, 0] = indices
-    chosen[first, 0] = len(names) + np.arange(len(first))
-    chosen[:, 1] = codes + np.int32(len(names) + len(first))
+    chosen[first, 0] = len(index_texts) + np.arange(len(first))
+    chosen[:, 1] = codes + np.int32(len(index_texts) + len(first))
     return [arrow.get_text_bytes(arrow.take(pieces, chosen.ravel())), arrow.get_text_bytes(starts[-1:])]
 
 
@@ -58,9 +58,9 @@ def pair_rows(
 
     Parameters
     ----------
-    begins : what each row begins with.
-    X : at least one row.
-    names : int (columns,), the index that stands for each column.
+    begins : the text that each row begins with.
+    X : the rows, at least one.
+    names : int (columns,), the index of each column in the text.
     precision : significant digits of values; None for the shortest exact text.
     """
     values = format_numbers_as_dictionary(X.data, precision, "nan", ":")

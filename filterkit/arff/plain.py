@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,14 @@ MARK = b'"'  # begins a mark, such as "12, which stands for a quoted value that 
 
 
 class NotPlain(Exception):
-    """Raised for a block that only the exact path can read."""
+    """A block can only be read by the exact path."""
 
 
 def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
-    """Return `text` with LF as line end, without comments, quotes and control characters, and what its marks stand for.
-    Raise NotPlain if a quote does not enclose a value between separators.
+    """Return `text` with LF as line end, without comments, quotes and control characters, and a list of quoted values.
+
+    A quoted value that cannot be a bare word is replaced by a mark, such as ``"12`` for item 12 of the list. Raise
+    NotPlain if a quote does not enclose a value between separators.
     """
     quoted_values: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
@@ -64,9 +67,9 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
 
 
 def parse_plain_word(word: str, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
-    """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
+    """Return the value that a word, or a mark for one of `quoted_values`, means for the attribute at `position`.
 
-    Raise NotPlain or ArffError if only the exact path can say what the value is, or what is wrong.
+    It has the form of `exact.Row.values`. Raise NotPlain or ArffError if only the exact path can read it.
     """
     if not word:
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
@@ -80,8 +83,9 @@ def parse_plain_word(word: str, position: int, layout: BatchLayout, quoted_value
 
 
 def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray | None]:
-    """Split text without empty lines into rows without weights, and their weights, float64 (lines,); None if all are 1.
-    Raise NotPlain if a weight, which is the first group of `pattern`, is not a finite number.
+    """Return the lines of `text` without weights, and float64 (lines,) weights; None for the weights if all are 1.
+
+    `text` has no empty lines. The first group of `pattern` is the weight; raise NotPlain if it is not finite.
     """
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
     weights = np.ones(len(ends))
@@ -93,23 +97,24 @@ def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, n
     return pattern.sub(b"", text), None if (weights == 1).all() else weights
 
 
-def replace_blanks_by_commas(text: bytes) -> bytes:
-    """Replace each run of blanks with at most one comma, which separates values as in Weka, by a single comma."""
+def drop_blanks(text: bytes, pairs: Sequence[bytes]) -> bytes:
+    """Return `text` with a single blank for several, and without the blanks in `pairs`, such as ``" ,"``."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
-    text = text.replace(b" ,", b",").replace(b", ", b",").replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    return text.removeprefix(b" ").replace(b" ", b",")
+    for pair in pairs:
+        text = text.replace(pair, pair.strip(b" "))
+    return text.removeprefix(b" ")
 
 
 def drop_empty_lines(text: bytes) -> bytes:
-    """Return `text`, whose lines end in LF, without its empty lines."""
+    """Return `text` without its empty lines; all lines end in LF."""
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")
     return text.removeprefix(b"\n")
 
 
 def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
-    """Read plain `text` as an Arrow table of columns of these names and Arrow types; `null_values` are null."""
+    """Return the Arrow table in a CSV without a header; `types` are the names and Arrow types of its columns."""
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=False, block_size=len(text) + 1),
@@ -121,7 +126,7 @@ def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: li
 
 
 def require_finite_numbers(array: Any) -> np.ndarray:
-    """Return the float64 values of an Arrow array, NaN for null; raise NotPlain if others are not finite."""
+    """Return the float64 values of an Arrow array, NaN for null; raise NotPlain if a value is not finite."""
     values = convert_to_numbers(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
         raise NotPlain

@@ -19,17 +19,20 @@ def quote(text: str) -> str:
 
 
 def quote_all(texts: list[str]) -> list[str]:
-    """Return texts as ARFF tokens, as `quote` does; first looks at all of them together, because few need quotes."""
+    """Return texts as ARFF tokens, as `quote` does, but faster if none needs quotes."""
     if _SPECIAL.search("x".join(texts)) is None and "" not in texts and "?" not in texts:
         return texts
     return [quote(text) for text in texts]
 
 
 class RowFormat:
-    """Says how the rows of one schema, sparse or dense, are written as ARFF, and formats their texts and dates.
+    """How the rows of a schema are written as ARFF.
 
-    `precision` is the number of significant digits, None for the shortest text that reads back to the same float64.
-    `labels` has the texts of the values of each nominal attribute, followed by ``?``, by its position.
+    Attributes
+    ----------
+    schema : the schema of the rows.
+    precision : significant digits of numbers; None for the shortest text that reads back to the same float64.
+    labels : for the position of each nominal attribute, the ARFF texts of its labels, followed by ``?``.
     """
 
     def __init__(self, schema: Schema, precision: int | None) -> None:
@@ -38,7 +41,10 @@ class RowFormat:
         self.labels = map_label_sets(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
     def format_passthrough_columns(self, batch: Batch) -> list[list[str]]:
-        """Return the ARFF texts of each column of `Batch.passthrough`; raise FilterkitError if a date loses a part."""
+        """Return the ARFF texts of each column of `Batch.passthrough`.
+
+        Raise FilterkitError if the format of a date attribute cannot hold its dates.
+        """
         columns = []
         if batch.passthrough is not None:
             for column, attribute in zip(batch.passthrough.columns, self.schema.passthrough, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import BatchLayout
-from filterkit.arff.row_format import quote, quote_all
+from filterkit.arff.row_format import quote
 from filterkit.data.losses import Inexact
 from filterkit.data.numbers import TOO_LARGE
 from filterkit.data.schema import Schema
@@ -20,7 +20,7 @@ from filterkit.formats.notes import ROUNDED
 
 
 class ArffLines(NamedTuple):
-    """Rows as ARFF `text`, one a line; the `numbers` of their lines in the input, and the `name` of the input."""
+    """Rows as ARFF `text`, one a line; int64 `numbers`, the lines of the input that they come from; and its `name`."""
 
     text: bytes
     numbers: np.ndarray
@@ -28,18 +28,15 @@ class ArffLines(NamedTuple):
 
 
 def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, weight: str | None = None) -> str:
-    """Return a row as ARFF on one line, without a line end.
+    """Return a row as one line of ARFF, without a line end.
 
     Parameters
     ----------
-    texts : one for each value; None for missing. The text of a bag is its rows as ARFF, a line each.
+    texts : the text of each value; None for missing. The text of a bag is its rows as ARFF, a line each.
     positions : the position, from 0, of the attribute of each value of a sparse row; None if the row is dense.
-    weight : the text of its weight, or None.
+    weight : the text of the weight of the row; None for 1.
     """
-    known = [text for text in texts if text is not None]
-    words = quote_all(known)
-    if len(known) < len(texts):
-        words = ["?" if text is None else quote(text) for text in texts]
+    words = ["?" if text is None else quote(text) for text in texts]
     end = "" if weight is None else f",{{{quote(weight)}}}"
     if positions is None:
         return ",".join(words) + end
@@ -47,21 +44,24 @@ def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, we
 
 
 class ArffRowParser:
-    """Turns `ArffLines` into batches; errors have the line numbers of the input.
+    """Parses `ArffLines`; errors have the line numbers of the input.
 
     Rows that leave out texts need a table with `filterkit.plugin.Table.omits_texts`.
 
     Parameters
     ----------
-    schema : of the batches, without labels.
-    rejects : whether rows that cannot be read are left out; otherwise, they are errors.
+    schema : the schema of the batches, without multi-label labels.
+    rejects : whether to leave out rows that cannot be read; otherwise, they are errors.
     """
 
     def __init__(self, schema: Schema, rejects: bool) -> None:
         self._parser = BlockParser(BatchLayout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
-        """Turn the rows of `part` into a batch; raise RowError for a row, or a number, that cannot be read exactly."""
+        """Return the rows of `part` as a batch; raise RowError for a row that cannot be read, unless `rejects`.
+
+        Raise RowError for a number that is too large for float64, or a whole number that float64 would round.
+        """
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
         except RowError as error:

@@ -31,7 +31,7 @@ from filterkit.formats.text import TextTable
 
 
 def open_table(opening: Opening) -> ArffTable:
-    """Open an ARFF file; raise FilterkitError if it is unreadable, or its attributes are not those of the first."""
+    """Open an ARFF file; raise FilterkitError if it cannot be read, or if its attributes are not those of the first."""
     source = Source(opening.path, opening.encoding)
     if opening.first is not None:
         assert isinstance(opening.first, ArffTable)
@@ -53,8 +53,10 @@ def open_table(opening: Opening) -> ArffTable:
 
 
 def _find_undeclared_values(opening: Opening, source: Source) -> dict[int, list[str]]:
-    """Return the values in rows and in further headers that the header does not declare, by attributes' positions.
-    Close the source and raise FilterkitError if the input cannot be read twice, or if a row cannot be read.
+    """Read all files of the input, and return the nominal values that the first header does not declare.
+
+    The lists of values are by the position of the attribute. Close the source and raise FilterkitError if the input
+    cannot be read twice, or if a row cannot be read.
     """
     found: dict[int, list[str]] = {}
     first: ArffTable | None = None
@@ -93,11 +95,11 @@ class ArffTable(TextTable):
 
     Parameters
     ----------
-    header : of the file, or of the first file of the input if it has none.
+    header : the header of the file, or of the first file of the input if this one has none.
     source : see `TextTable`.
     rest : the text after the header that has been read.
     line : the number of the line where `rest` begins.
-    opening : of the input.
+    opening : how the user wants the input to be read.
 
     Attributes
     ----------
@@ -181,7 +183,7 @@ class FurtherFiles(NamedTuple):
 
 
 def _parse_block_or_files(parser: BlockParser, further: FurtherFiles, part: Block | Files) -> Parsed:
-    """Parse a block, or all rows of several small files, as one part."""
+    """Return the rows of a block, or all rows of several small files, and notes about them."""
     if not isinstance(part, Files):
         return parser(part)
     # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
@@ -202,8 +204,9 @@ def _parse_block_or_files(parser: BlockParser, further: FurtherFiles, part: Bloc
 
 
 def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:
-    """Return the rows of each file, whose texts have been parsed as one; () if it is not certain how many each has.
-    `files` is what the header of each says about its rows, and `whole` the rows of all of them.
+    """Return the number of rows of each file, whose `texts` have been parsed as one; () if that is not certain.
+
+    `files` are the names of the files, and whether filterkit wrote them; `whole` has the number of rows of all.
     """
     if any(rows.is_own != files[0].is_own for rows in files):
         return ()

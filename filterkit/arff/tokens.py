@@ -56,18 +56,15 @@ class Token(NamedTuple):
         return self.kind == WORD and self.text == "?"
 
     def is_keyword(self, word: str) -> bool:
-        """Return whether this is a word, such as ``@data``, in any case; it may be in quotes.
-
-        `word` is given in lower case.
-        """
+        """Return whether the text of this token, in quotes or not, is `word` but for case; `word` is in lower case."""
         return self.kind in (WORD, QUOTED) and self.text.lower() == word
 
     def describe(self) -> str:
-        """Return what a message calls the token: its text in quotes, or "the end of the line"."""
+        """Return the name of the token for messages: its text in quotes, or "the end of the line"."""
         return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
 
     def make_error(self, message: str, attribute: str | None = None) -> ArffError:
-        """Return, without raising it, an error in the line of this token and in the attribute of this name."""
+        """Return, without raising it, an error in the line of this token and in the `attribute` of this name."""
         return ArffError(message, line=self.line, attribute=attribute)
 
 
@@ -88,8 +85,8 @@ def unescape(text: str) -> str:
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:
     """Yield the tokens of `text`, whose first line has the number `line`.
 
-    Consecutive line ends are one EOL, and so is a missing line end at the end. Raise ArffError if a quote is not closed
-    on its line, or a token has bytes that are not valid in the encoding (they are surrogates in `text`).
+    Consecutive line ends are one EOL, and the last line has an EOL even without a line end. Raise ArffError if a quote
+    is not closed on its line, or if a token has a surrogate, which stands for a byte that is not valid in the encoding.
     """
     commas = 0
     kind = EOL
@@ -105,7 +102,10 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
         elif group in ("single_end", "double_end"):
             raw = match[group[:6]]
             if not match[group]:
-                raise ArffError(f"the quote before {quoted(raw, 30)} is not closed", line=line)
+                raise ArffError(
+                    f"the quote before {quoted(raw, 30)} is not closed; close it, or put a backslash before it",
+                    line=line,
+                )
             kind, value = QUOTED, unescape(raw)
         else:
             continue  # only separators or a comment, at the end of the text

@@ -84,8 +84,7 @@ class ArffWriter(Writer):
         return vars(self) | {"_fast": None}  # made again where it is needed
 
     def begin(self, out: IO[bytes]) -> None:
-        for text in format_header_pieces(self.schema, self.comments):
-            out.write(text)
+        out.writelines(format_header_pieces(self.schema, self.comments))
 
     def format_batch(self, batch: Batch) -> Pieces:
         """Return the rows of `batch` as lines of UTF-8 text. Any thread may call this."""

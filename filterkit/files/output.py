@@ -57,7 +57,7 @@ def check_output(path: str) -> None:
             return
         kind = _read_file_type(path)
     if not path:
-        raise FilterkitError("the name of an output is empty")
+        raise FilterkitError("the name of an output is empty; name a file, such as out.arff")
     if kind == stat.S_IFDIR or not os.path.basename(path):
         example = os.path.join(path, "out.arff")
         raise FilterkitError(f"{path}: this names a folder; name a file, such as {example}")
@@ -157,7 +157,7 @@ def _find_output_descriptor(path: str) -> int | None:
     if path != "-":
         return find_descriptor(path)
     if sys.stdout is None:
-        raise FilterkitError("standard output is closed")
+        raise FilterkitError("standard output is closed; name a file with -o")
     return moved[1] if 1 in moved else sys.stdout.fileno()
 
 

@@ -70,9 +70,7 @@ class Scratch:
         with name_temporary_errors(), self._position:
             self._file.seek(stored.offset)
             if self._file.readinto(array) < array.nbytes:  # type: ignore[arg-type]
-                raise OSError(
-                    "the temporary file is shorter than what was written to it; something else has changed it"
-                )
+                raise OSError("something has cut the temporary file short; run the command again")
         return array
 
     def map_arrays(self, several: Sequence[Stored]) -> list[np.ndarray]:

@@ -22,7 +22,7 @@ from filterkit.files.descriptors import find_descriptor
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.urls import find_file_system, find_matching_url_sizes, is_url, make_url_error, serves_ranges
 
-_CUT_OFF = "the compressed data ends too early: the file is cut off"
+_CUT_OFF = "the compressed data ends too early: the file is cut off; copy or download it again"
 
 
 def find_input_file_sizes(path: str) -> dict[str, int | None]:
@@ -67,7 +67,7 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
         if type(error) is OSError and not error.errno and path.lower().endswith(COMPRESSIONS):  # bz2 and pyarrow
             is_damaged = True
         if is_damaged:
-            what = f"the compressed data is damaged ({error})"
+            what = f"the compressed data is damaged ({error}); copy or download it again"
             raise ArffError(_CUT_OFF if str(error).startswith("Truncated") else what, source=name) from None
         if is_url(path):
             raise make_url_error(name, error) from error
@@ -120,7 +120,7 @@ class Source:
         """Return the stream of the stored bytes; sets `live` and `size`."""
         if path == "-":
             if sys.stdin is None:
-                raise FilterkitError("standard input is closed")
+                raise FilterkitError("standard input is closed; name a file")
             return sys.stdin.buffer
         if is_url(path):
             self._remote = system, at = find_file_system(path, f"{path}: reading")

@@ -67,7 +67,7 @@ def make_url_error(name: str, error: Exception) -> FilterkitError:
     if isinstance(error, FileNotFoundError) and isinstance(cause, Exception) and name.startswith(_WEB):
         error = error if getattr(cause, "status", None) == 404 else cause  # fsspec takes any failure for this one
     if isinstance(error, TimeoutError):
-        return FilterkitError(f"{name}: the server does not answer")
+        return FilterkitError(f"{name}: the server does not answer; try again later")
     if isinstance(error, OSError):
         return make_system_error(name, error, "reading")
     about = to_one_line(error) or type(error).__name__

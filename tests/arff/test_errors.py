@@ -10,6 +10,9 @@ from content import load, write_text
 import filterkit
 from filterkit import FilterkitError
 
+EXTRA = "; put a value with blanks or commas in quotes"
+UNCLOSED = "; close it, or put a backslash before it"
+
 HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute s string\n@data\n"
 DATED = "@relation r\n@attribute a numeric\n@attribute d date yyyy-MM-dd\n@data\n"
 BAGGED = "@relation r\n@attribute a numeric\n@attribute g relational\n@attribute x numeric\n@end g\n@data\n"
@@ -38,9 +41,12 @@ NOT_ARFF = '; if this is not ARFF, say its format with --from ("filterkit format
     ("row", "expected"),
     [
         # wrong number of values
-        ("1,x", "too few values: 2 of 3; the next would be 's'"),
-        ("1,x,p,q", "'q' is more than the 3 values of a row"),
-        ("1,x,p q r s", "'q' is more than the 3 values of a row; --lenient reads 'p q r s' as one value"),
+        ("1,x", "too few values: 2 of 3; add those from 's' on"),
+        ("1,x,p,q", "'q' is more than the 3 values of a row" + EXTRA),
+        (
+            "1,x,p q r s",
+            "'q' is more than the 3 values of a row" + EXTRA + "; --lenient reads 'p q r s' as one value",
+        ),
         # empty fields
         ("1,,p", "attribute 'b': an empty field; a missing value is written ?; --lenient reads it as missing"),
         ("a" * 5000 + ",x,p", f"attribute 'a': '{'a' * 59}…' is not a number"),
@@ -60,27 +66,36 @@ NOT_ARFF = '; if this is not ARFF, say its format with --from ("filterkit format
         ("'',x,p", "attribute 'a': '' is not a number; a missing value is written ?; --lenient reads it as missing"),
         ("'a\\nb',x,p", r"attribute 'a': 'a\nb' is not a number"),
         # quotes
-        ("1,x,'p q", "attribute 's': the quote before 'p q' is not closed"),
-        ("1,x,don't", "the quote before 't' is not closed; --lenient reads 'don't' as one value"),
-        ("1,'x,p", "attribute 'b': the quote before 'x,p' is not closed; --lenient reads 'x' as one value"),
-        ('"1,x,p', "attribute 'a': the quote before '1,x,p' is not closed"),
-        ("{0 1,2 'p q}", "attribute 's': the quote before 'p q}' is not closed"),
+        ("1,x,'p q", "attribute 's': the quote before 'p q' is not closed" + UNCLOSED),
+        (
+            "1,x,don't",
+            "the quote before 't' is not closed" + UNCLOSED + "; --lenient reads 'don't' as one value",
+        ),
+        (
+            "1,'x,p",
+            "attribute 'b': the quote before 'x,p' is not closed" + UNCLOSED + "; --lenient reads 'x' as one value",
+        ),
+        ('"1,x,p', "attribute 'a': the quote before '1,x,p' is not closed" + UNCLOSED),
+        (
+            "{0 1,2 'p q}",
+            "attribute 's': the quote before 'p q}' is not closed" + UNCLOSED,
+        ),
         # sparse rows
         ("{3 p}", "index 3 is out of range: the attributes are numbered from 0 to 2 in rows"),
-        ("{0 1,0 2}", "attribute 'a': index 0 occurs twice in the row"),
-        ("{b x}", "expected the index of an attribute, found 'b'"),
-        ("{{0 1}", "expected the index of an attribute, found '{'"),
-        ("{0 1,1}", "attribute 'b': index 1 has no value"),
-        ("{0 1", "the sparse row is not closed by '}'"),
-        ("{0 {1}}", "attribute 'a': expected a value, found '{'"),
-        ("{0 1}x", "'x' is more than the 3 values of a row"),
-        ("1,x,}", "attribute 's': expected a value, found '}'"),
+        ("{0 1,0 2}", "attribute 'a': index 0 occurs twice in the row; remove one value"),
+        ("{b x}", "expected the index of an attribute, as in {0 2.5,3 1}, found 'b'"),
+        ("{{0 1}", "expected the index of an attribute, as in {0 2.5,3 1}, found '{'"),
+        ("{0 1,1}", "attribute 'b': index 1 has no value; a missing value is written ?"),
+        ("{0 1", "the sparse row must end with '}' in this line"),
+        ("{0 {1}}", "attribute 'a': expected a value, found '{'; put a value with braces in quotes"),
+        ("{0 1}x", "'x' is more than the 3 values of a row" + EXTRA),
+        ("1,x,}", "attribute 's': expected a value, found '}'; put a value with braces in quotes"),
         # weights
         ("1,x,p,{w}", "expected an instance weight such as {2.5}, found 'w'"),
         ("1,x,p,{NaN}", "expected an instance weight such as {2.5}, found 'NaN'"),
         ("1,x,p,{", "expected an instance weight such as {2.5}, found the end of the line"),
         ("1,x,p,{2 3}", "expected an instance weight such as {2.5}, found '2'"),
-        ("1,x,p,{2}{3}", "'{' is more than the 3 values of a row"),
+        ("1,x,p,{2}{3}", "'{' is more than the 3 values of a row" + EXTRA),
     ],
 )
 def test_an_invalid_row_is_reported_with_its_line_and_reason(tmp_path, way, row, expected):
@@ -110,8 +125,14 @@ def test_an_invalid_date_is_reported_with_the_expected_form(tmp_path, way, text)
     ("bag", "expected"),
     [
         ("'1\\nx'", "row 2 of the bag: attribute 'x': 'x' is not a number"),
-        ("'1,2'", "row 1 of the bag: '2' is more than the 1 value of a row"),
-        ("'1\\n\\n{0 \"}'", "row 3 of the bag: attribute 'x': the quote before '}' is not closed"),
+        (
+            "'1,2'",
+            "row 1 of the bag: '2' is more than the 1 value of a row" + EXTRA,
+        ),
+        (
+            "'1\\n\\n{0 \"}'",
+            "row 3 of the bag: attribute 'x': the quote before '}' is not closed" + UNCLOSED,
+        ),
     ],
 )
 def test_an_error_in_a_relational_value_names_its_inner_row(tmp_path, way, bag, expected):
@@ -122,7 +143,7 @@ def test_an_error_in_a_relational_value_names_its_inner_row(tmp_path, way, bag, 
 
 def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
     text = HEADER.replace("\n", "\r\n") + "1,x,'p\\\nq'\r1,x,p\r\n\n% c\r1,x\n"
-    assert message(tmp_path, text) == "t.arff:11: too few values: 2 of 3; the next would be 's'"
+    assert message(tmp_path, text) == "t.arff:11: too few values: 2 of 3; add those from 's' on"
 
 
 def test_a_sparse_row_may_not_omit_a_string_if_the_file_has_none(tmp_path, way):
@@ -136,7 +157,7 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
     text = "@relation r\n@attribute a numeric\n@attribute e {}\n@data\n{0 1,1 ?}\n{0 1}\n"
     assert message(tmp_path, text) == (
         "t.arff:6: attribute 'e': a sparse row leaves out this attribute, so it has its first value, "
-        "but the header declares none"
+        "but the header declares none; write ? for it"
     )
 
 
@@ -144,17 +165,17 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
     ("text", "expected"),
     [
         ("\x7fELF", "1: expected @relation, found '\\x7fELF'" + NOT_ARFF),
-        ("", "1: the file declares nothing; an ARFF file starts with @relation"),
+        ("", "1: the file has no declarations; an ARFF file starts with @relation"),
         ("a,b,c\n1,2,3\n", f"1: expected @relation, found 'a'{NOT_ARFF}"),
         ("% c\n\n{1}\n", f"3: expected @relation, found '{{'{NOT_ARFF}"),
         ("@attribute a numeric\n@data\n", "1: expected @relation, found '@attribute'"),
-        ("@relation\n@attribute a numeric\n@data\n", "1: the name of the relation is missing"),
+        ("@relation\n@attribute a numeric\n@data\n", "1: the name of the relation is missing at the end of the line"),
         (
             "@relation two words\n@attribute a numeric\n@data\n",
             "1: unexpected 'words' after the relation name; put a name with blanks in quotes; --lenient reads it",
         ),
-        ("@relation r\n@data\n", "2: no attribute is declared before @data"),
-        ("@relation r\n@attribute a numeric\n", "2: there is no @data line"),
+        ("@relation r\n@data\n", "2: no attribute is declared before @data; add lines such as @attribute NAME numeric"),
+        ("@relation r\n@attribute a numeric\n", "2: there is no @data line; add one before the rows"),
         ("@relation r\n@attribute a numeric\n1\n2\n", "3: expected @attribute or @data, found '1'"),
         (
             "@relation r\n@atribute a numeric\n@data\n",
@@ -162,19 +183,31 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
         ),
         (
             "@relation r\n@attribute a numeric\n@attribute b string\n@attribute a string\n@data\n",
-            "4: attribute 'a': declared a second time (first in line 2)",
+            "4: attribute 'a': declared a second time (first in line 2); rename one of them",
         ),
-        ("@relation r\n@attribute a\n@data\n", "2: the type of an attribute is missing"),
-        ("@relation r\n@attribute\n@data\n", "2: the name of the attribute is missing"),
-        ("@relation r\n@attribute a numerc\n@data\n", "2: attribute 'a': no type 'numerc'; did you mean 'numeric'?"),
+        ("@relation r\n@attribute a\n@data\n", "2: the type of an attribute is missing at the end of the line"),
+        ("@relation r\n@attribute\n@data\n", "2: the name of the attribute is missing at the end of the line"),
+        (
+            "@relation r\n@attribute a numerc\n@data\n",
+            "2: attribute 'a': there is no type 'numerc'; did you mean 'numeric'?",
+        ),
         (
             "@relation r\n@attribute a b numeric\n@data\n",
-            "2: attribute 'a': no type 'b'; put a name with blanks in quotes; --lenient reads it",
+            "2: attribute 'a': there is no type 'b'; put a name with blanks in quotes; --lenient reads it",
         ),
-        ("@relation r\n@attribute a {x,y\n@data\n", "2: attribute 'a': the list of values is not closed by '}'"),
+        (
+            "@relation r\n@attribute a {x,y\n@data\n",
+            "2: attribute 'a': the list of values must end with '}' in this line",
+        ),
         ("@relation r\n@attribute a {x,{y}\n@data\n", "2: attribute 'a': a '{' inside the list of values needs quotes"),
-        ("@relation r\n@attribute a {x,y,'x'}\n@data\n", "2: attribute 'a': the value 'x' is declared twice"),
-        ("@relation r\n@attribute a {x,'y}\n@data\n", "2: the quote before 'y}' is not closed"),
+        (
+            "@relation r\n@attribute a {x,y,'x'}\n@data\n",
+            "2: attribute 'a': the value 'x' is declared twice; remove one of them",
+        ),
+        (
+            "@relation r\n@attribute a {x,'y}\n@data\n",
+            "2: the quote before 'y}' is not closed" + UNCLOSED,
+        ),
         (
             "@relation r\n@attribute a numeric {w}\n@data\n",
             "2: attribute 'a': expected a weight such as {2.5}, found 'w'",
@@ -191,7 +224,10 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
             "@relation r\n@attribute a real {\n@data\n",
             "2: attribute 'a': expected a weight such as {2.5}, found the end of the line",
         ),
-        ("@relation r\n@attribute a date }\n@data\n", "2: attribute 'a': expected a date format, found '}'"),
+        (
+            "@relation r\n@attribute a date }\n@data\n",
+            "2: attribute 'a': expected a date format such as yyyy-MM-dd, found '}'",
+        ),
         (
             "@relation r\n@attribute a date yyyy-ww\n@data\n",
             "2: attribute 'a': date format 'yyyy-ww': the letter 'w' is not supported; the letters are "
@@ -211,11 +247,11 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
         ),
         (
             "@relation r\n@attribute g relational\n@attribute x numeric\n@end g h\n@data\n",
-            "4: unexpected 'h' after @end g",
+            "4: remove 'h' after @end g",
         ),
         (
             "@relation r\n@attribute g relational\n@attribute x numeric\n@attribute x string\n@end g\n@data\n",
-            "4: attribute 'x': declared a second time (first in line 3)",
+            "4: attribute 'x': declared a second time (first in line 3); rename one of them",
         ),
     ],
 )
@@ -223,7 +259,7 @@ def test_an_invalid_header_is_reported_with_its_line(tmp_path, text, expected):
     assert message(tmp_path, text) == f"t.arff:{expected}"
     if "line 2" not in expected and "line 3" not in expected:
         number, rest = expected.split(":", 1)
-        shift = 0 if "nothing" in rest else 2
+        shift = 0 if "no declarations" in rest else 2
         assert message(tmp_path, "\r\n% it's\r" + text) == f"t.arff:{int(number) + shift}:{rest}"
 
 

@@ -7,12 +7,15 @@ from content import content, load
 
 from filterkit import FilterkitError
 
+EXTRA = "; put a value with blanks or commas in quotes"
+UNCLOSED = "; close it, or put a backslash before it"
 # Weka reads these only by losing something without a word.
 REFUSED_QUIRKS = {
-    "quirk-one-extra-value": "'99' is more than the 2 values of a row",
-    "quirk-three-extra-values": "'3' is more than the 2 values of a row",
-    "quirk-two-sparse-rows-on-a-line": "'junk' is more than the 2 values of a row",
-    "quirk-unterminated-quote-last": "attribute 's': the quote before 'no end quote, % not a comment' is not closed",
+    "quirk-one-extra-value": "'99' is more than the 2 values of a row" + EXTRA,
+    "quirk-three-extra-values": "'3' is more than the 2 values of a row" + EXTRA,
+    "quirk-two-sparse-rows-on-a-line": "'junk' is more than the 2 values of a row" + EXTRA,
+    "quirk-unterminated-quote-last": "attribute 's': the quote before 'no end quote, % not a comment' is not closed"
+    + UNCLOSED,
 }
 # Weka refuses this one, and there is no harm in reading it.
 READ_THOUGH_BAD = "bad-utf8-bom"

@@ -81,7 +81,7 @@ def test_standard_input_that_is_closed_or_not_open_for_reading(word, redirection
     done = filterkit(f"-o out.arff {word} bns", redirections)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("filterkit: ") and done.stderr.count("\n") == 1
-    assert (word, redirections) != ("-", "<&-") or done.stderr == "filterkit: standard input is closed\n"
+    assert (word, redirections) != ("-", "<&-") or done.stderr == "filterkit: standard input is closed; name a file\n"
     assert not Path("out.arff").exists()
 
 
