@@ -59,7 +59,7 @@ class Design:
                 f"{self.repeats} and {self.seed}"
             )
         if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
-            raise UsageError(f"the shares to train on must be above 0 and ascend, but they are {self.shares}")
+            raise UsageError(f"the shares to train on must be above 0 and ascend, not {self.shares}")
         if self.shares and self.shares[-1] > self.largest_training_share + 1e-9:
             most, asked = (f"{share * 100:.3g}%" for share in (self.largest_training_share, self.shares[-1]))
             raise UsageError(
@@ -73,7 +73,7 @@ class Design:
             raise UsageError(f"two chains are named {quoted(twice)}; give each a name of its own, as NAME: STAGES")
         if self.choose is not None:
             if len(names) < 2:
-                raise UsageError("give at least two chains to choose from")
+                raise UsageError("choosing between chains needs at least two chains; add another one")
             if CHOSEN in names:
                 raise UsageError(
                     f"a chain is named {quoted(CHOSEN)}, which stands for the chosen chain; give it another name"

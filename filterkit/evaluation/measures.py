@@ -117,7 +117,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
             f"arrays must have one shape (rows, tasks), not {truth.shape}, {predicted.shape}, {scores.shape}"
         )
     if not truth.size:
-        raise ValueError("no rows or no tasks to measure")
+        raise ValueError(f"arrays must have at least one row and one task, not the shape {truth.shape}")
     if outcome.is_numeric:
         found = measure_number_predictions(outcome)
         return {name: found[name] for name in names or OF_NUMBERS}

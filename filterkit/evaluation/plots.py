@@ -53,7 +53,7 @@ def check_plot_options(path: str | None, figure: str | None = None) -> None:
             raise UsageError(f"--figure {figure} needs --plot FILE")
         return
     if os.path.splitext(path)[1].lower() not in _ENDINGS:
-        raise UsageError(f"--plot {path}: the name must end in {', '.join(_ENDINGS)}")
+        raise UsageError(f"--plot {path}: the name must end in one of {', '.join(_ENDINGS)}")
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -183,15 +183,15 @@ def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
         panel.set_ylabel("share of tasks")
         panel.xaxis.set_major_formatter("{x:g}%")
         panel.yaxis.set_major_formatter("{x:g}%")
-    about = f"Of {len(results.tasks)} tasks, the share on which each method is within a distance of the best one"
-    draw_lines(figure, panels, lines, f"{about}; of the best pair, one of the two.", marker_step=5)
+    note = f"Of {len(results.tasks)} tasks, the share on which each method is within a distance of the best one"
+    draw_lines(figure, panels, lines, f"{note}; of the best pair, one of the two.", marker_step=5)
     return figure
 
 
 def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     """Draw a critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
     if not results.can_be_ranked:
-        raise UsageError("--figure ranks: it needs results of at least three chains and two tasks; choose another")
+        raise UsageError("--figure ranks: it needs at least three chains and two tasks; choose another")
     names = [wrap_name(name, 24).split("\n") for name in results.chains]
     name_height = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
     is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS
@@ -305,9 +305,8 @@ def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, co
 
 
 def _draw_predicted_numbers(results: Results, _: list[str], of_residuals: bool) -> Any:
-    lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
-    name = "residuals" if of_residuals else "predicted"
-    figure, panels = _make_task_panels(results, "points", name, lack)
+    reason = "the results have no predicted numbers; evaluate a numeric class with --by-class"
+    figure, panels = _make_task_panels(results, "points", "residuals" if of_residuals else "predicted", reason)
     for panel, (true, predicted) in panels:
         x, y = (predicted, true - predicted) if of_residuals else (true, predicted)
         panel.plot(x, y, ".", color=COLOURS[0], ms=2, alpha=0.6, markeredgewidth=0, rasterized=True)

@@ -96,7 +96,8 @@ def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray
     position = find_attribute(schema.attributes, name)
     if position is None:
         others = [attribute.name for i, attribute in enumerate(schema.attributes) if i not in schema.targets]
-        raise FilterkitError(f"{source} {quoted(name)}: there is no such attribute{suggestion(name, others)}")
+        hint = suggestion(name, others) or "; correct the name"
+        raise FilterkitError(f"{source} {quoted(name)}: there is no such attribute{hint}")
     if position in schema.targets:
         raise FilterkitError(f"{source} {quoted(name)}: this attribute is to be predicted; name another")
     edit = Edit(schema)
@@ -152,7 +153,7 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
     wrong = np.flatnonzero(row >= n_rows)
     if len(wrong):
         raise FilterkitError(
-            f"{path}: row {wrong[0] + 1:,}: there is no row {row[wrong[0]]}; DATA has {n_rows:,}, numbered from 0"
+            f"{path}: row {wrong[0] + 1:,}: rowid must be from 0 to {n_rows - 1:,}, a row of DATA, not {row[wrong[0]]}"
         )
     if not len(row):
         raise FilterkitError(f"{path}: the file has no rows, so it has no folds; name another file")
@@ -195,7 +196,7 @@ def _read_split_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
     for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):
         if wanted not in names:
             raise FilterkitError(
-                f"{path}: there is no attribute {quoted(wanted)}; a file of splits has {', '.join(_COLUMNS)}"
+                f"{path}: there is no attribute {quoted(wanted)}; write a file of splits with {', '.join(_COLUMNS)}"
             )
         codes, texts, _ = split_off_attribute(splits, names[wanted], path)
         if wanted == "type":

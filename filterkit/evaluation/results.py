@@ -245,9 +245,8 @@ class Results:
     def has_unpaired_splits(self) -> bool:
         """Return whether two chains were measured on different test rows of a fold, as with two seeds."""
         split = self._test_split_ids
-        return any(
-            ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
-        )
+        largest = split.max(axis=2, keepdims=True, initial=-1)
+        return bool(((split >= 0) & (split != largest)).any())
 
     def list_warning_messages(self) -> list[str]:
         """List warnings: a chain whose stages have learned nothing, and chains that predict the same everywhere."""
@@ -376,7 +375,7 @@ def read_results_files(paths: Iterable[str]) -> Results:
                 if (other := files.get(row[:5])) is not None:
                     where = f"{other} and {path} have" if other != path else f"{path} has"
                     about = f"two results of the chain {quoted(row.chain)} on one fold of {quoted(row.data)}"
-                    raise FilterkitError(f"{where} {about}; leave one of them out")
+                    raise FilterkitError(f"{where} {about}; leave one out")
                 files[row[:5]] = path
                 known.setdefault(row.fold, row.split)
                 rows.append(row)

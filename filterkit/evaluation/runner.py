@@ -292,8 +292,8 @@ class Evaluator:
             groups, values, rows = split_off_attribute(rows, design.group, "group")
             if len(values) < design.folds:
                 raise FilterkitError(
-                    f"group {quoted(design.group)}: {len(values)} values are too few for {design.folds} folds; choose "
-                    "fewer folds"
+                    f"group {quoted(design.group)}: {design.folds} folds need as many values, but it has "
+                    f"{len(values)}; choose fewer folds"
                 )
         elif design.fold_column is not None:
             own, rows = make_folds_from_attribute(rows, design.fold_column)

@@ -70,8 +70,8 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
     """
     if class_ not in get_sklearn_class_paths() and not _PATH.fullmatch(class_):
         hint = suggestion(class_, list(get_sklearn_class_paths()))
-        hint += " Others" if hint else "; others"
-        hint += " go by their path, such as lightgbm.LGBMClassifier"
+        hint += " Classes" if hint else "; classes"
+        hint += " of other packages go by their path, such as lightgbm.LGBMClassifier"
         raise UsageError(f"{stage}: scikit-learn has no classifier, regressor or transformer {quoted(class_)}{hint}")
     for pair in assignments:
         if "=" not in pair or not pair.partition("=")[0].isidentifier():
@@ -145,7 +145,7 @@ def _import_estimator_class(stage: str, class_: str) -> type[Any]:
     estimator_class = getattr(imported, name, None)
     if not isinstance(estimator_class, type):
         hint = suggestion(name, [each for each in dir(imported) if each[0].isupper()])
-        raise UsageError(f"{stage}: {module} has no class {quoted(name)}{hint}")
+        raise UsageError(f"{stage}: {module} has no class {quoted(name)}{hint or '; correct the name'}")
     if not hasattr(estimator_class, "fit"):
         raise UsageError(f"{stage}: {class_} has no method fit; name the class of an estimator")
     return estimator_class

@@ -141,8 +141,8 @@ class Predict(Learner):
         estimator = self.make_unfitted_estimator()
         try:
             tags = get_tags(estimator)
-        except AttributeError:  # those of SelfTrainingClassifier are its estimator's, which is None
-            if getattr(estimator, "estimator", self) is not None:
+        except AttributeError:  # of SelfTrainingClassifier and others, whose estimator is missing or a text
+            if not isinstance(getattr(estimator, "estimator", self), str | None):
                 raise
             raise UsageError(f"predict: {self.class_name} {NEEDS_PARAMETER.format('estimator')}") from None
         if tags.classifier_tags is None and tags.regressor_tags is None:

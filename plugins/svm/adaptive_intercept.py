@@ -54,7 +54,7 @@ class AiSvm(Learner):
         if squares.max() < _LEAST and (X.data if hasattr(X, "multiply") else X).any():
             raise StageError(self.name, "values are too small for their squares; put range or l2 before it")
         if not mean:
-            raise StageError(self.name, "all training rows are zero, which leaves nothing to learn")
+            raise StageError(self.name, "all training rows are zero, which leaves nothing to learn; add other rows")
         solver = SvmSolver(self.name, X, training.weights)
         planes, intercepts = [], []
         for positive in training.truth.T:

@@ -107,7 +107,9 @@ class Normal(Scaling):
     def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
         """Return the weights of the classifier of ``--model`` that separates the positive rows from the others."""
         if positive.all() or not positive.any():
-            raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
+            raise StageError(
+                self.name, "the training rows are all of one class, which leaves nothing to learn; add rows of another"
+            )
         if self.model == "svm":
             return solver.fit_normal_vector(positive, self.cost)
         from sklearn.linear_model import LogisticRegression, Perceptron

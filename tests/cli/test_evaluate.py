@@ -304,10 +304,7 @@ def test_a_figure_that_cannot_be_drawn_costs_no_results():
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
     done = run("evaluate ../iris.arff --chain neighbors --folds 2 -o r.csv --plot p.svg --figure ranks")
     assert done.returncode == 2
-    assert (
-        done.stderr
-        == "filterkit: --figure ranks: it needs results of at least three chains and two tasks; choose another\n"
-    )
+    assert done.stderr == "filterkit: --figure ranks: it needs at least three chains and two tasks; choose another\n"
     assert done.stdout.startswith("Means over 2 folds") and os.listdir() == ["r.csv"]
 
 
@@ -432,7 +429,7 @@ MISUSE = [
     ("{iris} --fold 3", "evaluate: no such option '--fold'; did you mean '--folds'?"),
     ("{iris} --folds 1", "evaluate: invalid value for '--folds': 1 is not in the range"),
     ("{iris} --train 5x", "--train: '5x' is not a share such as 10% or 0.1"),
-    ("{iris} --plot p.gif", "--plot p.gif: the name must end in .png, .svg, .pdf"),
+    ("{iris} --plot p.gif", "--plot p.gif: the name must end in one of .png, .svg, .pdf"),
     ("{iris} --min-positives 3", "evaluate: --min-positives needs --one-against"),
     ("--test a b {iris}", "--test of 'evaluate' takes other values; put it after 'eval"),
     ("evaluate iris.arff --chain standardize svm", "evaluate: put the chain in quotes: --chain 'standardize svm'"),

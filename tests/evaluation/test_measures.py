@@ -247,7 +247,7 @@ ONE = outcome([1, 0])
     [
         (ONE._replace(predicted=np.ones((2, 2), bool)), "shape"),
         (ONE._replace(scores=np.ones((3, 1))), "shape"),
-        (Outcome(*[np.ones((0, 2), bool)] * 3, True), "no rows"),
+        (Outcome(*[np.ones((0, 2), bool)] * 3, True), "at least one row and one task"),
         (ONE._replace(truth=np.ones((2, 1))), "bool"),
         (ONE._replace(scores=np.array([[1], [NAN]])), "NaN"),
     ],

@@ -70,7 +70,7 @@ def test_the_same_results_make_the_same_file_whatever_the_settings_of_matplotlib
 
 @pytest.mark.parametrize("name", ["p.gif", "png", "p.svg.gz"])
 def test_another_ending_is_refused(name):
-    with pytest.raises(UsageError, match=re.escape(f"--plot {name}: the name must end in .png, .svg, .pdf")):
+    with pytest.raises(UsageError, match=re.escape(f"--plot {name}: the name must end in one of .png, .svg, .pdf")):
         check_plot_options(name)
 
 
@@ -277,7 +277,7 @@ def test_predicted_numbers_are_points_and_right_ones_a_line(figure, x, y, right)
 @pytest.mark.parametrize(
     ("figure", "results", "measure", "message"),
     [
-        ("ranks", of_chains("abc", tasks=1), "f1", "it needs results of at least three chains and two tasks"),
+        ("ranks", of_chains("abc", tasks=1), "f1", "it needs at least three chains and two tasks"),
         ("near-best", of_chains(["m/1", "m/2"]), "f1", "all chains are of one method"),
         ("near-best", of_chains("ab"), "kappa", "measures must be from 0 to 1, which kappa is not"),
         ("confusion", of_chains("ab"), "f1", "the results do not have the classes; evaluate with --by-class"),

@@ -112,13 +112,13 @@ SAMPLED = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["
     ("file", "message"),
     [
         (splits([*two_folds(4), ["TRAIN", 0, 0, 0]]), "repeat 0, fold 0: row 0 is named twice"),
-        (splits([*two_folds(4), ["TEST", 9, 0, 0]]), "row 9: there is no row 9; DATA has 4, numbered from 0"),
+        (splits([*two_folds(4), ["TEST", 9, 0, 0]]), "row 9: rowid must be from 0 to 3, a row of DATA, not 9"),
         (splits([*two_folds(4), ["TEST", 1.5, 0, 0]]), "row 9: rowid must be a whole number from 0, not '1.5'"),
         (splits([*two_folds(4), ["TEST", 1, 0, np.nan]]), "row 9: fold must be a whole number from 0, not '?'"),
         (splits([["TRAIN", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to test on"),
         (splits([["TEST", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to train on"),
         (splits([]), "the file has no rows, so it has no folds"),
-        (splits([["TEST", 1.0]], ["type", "row"]), "there is no attribute 'rowid'; a file of splits has type"),
+        (splits([["TEST", 1.0]], ["type", "row"]), "there is no attribute 'rowid'; write a file of splits with type"),
         (splits(SAMPLED, [*COLUMNS, "sample"]), "sample 1: the rows to test on are not those of sample 0"),
     ],
 )

@@ -62,7 +62,7 @@ def tested(spy):
         (["svm"], {"shares": (0.5, 0.5)}, "above 0 and ascend"),
         (["svm"], {"folds": 5, "shares": (0.5, 0.81)}, "5 folds leave 80% to train on, not 81%"),
         (["a: svm", "a: l2 svm"], {}, "two chains are named 'a'"),
-        (["svm"], {"choose": "f1"}, "give at least two chains to choose from"),
+        (["svm"], {"choose": "f1"}, "choosing between chains needs at least two chains"),
         (["svm", "chosen: l2 svm"], {"choose": "f1"}, "a chain is named 'chosen', which stands for the chosen chain;"),
         (["a: smv"], {}, "no stage 'smv'; did you mean 'svm'"),
         (["svm --cost 1"], {}, "svm: no such option '--cost'"),
@@ -374,8 +374,12 @@ def test_processes_start_before_the_large_data(spy, monkeypatch, quick_processes
         ),
         ({"d": three()}, {"one_against_rest": True, "min_positives": 13}, "d: no class or label has at least 13 rows"),
         ({"d": three()}, {"group": "class"}, "d: group 'class': this attribute is to be predicted"),
-        ({"d": three()}, {"group": "d"}, "d: group 'd': there is no such attribute"),
-        ({"d": three()}, {"group": "a1", "folds": 7}, "d: group 'a1': 5 values are too few for 7 folds"),
+        ({"d": three()}, {"group": "d"}, "d: group 'd': there is no such attribute; correct the name"),
+        (
+            {"d": three()},
+            {"group": "a1", "folds": 7},
+            "d: group 'a1': 7 folds need as many values, but it has 5; choose fewer",
+        ),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(data, options, message):

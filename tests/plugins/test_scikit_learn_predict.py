@@ -270,8 +270,11 @@ def test_costs_without_use_are_refused(words, options, message, costs):
     ("words", "message"),
     [
         ("", "missing argument 'ESTIMATOR'"),
-        ("GridSearchCV", "no classifier, regressor or transformer 'GridSearchCV'; others go by their path, such as"),
-        ("LogisticRegresion", "did you mean 'LogisticRegression'[?] Others go by their path"),
+        (
+            "GridSearchCV",
+            "no classifier, regressor or transformer 'GridSearchCV'; classes of other packages go by their path",
+        ),
+        ("LogisticRegresion", "did you mean 'LogisticRegression'[?] Classes of other packages go by their path"),
         ("sklearn.svm.LinearSVCC", "sklearn.svm has no class 'LinearSVCC'; did you mean 'LinearSVC'"),
         ("nothing.Here", "nothing.Here: No module named 'nothing'; correct the name, or install"),
         ("os.PathLike", "os.PathLike has no method fit"),
@@ -285,6 +288,7 @@ def test_costs_without_use_are_refused(words, options, message, costs):
             "VotingClassifier",
             "VotingClassifier needs the parameter estimators; write --set estimators=VALUE",
         ),
+        ("CalibratedClassifierCV --set estimator=SVCC", "CalibratedClassifierCV needs the parameter estimator; write"),
         ("BaggingClassifier --set estimator__C=1", "BaggingClassifier needs the parameter estimator; write --set"),
         ("LinearSVC --grid C:1", "--grid must be like standardize=False, not 'C:1'"),
         ("SVC --set decision_function_shape=ovo", "decision_function_shape=ovo has scores of pairs of classes"),
