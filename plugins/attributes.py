@@ -65,7 +65,7 @@ class Remove(Stage):
         return edit.build()
 
     def _find_positions_by_option(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
-        """Yield flag, value and selected positions of each option that is set; raise a FilterkitError if none."""
+        """Yield flag, value and selected positions of each option set; raise FilterkitError if it selects nothing."""
         names = list(schema.names)
         for name in self.attribute:
             if name not in names:

@@ -116,11 +116,8 @@ class Label(Stage):
             raise FilterkitError(f"class '{target.name}' has no value {quoted(self.positive)}{hint}")
         rest = "rest" if self.positive != "rest" else "the rest"
         edit = Edit(schema)
-        edit.change(
-            schema.class_index,
-            target._replace(kind="nominal", values=(rest, self.positive)),
-            lambda batch: np.where(batch.class_known, batch.y == code, np.nan),
-        )
+        new = target._replace(kind="nominal", values=(rest, self.positive))
+        edit.change(schema.class_index, new, lambda batch: np.where(batch.class_known, batch.y == code, np.nan))
         return edit.build(positive=self.positive)
 
 

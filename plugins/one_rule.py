@@ -11,7 +11,7 @@ _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in 
 
 
 def compute_one_rule_accuracy(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """Return the share of rows of the more frequent class, among rows with the feature and among rows without it."""
+    """Return the share of rows predicted right by the more frequent class with and that without the feature."""
     return (np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg)
 
 

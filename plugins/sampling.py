@@ -98,7 +98,7 @@ class Sample(TrainingStage):
         """Return how many of `size` rows to draw of each class with ``--bias``: int64 (classes + 1,).
 
         `counts` are the rows without a class, and then those of each class. Raise a StageError if the class is not
-        nominal, or if a class has too few rows and they are not put back.
+        nominal, or if a class has too few rows to draw without replacement.
         """
         target = rows.schema.class_attribute
         if target is None or target.kind != "nominal":
@@ -179,7 +179,7 @@ class Shuffle(TrainingStage):
 def _round_shares_to_sum(whole: Ints, remainder: np.ndarray, size: int) -> Ints:
     """Round shares to whole numbers whose sum is `size`, those with the largest remainders up: int64 (n,).
 
-    `whole` are the shares rounded down, and changes; `remainder` is the rest of each share.
+    `whole` are the shares rounded down, and change in place; `remainder` is the rest of each share.
     """
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - whole.sum()]] += 1

@@ -105,7 +105,10 @@ def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
 
 
 def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
-    """Return the values in `batch` of an attribute or constant; raise an ExpressionError if it cannot be used."""
+    """Return the values in `batch` of the attribute or constant that `tree` names.
+
+    Raise an ExpressionError if there is no such attribute, or if it is relational.
+    """
     name, schema = tree.value, batch.schema
     position = find_attribute(schema.attributes, name)
     if position is None and tree.what == "name":
@@ -137,7 +140,7 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
 
 
 def evaluate_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
-    """Return the values of a variable, or of a constant such as ``true``; raise an ExpressionError for another name."""
+    """Return the values of the variable or constant that `tree` names; raise an ExpressionError if there is none."""
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _CONSTANTS:
@@ -164,7 +167,10 @@ def _require_kinds(function: str, operands: Iterable[Value], *kinds: str) -> Non
 
 
 def _parse_texts_beside_dates(one: Value, other: Value) -> list[Value]:
-    """Return both operands, a quoted text beside a date as a date; raise an ExpressionError if the text is not one."""
+    """Return both operands; if one is a date and the other a quoted text, the text is parsed as a date, too.
+
+    Raise an ExpressionError if the text is not in the format of the date.
+    """
     dates = []
     for each, beside in ((one, other), (other, one)):
         if beside.kind == DATE and each.tree.what == "text":
@@ -191,7 +197,7 @@ def _make_missing_mask(value: Value) -> np.ndarray:
 def _wrap_array_function(
     function: Callable[..., Any], fewest: int, most: int, kinds: tuple[str, ...] = _NUMBERS, result_kind: str = NUMBER
 ) -> Function:
-    """Make an operation of expressions from `function`, which gets the float64 array of each operand."""
+    """Make an operation with `fewest` to `most` operands from `function`, which gets the float64 array of each."""
     return Function(
         lambda _, *values: Value(result_kind, np.asarray(function(*(v.data for v in values)), float)),
         fewest,
@@ -201,9 +207,9 @@ def _wrap_array_function(
 
 
 def _round_numbers(name: str, number: Value, *places: Value) -> Value:
-    """Round numbers to `places` digits after the point, by default 0; the result is missing if that is not whole.
+    """Round numbers to `places` digits after the point, by default 0; missing in rows where `places` is not whole.
 
-    Raise an ExpressionError if `places` is one number for all rows and not whole.
+    Raise an ExpressionError if `places` is the same in all rows and not whole.
     """
     values, digits = number.data, places[0].data if places else np.array(0.0)
     if not digits.ndim and digits % 1 > 0:  # the same digits in all rows
@@ -220,14 +226,7 @@ def _compute_logical_or(one: Floats, other: Floats) -> Floats:
     return np.where((one == 1) | (other == 1), 1.0, one + other)
 
 
-_COMPARISONS = {  # functions of numpy
-    "=": "equal",
-    "!=": "not_equal",
-    "<": "less",
-    "<=": "less_equal",
-    ">": "greater",
-    ">=": "greater_equal",
-}
+_COMPARISONS = {"=": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
 def _compare_values(operator: str, one: Value, other: Value) -> Value:
@@ -258,13 +257,12 @@ _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long
 
 
 def _wrap_date_function(function: Callable[[Ints], Any]) -> Function:
-    """Make an operation on dates from `function`, which gets milliseconds since 1970-01-01, int64 (n,)."""
+    """Make an operation on dates from `function`, which computes numbers from milliseconds since 1970, int64 (n,)."""
 
     def compute_date_part(name: str, date: Value) -> Value:
         is_known = ~np.isnan(date.data)
         milliseconds = np.where(is_known, date.data, 0).astype(np.int64)
-        part = np.where(is_known, function(milliseconds), np.nan)
-        return Value(NUMBER, part)
+        return Value(NUMBER, np.where(is_known, function(milliseconds), np.nan))
 
     return Function(compute_date_part, 1, 1, (DATE,))
 
@@ -330,7 +328,7 @@ def _convert_codes(codes: Ints, old_labels: Sequence[str], new_labels: Sequence[
 
 
 def _wrap_text_function(function: Callable[[str], Any], result_kind: str = TEXT) -> Function:
-    """Make an operation on texts from `function`, which is called once for each distinct text; None is missing."""
+    """Make an operation on texts from `function`, called once for each distinct text; if it returns None, missing."""
 
     def compute_from_texts(name: str, operand: Value) -> Value:
         text = _convert_missing_to_text(operand)

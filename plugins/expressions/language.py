@@ -148,7 +148,7 @@ class _Parser:
         self._depth = 0
 
     def consume_expected_token(self, value: str, what: str) -> None:
-        """Consume the next token if it is `value`, a sign or ``end``; if not, raise ExpressionError and name `what`."""
+        """Consume the next token if it is `value`, a sign or ``end``; else raise ExpressionError asking for `what`."""
         token = self._tokens[-1]
         if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
             found = "the end" if token.what == "end" else repr(token.value)
@@ -164,7 +164,7 @@ class _Parser:
         return ""
 
     def parse_operation(self, binding: int) -> Tree:
-        """Parse operands and the operators between them that bind more tightly than `binding`."""
+        """Parse operands and the operators between them that bind more tightly than `binding`; return the tree."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise ExpressionError(f"the expression is more than {DEEPEST} levels deep; {_ADVICE}", self._tokens[-1].at)

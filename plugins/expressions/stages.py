@@ -26,7 +26,7 @@ def _parse_option_expression(stage: str, text: str, start: int = 0) -> Tree:
 
 
 def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
-    """Return the value of `tree`, parsed from `text`, for an empty batch; raise a StageError if it has none."""
+    """Return the value of `tree`, parsed from `text`, for an empty batch; raise a StageError if that fails."""
     try:
         return evaluate_tree(tree, partial(evaluate_attribute, empty(schema)))
     except ExpressionError as error:

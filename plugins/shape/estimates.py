@@ -48,7 +48,7 @@ def parse_neighbor_count(neighbors: int | str, rows: float) -> Fraction:
 class Smoothing(NamedTuple):
     """Holds the width of the window, and the prior, to which estimates from few rows shrink.
 
-    All numbers are in units, fractions of a row chosen so that they are whole numbers where that is possible. Then
+    All numbers are in units. A unit is a fraction of a row, chosen so that the numbers are whole where possible. Then
     numerators and denominators of estimates are whole, too, and equal fractions are equal float64.
 
     Attributes
@@ -70,7 +70,7 @@ def make_smoothing(
 ) -> Smoothing:
     """Make the window and the prior for a table, from the options `neighbors`, `prior` and `strength` of `shape`.
 
-    The prior is 1/2 with ``laplace``, and the share of the class among all rows, if not 0 or 1, with ``class``.
+    With ``laplace`` the prior is 1/2; with ``class``, the share of the class among all rows, or 1/2 if that is 0 or 1.
     """
     from fractions import Fraction
 

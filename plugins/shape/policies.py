@@ -66,12 +66,9 @@ def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
     full = table.with_zeros()
     missing = np.flatnonzero(full.missing.any(axis=1))
     counts = np.concatenate([full.counts, full.missing[missing]])
-    return WeightedRows(
-        np.concatenate([full.column_of_cell, missing]),
-        np.concatenate([full.values, np.full(len(missing), np.nan)]),
-        counts,
-        sum_over_classes(counts),
-    )
+    column = np.concatenate([full.column_of_cell, missing])
+    value = np.concatenate([full.values, np.full(len(missing), np.nan)])
+    return WeightedRows(column, value, counts, sum_over_classes(counts))
 
 
 def _compute_column_means(rows: WeightedRows, n_columns: int) -> Floats:

@@ -244,7 +244,7 @@ class Shape(ColumnStage):
         return image
 
     def _find_source_columns_and_tasks(self, state: State) -> tuple[Ints, Ints]:
-        """Return the incoming column and the task of each outgoing column, int64 each; task -1 is an unchanged one."""
+        """Return the incoming column and the task of each outgoing column, int64 each; the task -1 means unchanged."""
         unchanged = state["unchanged"]
         counts = np.where(unchanged, 1, state["unseen"].shape[1] + self.beside)
         column = np.repeat(np.arange(len(unchanged)), counts)

@@ -134,7 +134,7 @@ class Words(Stage):
         return Built(outgoing, replace_texts_by_counts)
 
     def _find_string_attributes(self, schema: Schema) -> list[int]:
-        """Return the positions of the string attributes to use, ascending; raise a StageError if one is missing."""
+        """Return the positions of the string attributes to use, ascending; raise a StageError if there are none."""
         names = {a.name: i for i, a in enumerate(schema.attributes) if a.kind == "string"}
         for name in self.attribute:
             if name not in names:
