@@ -309,7 +309,7 @@ def test_a_plugin_file_is_loaded_in_python(tmp_path):
         "UsageError no stage 'halve'; did you mean 'shape'?",
         "UsageError no stage 'zzz'; see: filterkit stages; if a plugin file offers it, load the file by "
         "filterkit.load_plugin",
-        "FileNotFoundError load_plugin none.py: no such Python file",
+        "FileNotFoundError load_plugin none.py: no such Python file; check the path",
         "PluginError load_plugin broken.py: NameError: name 'nothing' is not defined",
         "UsageError no stage 'halvee'; did you mean 'halve'?",
     ]

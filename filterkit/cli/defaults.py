@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from filterkit.errors import PATH, UsageError, make_file_error, quoted, suggestion
+from filterkit.errors import UsageError, make_file_error, quoted, suggestion
 from filterkit.plugin.parsing import IntOrText, make_stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import check_option_value, list_option_fields
@@ -51,9 +51,13 @@ class Defaults:
             with open(path, "rb") as file:
                 self._tables = tomllib.load(file)
         except OSError as error:
-            raise make_file_error(f"{path}: {error.strerror or error}", error, UsageError) from None
+            raise make_file_error(
+                f"{path}: the defaults file cannot be read: {error.strerror or error}; name another with --defaults",
+                error,
+                UsageError,
+            ) from None
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path}: the defaults file is not TOML: {error}") from None
+            raise UsageError(f"{path}: the defaults file is not TOML; correct it: {error}") from None
         outside = "stands outside a table; write it below a line such as [filterkit]"
         for heading, tables, why in (
             ("", self._tables, outside),
@@ -72,7 +76,7 @@ class Defaults:
         for name in self._tables.get(_STAGES, {}):
             if name not in known.stages:
                 hint = suggestion(name, known.stages) or "; see: filterkit stages"
-                raise UsageError(f"{quoted(self.path, PATH)}: [{_STAGES}.{name}]: no stage {quoted(name)}{hint}")
+                raise UsageError(f"{self.path}: [{_STAGES}.{name}]: no stage {quoted(name)}{hint}")
             stage = known.stages[name]
             found[name] = self.find_option_values(make_stage_command(stage), _STAGES, name)
             for field in list_option_fields(stage):
@@ -89,7 +93,7 @@ class Defaults:
             known = ["filterkit", _STAGES, *subcommands]
             if name not in known:
                 hint = suggestion(name, known) or "; see: filterkit --help"
-                raise UsageError(f"{quoted(self.path, PATH)}: [{name}]: no subcommand {quoted(name)}{hint}")
+                raise UsageError(f"{self.path}: [{name}]: no subcommand {quoted(name)}{hint}")
 
     def find_option_values(self, command: click.Command, *table_names: str) -> dict[str, Any]:
         """Return the values that a table gives to options of a command, by parameter names.
@@ -111,13 +115,15 @@ class Defaults:
         for key, value in values.items():
             option = options.get(key)
             if option is None:
-                raise self._make_value_error(table, key, value, f"is not an option{suggestion(key, options)}")
+                raise self._make_value_error(
+                    table, key, value, f"is not an option{suggestion(key, options) or '; remove it'}"
+                )
             if f"--{key}" in _CODE or option.metavar in _FILES or key in ("defaults", "no-defaults"):
                 raise self._make_value_error(
                     table, key, value, "cannot have a default, because it is for one run; give it on the command line"
                 )
             if option.multiple and not isinstance(value, list):
-                raise self._make_value_error(table, key, value, "must be a list")
+                raise self._make_value_error(table, key, value, "must be a list in brackets")
             type_, title = _find_toml_type_and_name(option)
             for each in value if option.multiple else [value]:
                 if not isinstance(each, type_) or (isinstance(each, bool) and type_ is not bool):
@@ -145,4 +151,8 @@ def _find_toml_type_and_name(option: click.Option) -> tuple[Any, str]:
         return (int, float), "a number"
     if isinstance(option.type, click.types.IntParamType):
         return int, "a whole number"
-    return ((int, str), "a number or a text") if option.type.name in ("SIZE", IntOrText.name) else (str, "a text")
+    return (
+        ((int, str), "a number, or a text in quotes")
+        if option.type.name in ("SIZE", IntOrText.name)
+        else (str, "a text in quotes")
+    )

@@ -179,7 +179,7 @@ def run_subcommand(
         if flag in own:
             is_pair = isinstance(value, tuple) and any(isinstance(each, tuple) for each in value)  # --test IN OUT
             if is_pair or getattr(own[flag], "is_flag", False) != option.is_flag:
-                raise UsageError(f"{flag} of '{name}' takes other values; put it after '{name}'")
+                raise UsageError(f"{flag} of '{name}' takes other values than that of a chain; write it after '{name}'")
             before += [flag, *values]
             names.append(str(own[flag].name))
         elif option.name not in _EVERYWHERE:
@@ -223,7 +223,9 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     if hint := suggestion(first, known.subcommands):
         raise UsageError(f"no file {quoted(first)}{hint}")
     if re.fullmatch("[a-z][a-z0-9-]*", first):
-        raise UsageError(f"no file and no subcommand {quoted(first)}{add_plugin_file_hint(known, '')}")
+        raise UsageError(
+            f"no file and no subcommand {quoted(first)}{add_plugin_file_hint(known, '; see: filterkit --help')}"
+        )
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

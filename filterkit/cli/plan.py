@@ -234,7 +234,7 @@ def check_options_and_outputs(job: Job) -> None:
     if options.unseen == "extend" and (options.load is not None or options.test):
         raise UsageError(
             f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
-            "because the chain knows only the values that it was fitted on; --unseen missing can"
+            "because the chain knows only the values that it was fitted on; use --unseen missing instead"
         )
     if options.writes_predictions:
         _check_predictions_option(job)

@@ -105,10 +105,10 @@ def refuse_repeated_options(command: click.Command, context: click.Context, word
             continue
         flag = option.opts[-1]
         if option.is_flag and len(set(values)) > 1:
-            raise UsageError(f"{stage}{flag} cannot be combined with {option.secondary_opts[-1]}")
+            raise UsageError(f"{stage}{flag} cannot be combined with {option.secondary_opts[-1]}; leave one out")
         if not option.is_flag and len(values) > 1:
             one, other = (quoted(" ".join(value) if isinstance(value, tuple) else value) for value in values[:2])
-            raise UsageError(f"{stage}{flag} is given twice: {one} and {other}")
+            raise UsageError(f"{stage}{flag} is given twice: {one} and {other}; leave one out")
 
 
 def parse_stages(

@@ -231,7 +231,7 @@ class Registry:
         module_name = f"filterkit_plugin_file_{name}" + (f"_{others + 1}" if others else "")
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
-            missing = FileNotFoundError(errno.ENOENT, "no such Python file", path)
+            missing = FileNotFoundError(errno.ENOENT, "no such Python file; check the path", path)
             raise make_file_error(f"{by} {path}: {missing.strerror}", missing, PluginError)
         end_postponing()
         module = importlib.util.module_from_spec(spec)
@@ -293,9 +293,11 @@ class Registry:
                 owners = all_owners.setdefault((kind, name), [])
                 owners.append(plugin)
                 if owners.count(plugin) > 1:
-                    plugin.problem = f"it offers the {kind} {quoted(name)} twice"
+                    plugin.problem = f"it offers the {kind} {quoted(name)} twice; return it once"
                 elif name in OWN.get(kind, ()):
-                    plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
+                    plugin.problem = (
+                        f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}; choose another name"
+                    )
                 elif len(owners) == 1:
                     items[name] = item
                 else:
@@ -343,9 +345,10 @@ def _describe_mismatch_with_entry_points(point: Installed, plugin: Plugin) -> st
     """Return how the entry points of a plugin differ from what it offers; "" if they do not."""
     listed, given = {*point.listed}, {*plugin.list_offered_names()}
     for kind, name in sorted(listed - given):
-        return f"its entry points list the {kind} {quoted(name)}, which no hook gives"
+        return f"its entry points list the {kind} {quoted(name)}, which no hook returns; remove it there"
     for kind, name in sorted(given - listed):
-        return f"it offers the {kind} {quoted(name)}, which no entry point of the group {PROJECT}.{kind}s lists"
+        group = f"{PROJECT}.{kind}s"
+        return f"it offers the {kind} {quoted(name)}, which no entry point of the group {group} lists; add it there"
     return ""
 
 

@@ -34,11 +34,13 @@ from filterkit.testing.stages import cut
 def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     """Check that the format has a name, lower-case endings with a dot, a function to read or write, and known
     losses."""
-    assert isinstance(form, FileFormat), f"{form!r} is neither a Format nor a FileFormat"
+    assert isinstance(form, FileFormat), f"{form!r} is neither a Format nor a FileFormat: make it one"
     assert form.name.strip(), "a format needs a name, for messages: give it one"
     right = isinstance(form.endings, tuple) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", each) for each in form.endings)
     assert right and form.endings, f"{form.name}: endings must be like ('.parquet',), not {form.endings!r}"
-    assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written: write one of both"
+    assert form.is_read() or form.is_written(), (
+        f"{form.name} is neither read nor written: define a function that reads or one that writes"
+    )
     if not isinstance(form, Format):
         check_method_names_and_arguments(form.name, type(form))
         assert re.fullmatch(r"[a-z][a-z0-9-]*", form.name), (
@@ -166,7 +168,9 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
             raise AssertionError(
                 f"{form.name}: opening a file that does not exist raises no error: raise a FileNotFoundError"
             )
-        assert path in said and "\n" not in said, f"{form.name}: of a missing file it says: {said}"
+        assert path in said and "\n" not in said, (
+            f"{form.name}: the error of a missing file is {said!r}: name the file in it, in one line"
+        )
 
 
 def check_reading(form: FileFormat, path: str) -> None:

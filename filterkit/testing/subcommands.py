@@ -37,7 +37,9 @@ def check_command_has_help(command: Any) -> None:
         done = CliRunner().invoke(each, ["--help"], prog_name=f"filterkit {name}", standalone_mode=False)
         error = done.exception
         if error is not None:
-            raise AssertionError(f"{name} --help fails with {type(error).__name__}: {error}") from error
+            raise AssertionError(
+                f"{name} --help fails with {type(error).__name__}: {error}; leave --help to click"
+            ) from error
         assert not done.return_value and done.output.startswith(f"Usage: filterkit {name}"), (
             f"{name} --help shows no help: leave --help to click"
         )
@@ -53,7 +55,9 @@ def check_command_refuses_unknown_options(command: Any) -> None:
         except click.UsageError:
             continue
         except Exception as error:
-            raise AssertionError(f"{name}: an unknown option fails with {type(error).__name__}: {error}") from error
+            raise AssertionError(
+                f"{name}: an unknown option fails with {type(error).__name__}: {error}; leave it to click"
+            ) from error
         raise AssertionError(
             f"{name} accepts the unknown option --no-such-option-at-all: refuse what it does not declare"
         )
@@ -109,10 +113,12 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
     error = done.exception
     if error is not None and not isinstance(error, SystemExit):
         if isinstance(error, FilterkitError):
-            raise AssertionError(f"{about}: ends with the error: {error}") from error
+            raise AssertionError(f"{about}: ends with the error: {error}; check it with other arguments") from error
         found = f"{type(error).__name__}: {error}"
         raise AssertionError(f"{about}: fails with {found}; raise a FilterkitError that says what is wrong") from error
-    assert done.exit_code == 0, f"{about}: ends with status {done.exit_code}: {to_one_line(done.output)}"
+    assert done.exit_code == 0, (
+        f"{about}: ends with status {done.exit_code}: {to_one_line(done.output)}; check it with other arguments"
+    )
     changed = before != [_read_size_and_time(path) for path in arguments]
     assert done.output.strip() or changed, (
         f"{about}: prints nothing, and changes no file among its arguments: print what it finds, or check it with "

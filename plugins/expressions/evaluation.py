@@ -118,7 +118,7 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
         elif name == "CLASS":
             position = schema.class_index
         elif name.lower() in _CONSTANTS:
-            return _CONSTANTS[name.lower()]
+            return _make_constant(name)
     if position is None:
         hint = suggestion(name, list(schema.names)) or "; filterkit info FILE lists them"
         if name.lower() in ("na", "nan", "none", "null"):
@@ -144,15 +144,16 @@ def evaluate_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _CONSTANTS:
-        return _CONSTANTS[tree.value.lower()]
+        return _make_constant(tree.value)
     raise ExpressionError(f"there is no variable {quoted(tree.value)}; use {', '.join(values)}", tree.at)
 
 
-_CONSTANTS = {
-    "missing": Value("", np.array(math.nan)),
-    "true": Value(TRUTH, np.array(1.0)),
-    "false": Value(TRUTH, np.array(0.0)),
-}
+_CONSTANTS = {"missing": ("", math.nan), "true": (TRUTH, 1.0), "false": (TRUTH, 0.0)}
+
+
+def _make_constant(name: str) -> Value:
+    kind, number = _CONSTANTS[name.lower()]
+    return Value(kind, np.array(number))  # not made at import, which "filterkit stages" does without numpy
 
 
 # Types

@@ -202,8 +202,9 @@ def test_check_plugin_checks_a_read_only_format_with_a_given_file():
     Path("a.read").write_text("1\nx\n")
     done = run("check-plugin my.py a.read")
     assert done.returncode == 1 and "it cannot be read as read (ValueError: could not convert" in done.stdout
-    assert "'a.arff' is not a file of a format of this plugin; only a stage takes options" in refusal(
-        "check-plugin my.py a.arff"
+    assert (
+        "'a.arff' is not a file of a format of this plugin; leave it out, or name a stage if it is an option"
+        in refusal("check-plugin my.py a.arff")
     )
 
 
@@ -218,9 +219,8 @@ def test_check_plugin_fails_if_nothing_was_checked():
     done = run("check-plugin my.py")
     assert "needs: left out, as it needs options (" in done.stdout
     assert done.returncode == nothing.returncode == 1
-    message = (
-        "filterkit: check-plugin: 'my.py' offers nothing that can be checked without options; name a stage of it\n"
-    )
+    message = "offers nothing that can be checked without options; name a stage and its options\n"
+    message = f"filterkit: check-plugin: 'my.py' {message}"
     assert done.stderr == nothing.stderr == message
     Path("my.py").write_text("raise KeyError('x')")
     assert refusal("check-plugin my.py", status=1) == "check-plugin my.py: KeyError: 'x'"

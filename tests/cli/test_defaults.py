@@ -119,12 +119,12 @@ def test_where_the_file_is(found):
         ("[stages.shap]\nx = 1", "[stages.shap]: no stage 'shap'; did you mean 'shape'?"),
         ("[stages.shape]\nneigbors = 1", "[stages.shape] neigbors = 1 is not an option; did you mean 'neighbors'?"),
         ("[stages.shape]\nneighbors = -1", "[stages.shape] shape: --neighbors must be at least 0, not -1"),
-        ("[stages.shape]\nonly = 'a'", '[stages.shape] only = "a" must be a list'),
-        ("[stages.sklearn]\ntransformer = 'x'", '[stages.sklearn] transformer = "x" is not an option'),
-        ("[stages.write]\npath = 'x'", '[stages.write] path = "x" is not an option'),
+        ("[stages.shape]\nonly = 'a'", '[stages.shape] only = "a" must be a list in brackets'),
+        ("[stages.sklearn]\ntransformer = 'x'", '[stages.sklearn] transformer = "x" is not an option; remove it'),
+        ("[stages.write]\npath = 'x'", '[stages.write] path = "x" is not an option; remove it'),
         ("precision = 3", "precision = 3 stands outside a table; write it below a line such as [filterkit]"),
         ("[stages]\nshape = 3", "[stages] shape = 3 must be a table such as [stages.NAME]"),
-        ("[filterkit\n", "the defaults file is not TOML: "),
+        ("[filterkit\n", "the defaults file is not TOML; correct it: "),
     ],
 )
 def test_what_is_wrong_is_refused(text, message):
@@ -140,6 +140,8 @@ def test_a_table_of_no_subcommand_is_refused_by_subcommands():
 
 
 def test_a_file_that_is_named_must_be_there():
-    assert refusal("--defaults none.toml ../iris.arff") == "none.toml: No such file or directory"
+    assert refusal("--defaults none.toml ../iris.arff") == (
+        "none.toml: the defaults file cannot be read: No such file or directory; name another with --defaults"
+    )
     message = "--defaults cannot be combined with --no-defaults; leave one out"
     assert refusal("--defaults none.toml --no-defaults ../iris.arff") == message

@@ -65,7 +65,7 @@ def test_correlations_with_a_numeric_class_stand_beside_the_values():
     first, second = json.loads(told("a.arff --json --class last"))["attributes"]
     assert (first["correlation"], "correlation" in second) == (pytest.approx(0.5), False)
     *others, last = told("- --class last", input=path.read_text()).splitlines()
-    assert last == "no correlations with the class, because this input can be read only once"
+    assert last == "no correlations with the class, because this input can be read only once; save it to a file"
     assert "correlation" not in " ".join(others)
     path.write_text(path.read_text() + "1e999,1\n")
     assert "no correlation with the class: " in run("info a.arff --class last").stdout.splitlines()[-1]

@@ -186,7 +186,7 @@ OTHERS = [
     ("--class a -c b ../iris.arff", "--class is given twice: 'a' and 'b'"),
     ("--class 1", "INPUT is missing; see: filterkit --help"),
     ("help", "no file 'help'; did you mean --help?"),
-    ("count-missing ../iris.arff", "no file and no subcommand 'count-missing'; if a plugin file offers it, name the "),
+    ("count-missing ../iris.arff", "no file and no subcommand 'count-missing'; see: filterkit --help; if a plugin"),
     ("staegs", "no file 'staegs'; did you mean 'stages'?"),
     ("--precison 3 ../iris.arff", "no such option '--precison'; did you mean '--precision'?"),
     ("--Class 1 ../iris.arff", "no such option '--Class'; did you mean '--class'?"),

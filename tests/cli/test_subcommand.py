@@ -131,7 +131,7 @@ def test_the_options_that_a_subcommand_has_reach_it(words):
         (1, "--class 1 --positive nobody", "has no value 'nobody'"),
         (2, "--encoding klingon", "--encoding: no encoding 'klingon'"),
         (2, "--engine nobody", "--engine: no engine 'nobody'"),
-        (1, "--plugin nobody.py", "--plugin nobody.py: no such Python file"),
+        (1, "--plugin nobody.py", "--plugin nobody.py: no such Python file; check the path"),
     ):
         assert message in refusal(f"{options} {words}", status=status)
 
@@ -139,7 +139,7 @@ def test_the_options_that_a_subcommand_has_reach_it(words):
 @pytest.mark.parametrize("option", ["--output x", "--jobs 1"])
 def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option):
     flag, value = option.split()
-    message = f"{flag} is given twice: '{value}' and '{value}'"
+    message = f"{flag} is given twice: '{value}' and '{value}'; leave one out"
     assert refusal(f"{option} {EVALUATE} {option}") == message
 
 

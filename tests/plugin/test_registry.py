@@ -188,7 +188,7 @@ def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
 
     registry = found(one=module(click.Command("info"), hook="filterkit_subcommands"))
     assert registry.subcommands["info"].callback.__module__ == "filterkit.cli.subcommands.info"
-    claimed = "two plugins claim the subcommand 'info': filterkit itself and one (one 1.0)"
+    claimed = "two plugins claim the subcommand 'info': filterkit itself and one (one 1.0); choose another name"
     assert registry.plugins[0].problem == claimed
 
 
@@ -331,7 +331,7 @@ def test_a_name_that_no_entry_point_lists_is_found_and_told(packages):
     registry, warned = packages.start()
     assert find_stage(registry, "first").name == "first"
     (problem,) = (plugin.problem for plugin in registry.plugins if plugin.problem)
-    assert problem == "its entry points list the stage 'one', which no hook gives"
+    assert problem == "its entry points list the stage 'one', which no hook returns; remove it there"
     broken = r"the plugin of the stage 'one', lazy_one \(some-plugins 1.0\), is broken: its entry points list the stage"
     with pytest.raises(PluginError, match=broken):
         find_stage(registry, "one")
@@ -339,7 +339,7 @@ def test_a_name_that_no_entry_point_lists_is_found_and_told(packages):
     registry, warned = packages.start()
     assert find_stage(registry, "one").name == "one" and warned == ["lazy_one"]
     assert registry.plugins[0].problem == (
-        "it offers the stage 'x', which no entry point of the group filterkit.stages lists"
+        "it offers the stage 'x', which no entry point of the group filterkit.stages lists; add it there"
     )
     assert find_stage(registry, "x").name == "x" and warned == ["lazy_one"]
 

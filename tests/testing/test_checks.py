@@ -1104,7 +1104,7 @@ def refuse_it(paths):
     [
         (len, "^mine a.arff: prints nothing, and changes no file among its arguments: print what it finds"),
         (lambda paths: 1 / 0, "^mine a.arff: fails with ZeroDivisionError: .*; raise a FilterkitError that says"),
-        (refuse_it, "^mine a.arff: ends with the error: there are no rows$"),
+        (refuse_it, "^mine a.arff: ends with the error: there are no rows; check it with other arguments$"),
         (lambda paths: click.get_current_context().exit(3), "^mine a.arff: ends with status 3"),
     ],
 )

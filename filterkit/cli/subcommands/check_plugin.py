@@ -58,7 +58,8 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         raise FilterkitError(f"check-plugin: {' and '.join(counted)} {do} not conform; see the lines above")
     if not wrong:
         raise FilterkitError(
-            f"check-plugin: {quoted(words[0])} offers nothing that can be checked without options; name a stage of it"
+            f"check-plugin: {quoted(words[0])} offers nothing that can be checked without options; name a stage and "
+            "its options"
         )
 
 
@@ -138,8 +139,8 @@ def _find_plugins_and_files(known: Registry, words: list[str]) -> tuple[list[Plu
     for word in files:
         if os.path.splitext(word)[1].lower() not in endings:
             raise UsageError(
-                f"check-plugin: {quoted(word, PATH)} is not a file of a format of this plugin; only a stage "
-                "takes options"
+                f"check-plugin: {quoted(word, PATH)} is not a file of a format of this plugin; "
+                "leave it out, or name a stage if it is an option"
             )
     for plugin in found:
         if plugin.problem:

@@ -238,7 +238,7 @@ def _check_options_and_outputs(
                 f"evaluate: {flag} is given {len(given)} times for {len(paths)} inputs; give it once, or once for each"
             )
     if options.min_positives and not options.one_against_rest:
-        raise UsageError("evaluate: --min-positives needs --one-against-rest")
+        raise UsageError("evaluate: --min-positives needs --one-against-rest; add it")
     if options.costs is None and "cost" in (options.choose, *options.shown):
         raise UsageError("evaluate: the measure cost needs --costs FILE")
     if options.costs is not None and options.one_against_rest:
@@ -257,7 +257,7 @@ def _check_fold_options(context: click.Context, paths: tuple[str, ...], options:
         if len(paths) > 1:
             raise UsageError("evaluate: with --test, name only one DATA, on which the chains are fitted")
         if options.unseen == "extend":
-            raise UsageError("evaluate: --unseen extend cannot be combined with --test; --unseen missing can")
+            raise UsageError("evaluate: --unseen extend cannot be combined with --test; use --unseen missing instead")
         why = "cross-validation, but --test gives the rows to test on"
         wrong = [("repeats", options.repeats > 1), ("group", options.group), ("train", options.train)]
     else:

@@ -66,7 +66,9 @@ def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
         if is_rereadable:
             _add_correlations(document, options, known, formats)
         else:
-            document["remarks"].append("no correlations with the class, because this input can be read only once")
+            document["remarks"].append(
+                "no correlations with the class, because this input can be read only once; save it to a file"
+            )
     print_document(options.as_json, document, partial(_format_info_lines, options))
 
 
