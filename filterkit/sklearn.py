@@ -39,7 +39,7 @@ from filterkit.data.user_rows import (
     convert_unless_numeric,
     is_table,
     make_text_batch,
-    read_text_rows,
+    read_name_and_texts,
     rename_columns,
 )
 from filterkit.errors import FilterkitError, quoted
@@ -151,7 +151,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("X is an iterator, which can be read only once; pass a list")
         incoming = None if reset else self.fitted_.incoming
         features = [] if incoming is None else _list_attributes_without_class(incoming)
-        texts = read_text_rows(X, may_lack_texts=[a.kind for a in features] == ["string"])
+        texts = read_name_and_texts(X, may_lack_texts=[a.kind for a in features] == ["string"])
         if texts is not None:
             name, values = texts
             if reset:

@@ -18,7 +18,7 @@ from filterkit.files.lines import Block, count_lines, find_first_line_end, find_
 from filterkit.files.rejects import Rejected
 from filterkit.formats.base import Parsed
 from filterkit.formats.notes import EMPTY, NULL, ROUNDED, Note, merge_notes
-from filterkit.formats.row_counts import FileRows, parse_stated_rows
+from filterkit.formats.row_counts import FileRows, parse_stated_row_count
 
 # The exact path reads fewer bytes than this, of one block or of several, before pyarrow could be imported.
 SMALL = 1 << 16
@@ -53,7 +53,7 @@ class BlockParser:
         self._bytes += len(block.text)
         parsed = self._parse(block)
         notes = merge_notes(parsed.notes + _make_rounding_notes(block, parsed.batch))
-        rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), parse_stated_rows(block.text))
+        rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), parse_stated_row_count(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _parse_line_by_line(self, block: Block) -> Parsed:

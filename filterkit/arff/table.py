@@ -26,7 +26,7 @@ from filterkit.files.stretches import open_shared_file
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Files, Opening, Parsed
 from filterkit.formats.notes import KEEL_MISSING, UNSEEN, Note, make_added_labels_note
-from filterkit.formats.row_counts import FileRows, parse_stated_rows
+from filterkit.formats.row_counts import FileRows, parse_stated_row_count
 from filterkit.formats.text import TextTable
 
 
@@ -214,6 +214,6 @@ def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileR
         return (files[0]._replace(n_rows=whole.n_rows, stated=whole.stated),)
     # No file can have more rows than lines before its last one. So if all have that many together, each has.
     counts = [count_lines(text.lstrip()) - 1 for text in texts]
-    if list(map(parse_stated_rows, texts)) != counts or sum(counts) != whole.n_rows:
+    if list(map(parse_stated_row_count, texts)) != counts or sum(counts) != whole.n_rows:
         return ()
     return tuple(rows._replace(n_rows=count, stated=count) for rows, count in zip(files, counts))

@@ -67,9 +67,9 @@ class Alignment:
         ours = {name: i for i, name in enumerate(self.wanted.names)}
         theirs = {name: i for i, name in enumerate(self.incoming.names)}
         absent = [name for name, i in ours.items() if name not in theirs and i not in targets]
-        _raise_if_names(absent, "attribute", "missing that the chain was fitted on", "; add what is missing")
+        _raise_if_not_empty(absent, "attribute", "missing that the chain was fitted on", "; add what is missing")
         extra = [name for name in theirs if name not in ours]
-        _raise_if_names(extra, "attribute", "not among those fitted on", "; leave out what is new")
+        _raise_if_not_empty(extra, "attribute", "not among those fitted on", "; leave out what is new")
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
         for position, attribute in enumerate(self.incoming.attributes):
@@ -137,12 +137,12 @@ class Alignment:
 
 def _raise_if_unknown_values(name: str, unknown: list[str], source: str = "") -> None:
     """Raise FilterkitError if there are `unknown` values of the attribute `name`; the message begins with `source`."""
-    _raise_if_names(
+    _raise_if_not_empty(
         unknown, "value", "not among those fitted on", READ_AS_MISSING, source, f" of attribute {quoted(name)}"
     )
 
 
-def _raise_if_names(names: list[str], noun: str, fault: str, hint: str, source: str = "", of: str = "") -> None:
+def _raise_if_not_empty(names: list[str], noun: str, fault: str, hint: str, source: str = "", of: str = "") -> None:
     """Raise FilterkitError unless there are no `names`; the message counts them, and names the first three.
 
     `noun` and `of` say what they are, such as ``value`` and `` of attribute 'a'``, and `fault` what is wrong with them.

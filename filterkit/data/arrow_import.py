@@ -72,7 +72,7 @@ def from_arrow(
     """
     table = to_arrow_table(table)
     check_column_names(table.column_names)
-    found, noted, row_weights, losses = infer_column_attributes(table, table.schema.metadata, weights, kinds, most)
+    found, noted, row_weights, losses = infer_attributes_and_weights(table, table.schema.metadata, weights, kinds, most)
     warn_of_losses("from_arrow", losses)
     return build_batch_of_columns(found, noted, relation, "table", class_, positive, row_weights)
 
@@ -110,7 +110,7 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
     return f"Arrow cannot read {describe_type(rows)} as a table: {to_one_line(error)}; pass another table or data frame"
 
 
-def infer_column_attributes(
+def infer_attributes_and_weights(
     table: pa.Table,
     metadata: Mapping[bytes, bytes] | None,
     weights: str | None,
@@ -196,7 +196,7 @@ def check_column_names(names: Sequence[str]) -> None:
     """Raise FilterkitError if there are no names of columns, or two are the same."""
     if not names:
         raise FilterkitError("the table has no columns; rows need at least one attribute")
-    if (twins := Texts.of(names).first_duplicate) is not None:
+    if (twins := Texts.of(names).first_duplicate_positions) is not None:
         raise FilterkitError(f"two columns are named {quoted(names[twins[0]])}; rename one of them")
 
 

@@ -307,7 +307,7 @@ def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | No
     names = list_names(attributes)
     if isinstance(names, list) and len(set(names)) == len(names):
         return None
-    return Texts.of(names).first_duplicate
+    return Texts.of(names).first_duplicate_positions
 
 
 def describe_difference(found: Sequence[Attribute], expected: Sequence[Attribute], but_values: bool = False) -> str:

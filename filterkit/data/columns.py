@@ -68,17 +68,17 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
     return columns
 
 
-def make_weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray]:
-    """Return the weights of the rows, float64 (rows,), by the name of their column; {} if all are 1 and none is chosen.
+def make_weight_column(batch: Batch, chosen_name: str | None) -> dict[str, np.ndarray]:
+    """Return the weights of the rows, float64 (rows,), by the name of their column; {} if all are 1 and no name is chosen.
 
-    If the `chosen` name is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name.
-    Raise FilterkitError if an attribute has the chosen name.
+    If `chosen_name` is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name.
+    Raise FilterkitError if an attribute has that name.
     """
-    if chosen is None and batch.weights is None:
+    if chosen_name is None and batch.weights is None:
         return {}
-    name = "weight" if chosen is None else chosen
+    name = "weight" if chosen_name is None else chosen_name
     while name in batch.schema.names:
-        if chosen is not None:
-            raise FilterkitError(f"an attribute is called {quoted(chosen)}; choose another name for the weights")
+        if chosen_name is not None:
+            raise FilterkitError(f"an attribute is called {quoted(chosen_name)}; choose another name for the weights")
         name += "_"
     return {name: batch.row_weights}

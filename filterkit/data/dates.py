@@ -24,7 +24,7 @@ _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Juli
 # What a part of a date may be. Java checks the hours that count from 1 as it reads them, and the others at the end.
 _LIMITS = {"y": (1, _LATEST_YEAR), "M": (1, 12), "H": (0, 23), "K": (0, 11), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
 _LIMITS["z"] = (-13 * 3600, 14 * 3600)
-_REMEMBERED = 10000  # texts whose dates are cached
+_REMEMBERED = 30_000  # texts whose dates are cached
 _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 
 

@@ -14,7 +14,7 @@ from filterkit.data.arrow_import import (
     build_batch_of_columns,
     check_column_names,
     convert_to_arrow_array,
-    infer_column_attributes,
+    infer_attributes_and_weights,
 )
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
@@ -121,7 +121,7 @@ def from_pandas(
     # Nobody gets pandas' own dtype of strings without asking for it.
     asked = {n: "string" for n, d in dense.dtypes.items() if isinstance(d, pd.StringDtype) and d.na_value is pd.NA}
     table, kinds = _make_arrow_table(dense), asked | dict(kinds or {})
-    found, known, rows, others = infer_column_attributes(table, texts, weights, kinds, most)
+    found, known, rows, others = infer_attributes_and_weights(table, texts, weights, kinds, most)
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}

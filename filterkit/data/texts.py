@@ -145,7 +145,7 @@ class Texts(Sequence[str]):
         return int(positions[0]) if len(positions) else None
 
     @cached_property  # because each schema of the same names asks for it
-    def first_duplicate(self) -> tuple[int, int] | None:
+    def first_duplicate_positions(self) -> tuple[int, int] | None:
         """(first, second): the indices of an equal pair of texts with the least second; None if all texts differ."""
         from filterkit.data import arrow
 

@@ -118,7 +118,7 @@ def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
         yield batch.in_form(first.sparse)
 
 
-def read_text_rows(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
+def read_name_and_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
     """Return the name of a series of texts, None for a list, and its texts, None for missing; None for other rows.
 
     None is also returned if all elements are missing, unless `may_lack_texts`. Raise FilterkitError if some of the

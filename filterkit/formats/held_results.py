@@ -47,13 +47,13 @@ class HeldResults:
             if self._is_waiting():
                 yield PAUSE  # the results of the parts on which the engine works may have it
             if self._is_waiting():
-                parts = self._find_texts_in_parts(parts, read_part)
+                parts = self._read_ahead(parts, read_part)
             part = next(parts, None)
             if part is None:
                 return
             yield part
 
-    def _find_texts_in_parts(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
+    def _read_ahead(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
         """Read parts until the first result need not wait; return these parts and the rest, or nothing if it must.
 
         Raise RowError if a part cannot be read.

@@ -111,7 +111,7 @@ class Losses:
             self._warn(lost)
         self._lost = []
 
-    def add_rows(self, has_weights: bool, used: np.ndarray) -> list[int]:
+    def add_labels_and_find_new(self, has_weights: bool, used: np.ndarray) -> list[int]:
         """Add the labels that rows have to `used`; return the indices of those that no row had before.
 
         Warn of weights when rows first have some.

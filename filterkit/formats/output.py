@@ -99,7 +99,7 @@ class RowWriter:
         for size, piece, batch, has_weights, used in rows(
             partial(_convert_batch, self._flat, writer.converter(), keep, losses)
         ):
-            losses.add_rows(has_weights, used)
+            losses.add_labels_and_find_new(has_weights, used)
             writer.write(out, piece)
             yield size, batch
         writer.end(out)

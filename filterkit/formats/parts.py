@@ -81,7 +81,7 @@ def write_parts(
     losses.used[[label for number in done for label in parts.entries[number].labels]] = True
 
     def add_to_list(number: int, written: WrittenPart) -> None:
-        labels = losses.add_rows(written.has_weights, written.used)
+        labels = losses.add_labels_and_find_new(written.has_weights, written.used)
         parts.add_part(number, written.path, PartEntry(written.rows, written.bytes, tuple(labels)))
 
     try:

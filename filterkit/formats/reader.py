@@ -191,10 +191,10 @@ class Reader:
             yield WorkItem(None if is_left_out else part, self._held.first_texts, start, n_done)
             number += 1
 
-    def _yield_results(self, found: Iterator[Any]) -> Iterator[PartResult]:
+    def _yield_results(self, results: Iterator[Any]) -> Iterator[PartResult]:
         """Yield the results of workers without pauses; errors get the line of the file, or the row of the input."""
         try:
-            yield from (read for read in found if read is not PAUSE)
+            yield from (result for result in results if result is not PAUSE)
         except RowError as error:
             if error.line is not None:
                 error.line += self.files.lines.count_all_lines(error.source or "")
@@ -204,24 +204,24 @@ class Reader:
                 error.row += self.rows
             raise
 
-    def _record_result(self, read: PartResult) -> None:
+    def _record_result(self, part_result: PartResult) -> None:
         """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the input."""
         rows_before, lines_before = self.rows, dict(self.files.lines.counted)
-        self._starts.append(rows_before + read.rows)
-        self.files.n_finished += read.nbytes
-        if read.stretch is not None:
-            self.files.lines.add_stretch(read.stretch, read.n_lines)
+        self._starts.append(rows_before + part_result.rows)
+        self.files.n_finished += part_result.nbytes
+        if part_result.stretch is not None:
+            self.files.lines.add_stretch(part_result.stretch, part_result.n_lines)
         if self._known_starts:
             return
-        for each in read.parsed.rejected:
+        for each in part_result.parsed.rejected:
             assert self._rejects is not None
             line = each.line + lines_before.get(each.name, 0)
             self._rejects.write_row(each._replace(line=line), self._opening.encoding)
-        for note in read.parsed.notes:
+        for note in part_result.parsed.notes:
             before, name = (rows_before, self.name) if note.attribute else (lines_before.get(note.name, 0), note.name)
             self._notes.add([note._replace(line=note.line + before, name=name)])
-        self._row_counts.add(read.parsed.files)
-        self._held.first_texts = read.first_texts | self._held.first_texts
+        self._row_counts.add(part_result.parsed.files)
+        self._held.first_texts = part_result.first_texts | self._held.first_texts
 
 
 def _make_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:

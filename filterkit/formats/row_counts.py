@@ -18,7 +18,7 @@ class IncompleteWarning(UserWarning):
     """The warning that a file of filterkit may be cut off, as its last line, the number of its rows, is missing."""
 
 
-def parse_stated_rows(text: bytes) -> int | None:
+def parse_stated_row_count(text: bytes) -> int | None:
     """Return the number of rows in the last line of a text, such as ``% 150 rows``; -1 without one; None if blank."""
     end = text.rstrip(_BLANKS)[-_LONGEST:]
     if not end:
@@ -34,7 +34,7 @@ class FileRows(NamedTuple):
     ----------
     name : the name of the file.
     n_rows : the number of rows, with those that are rejected.
-    stated : what `parse_stated_rows` returns for the text.
+    stated : what `parse_stated_row_count` returns for the text.
     is_own : whether the file begins with filterkit's own comment; None if it has no header, or if that is not known.
     """
 
@@ -43,7 +43,7 @@ class FileRows(NamedTuple):
     stated: int | None = None
     is_own: bool | None = None
 
-    def append(self, following: FileRows) -> FileRows:
+    def merge_with(self, following: FileRows) -> FileRows:
         """Return this part of a file and the `following` one as one part, with the name of this."""
         stated = self.stated if following.stated is None else following.stated
         is_own = following.is_own if self.is_own is None else self.is_own
@@ -61,26 +61,26 @@ class RowCounts(dict[str, FileRows]):
     def add(self, parts: Iterable[FileRows]) -> None:
         """Add the rows of parts of files; parts of one file must come in order."""
         for part in parts:
-            self[part.name] = self.get(part.name, FileRows(part.name)).append(part)
+            self[part.name] = self.get(part.name, FileRows(part.name)).merge_with(part)
 
-    def check_whether_cut(self, names: Iterable[str], must_state: bool) -> bool:
+    def check_whether_cut(self, names: Iterable[str], requires_last_line: bool) -> bool:
         """Return whether the last line of a file of filterkit, the number of its rows, is missing; warn if it is.
 
         A file without a header continues the file before. Raise ArffError if a number is wrong, or if one is missing
-        and `must_state`; otherwise, give an `IncompleteWarning` for each file that lacks it.
+        and `requires_last_line`; otherwise, give an `IncompleteWarning` for each file that lacks it.
         """
         whole: list[FileRows] = []
         for name in names:
             rows = self.get(name, FileRows(name))
             if whole and rows.is_own is None and whole[-1].lacks_last_line:
-                whole[-1] = whole[-1].append(rows)
+                whole[-1] = whole[-1].merge_with(rows)
             else:
                 whole.append(rows)
         for rows in whole:
             if rows.lacks_last_line:
                 advice = "so it may be cut off; if no row is missing, add that line"
                 text = f"its last line, such as '% {rows.n_rows} rows', is missing, {advice}"
-                if must_state:
+                if requires_last_line:
                     raise ArffError(text, source=rows.name)
                 warnings.warn(IncompleteWarning(visible(f"{rows.name}: {text}")), stacklevel=2)
             elif rows.is_own and rows.n_rows != rows.stated:

@@ -48,7 +48,7 @@ def test_positions_members_and_the_order_are_those_of_a_list(some, others):
         assert (each in texts) == (each in some)
     assert texts.isin(Texts.of(others)).tolist() == [each in others for each in some]
     expected = next(((some.index(each), i) for i, each in enumerate(some) if each in some[:i]), None)
-    assert texts.first_duplicate == expected
+    assert texts.first_duplicate_positions == expected
 
 
 @given(st.lists(st.text(max_size=4)))
