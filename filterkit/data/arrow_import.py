@@ -332,7 +332,8 @@ def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) 
     try:
         batch = from_table(table, dense if entries else schema, weights)
     except RowError as error:
-        raise FilterkitError(f"column {quoted(str(error.attribute))}: {error.message}") from None
+        advice = "" if ";" in error.message else "; give the column another type, or leave it out"
+        raise FilterkitError(f"column {quoted(str(error.attribute))}: {error.message}{advice}") from None
     if not entries:
         return batch
     row, own = np.nonzero(batch.X)

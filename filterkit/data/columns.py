@@ -69,7 +69,7 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
 
 
 def make_weight_column(batch: Batch, chosen_name: str | None) -> dict[str, np.ndarray]:
-    """Return the weights of the rows, float64 (rows,), by the name of their column; {} if all are 1 and no name is chosen.
+    """Return the weights of the rows, float64 (rows,), by their column's name; {} if all are 1 and no name is chosen.
 
     If `chosen_name` is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name.
     Raise FilterkitError if an attribute has that name.

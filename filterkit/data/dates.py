@@ -50,11 +50,11 @@ class DateFormat:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         if len(pattern) > _LONGEST:
-            raise ArffError(f"date format {quoted(pattern)}: it is longer than {_LONGEST} characters")
+            raise ArffError(f"date format {quoted(pattern)}: it is longer than {_LONGEST} characters; shorten it")
         self._fields: list[tuple[str, int, str]] = []  # (letter, width, ''), or ('', 0, text) for literal text
         for match in _FIELD.finditer(pattern):
             if match[3]:
-                raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
+                raise ArffError(f"date format {quoted(pattern)}: the quote is not closed; add a single quote")
             if match[2] is None:
                 self._fields.append(("", 0, (match[1].replace("''", "'") or "'") if match[1] is not None else match[0]))
             elif match[2] in _NUMERIC | set("aEzZ") or (match[2] == "X" and len(match[0]) <= 3):

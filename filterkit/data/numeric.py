@@ -55,7 +55,9 @@ def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.n
     count = len(numbers)
     found = function(numbers)
     if np.shape(found) != (count,):
-        raise ValueError(f"map_numbers: the function returns an array of shape {np.shape(found)} for {count} numbers")
+        raise ValueError(
+            f"map_numbers: the function returns an array of shape {np.shape(found)} for {count} numbers; return as many"
+        )
     kind = np.asarray(found).dtype
     if kind.kind not in "biufO":
         raise ValueError(f"map_numbers: the function returns numbers as {kind}; make them float64")
@@ -105,7 +107,11 @@ def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None, mis
         rows, columns = np.divmod(bad, batch.X.shape[1])
     for row, column, value in zip(rows.tolist(), columns.tolist(), values[bad].tolist()):
         if chosen is None or chosen[row]:
-            what = "missing; put a stage before it that fills missing values" if np.isnan(value) else f"{value:g}"
+            what = (
+                "missing; put a stage before it that fills missing values"
+                if np.isnan(value)
+                else f"{value:g}; make it finite"
+            )
             name = quoted(batch.schema.features[column].name)
             lacks = "missing values" if np.isnan(value) else ""
             raise StageError(stage, f"attribute {name} is {what}", batch.start + row, lacks)

@@ -397,7 +397,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
             raise UsageError(f"{kind.name}: no option {quoted(last)}{hint}")
         type_ = types[fields[last].name]
         if last in found and type_ is not tuple:
-            raise UsageError(f"{kind.name}: {last} is given twice")
+            raise UsageError(f"{kind.name}: {last} is given twice; give it once")
         plain: Any = value
         if type_ is bool:
             plain = _WORDS.get(value.lower())

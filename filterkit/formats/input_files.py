@@ -76,7 +76,9 @@ class InputFiles:
             self.table, self._number = self._kind.open(opening), number
         if self.table.attributes is not self.first.attributes and self.table.attributes != self.first.attributes:
             what = describe_difference(self.table.attributes, self.first.attributes)
-            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
+            raise FilterkitError(
+                f"{opening.name}: its attributes are not those of {self.name}: {what}; make them the same"
+            )
 
     def can_reread(self, engine: Engine) -> bool:
         """Return whether the workers of an engine can read all files by themselves, as often as they have to."""

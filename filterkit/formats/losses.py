@@ -24,9 +24,13 @@ def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     found = []
     if weighted:
-        found.append(f"{kind.title} cannot hold the weights of attributes, as of {named(weighted)}")
+        found.append(
+            f"{kind.title} cannot hold the weights of attributes, as of {named(weighted)}; write ARFF to keep them"
+        )
     if bags:
-        found.append(f"{kind.title} cannot hold relational attributes; their values are written as text: {named(bags)}")
+        found.append(
+            f"{kind.title} cannot hold relational attributes, and has text for {named(bags)}; write ARFF instead"
+        )
     return found
 
 

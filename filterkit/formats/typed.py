@@ -57,7 +57,9 @@ class TypedFormat(FileFormat):
             for pattern in getattr(self, kind):
                 for name in matching_names(self, kind, pattern, names):
                     if kinds.setdefault(name, kind) != kind:
-                        raise UsageError(f"{self.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}")
+                        raise UsageError(
+                            f"{self.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}; choose one"
+                        )
         return kinds
 
     choose_kinds = get_chosen_kinds  # its name in older plugins

@@ -235,7 +235,7 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
         ),
         (
             '@relation r\n@attribute a date "yyyy \'x"\n@data\n',
-            "2: attribute 'a': date format 'yyyy 'x': the quote is not closed",
+            "2: attribute 'a': date format 'yyyy 'x': the quote is not closed; add a single quote",
         ),
         (
             "@relation r\n@attribute g relational\n@attribute x numeric\n@data\n",

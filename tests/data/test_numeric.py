@@ -12,7 +12,7 @@ def test_a_value_that_is_no_number_is_named(sparse):
     batch = make([[1, 2], [0, np.nan], [np.inf, 0]], [0, 0, 1], sparse=sparse).replace(start=10)
     with pytest.raises(StageError, match=r"mine: row 12: attribute 'a1' is missing; put a stage before it that fills"):
         plugin.check_finite("mine", batch)
-    with pytest.raises(StageError, match=r"mine: row 13: attribute 'a0' is inf$"):
+    with pytest.raises(StageError, match=r"mine: row 13: attribute 'a0' is inf; make it finite$"):
         plugin.check_finite("mine", batch, np.array([True, False, True]))
 
 

@@ -40,8 +40,8 @@ def test_lost_weights_and_bags_are_warned_of_once(form, title, tmp_path, capsys)
     told = capsys.readouterr().err
     for message in (
         "the weights of rows are not written",
-        f"{title} cannot hold the weights of attributes, as of 'amount', 'tiny ratio'\n",
-        f"{title} cannot hold relational attributes; their values are written as text: 'parts'\n",
+        f"{title} cannot hold the weights of attributes, as of 'amount', 'tiny ratio'; write ARFF to keep them\n",
+        f"{title} cannot hold relational attributes, and has text for 'parts'; write ARFF instead\n",
     ):
         assert told.count(f"warning: {message}") == bool(title)
     assert title or not told
