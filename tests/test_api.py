@@ -61,8 +61,8 @@ def test_a_stream_of_batches_can_be_written(tmp_path):
 
 
 SENSELESS = {
-    "jobs must be at least 1, not 0": lambda data: filterkit.chain("l2").fit(data, jobs=0),
-    "jobs must be a whole number, not '1.5'": lambda data: filterkit.chain("l2").fit(data, jobs=1.5),
+    "jobs must be a whole number of at least 1, not '0'": lambda data: filterkit.chain("l2").fit(data, jobs=0),
+    "jobs must be a whole number of at least 1, not '1.5'": lambda data: filterkit.chain("l2").fit(data, jobs=1.5),
     "memory must be a number of bytes of at least 0, not '-1'": lambda data: filterkit.chain("l2").fit(data, memory=-1),
     "memory must be a number .*, not '1g'": lambda data: filterkit.chain("l2").fit(data, memory="1g"),
     "unseen must be error or missing, not 'z'": lambda data: filterkit.chain("").fit(data).transform(data, unseen="z"),

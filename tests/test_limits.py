@@ -138,7 +138,7 @@ def members(count, read, folder):
 # Rows of the table: what does it, how much is allowed, the message beyond, and a smaller limit to try instead.
 LIMITS = {
     "relational attributes, one in the other": (relational_attributes, 100, "nested more than 100 deep", ""),
-    "stages of a chain": (stages, 1000, "a chain has at most 1,000 stages, and this one has 1,001", ""),
+    "stages of a chain": (stages, 1000, "a chain has at most 1,000 stages, not 1,001", ""),
     "characters of an expression": (expression, 10_000, "the expression has more than 10,000 characters", ""),
     "levels of an expression": (expression_levels, 100, "the expression is more than 100 levels deep", ""),
     "values that `min`, `max`, `in`, `concat` and `coalesce` take": (

@@ -64,10 +64,12 @@ class Chain:
             raise TypeError("a chain is made of a list of stages; for a text, call filterkit.chain(text)")
         other = next((stage for stage in self.stages if not isinstance(stage, Stage)), None)
         if other is not None:
-            found = f"the class {other.__name__}; call it" if isinstance(other, type) else describe_type(other)
+            found = f"{describe_type(other)}; leave it out"
+            if isinstance(other, type):
+                found = f"the class {other.__name__}; call it"
             raise TypeError(f"a chain has stages, not {found}")
         if len(self.stages) > _MOST_STAGES:
-            raise UsageError(f"a chain has at most {_MOST_STAGES:,} stages, and this one has {len(self.stages):,}")
+            raise UsageError(f"a chain has at most {_MOST_STAGES:,} stages, not {len(self.stages):,}; divide it")
 
     @classmethod
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
@@ -81,7 +83,7 @@ class Chain:
         try:
             words = shlex.split(text) if isinstance(text, str) else text
         except ValueError as error:
-            raise UsageError(f"chain {quoted(str(text))}: {error}") from None
+            raise UsageError(f"chain {quoted(str(text))}: {error}; close the quote, or double the backslash") from None
         return cls(parse_stages(words, plugins or get_registry()))
 
     def __str__(self) -> str:
@@ -326,29 +328,25 @@ class FittedChain:
         check_unseen_option(unseen)
         batch = convert_to_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
-            batch = self._find_alignment(batch.schema, unseen).align(batch)
+            from filterkit.data.alignment import Alignment
+            from filterkit.data.losses import named, warn_of_losses
+
+            alignment, has_gaps = self._alignment, unseen == "missing"
+            if (
+                alignment is None
+                or alignment.incoming is not batch.schema
+                or (alignment.unseen is not None) != has_gaps
+            ):
+                alignment = self._alignment = Alignment(batch.schema, self.incoming, has_gaps)
+                lost = (alignment.unseen or {}).items()
+                texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
+                warn_of_losses("transform", texts)
+            batch = alignment.align(batch)
         with StageProgress(progress, len(self.stages), "applied") as tell, suggest_stages_in_errors():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
                 tell(done)
         return batch
-
-    def _find_alignment(self, incoming: Schema, unseen: str) -> Alignment:
-        """Return the alignment that turns batches of the schema `incoming` into batches of the training schema.
-
-        It is cached for the latest schema. A new one warns of nominal values that become missing, as `unseen` may say.
-        """
-        from filterkit.data.alignment import Alignment
-        from filterkit.data.losses import named, warn_of_losses
-
-        last = self._alignment
-        if last is not None and last.incoming is incoming and (last.unseen is not None) == (unseen == "missing"):
-            return last
-        self._alignment = Alignment(incoming, self.incoming, unseen == "missing")
-        lost = (self._alignment.unseen or {}).items()
-        texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
-        warn_of_losses("transform", texts)
-        return self._alignment
 
 
 def summarize_learned(fitted: Fitted, incoming: Schema) -> str:

@@ -46,17 +46,14 @@ _FEW = 8  # statistics of batches that wait before they are merged, unless they 
 def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
     """Fit column stages that follow each other, and return the fitted stages, in order.
 
-    This is a generator, which yields the queries of each pass. Run it by `run_passes`.
+    This is a generator, which yields the queries of each pass. Run it by `run_passes`. Raise StageError if a stage
+    cannot be fitted on these rows.
 
     Parameters
     ----------
     stages : at least one.
     rows : the training rows as they come to the first of them.
     memory : bytes, as for `Chain.fit`. The result does not depend on it.
-
-    Raises
-    ------
-    StageError : a stage cannot be fitted on these rows.
     """
     all_fitted: list[FittedColumns] = []
     strip: Strip | None = None

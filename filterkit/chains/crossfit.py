@@ -27,18 +27,14 @@ from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, State
 from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learn_state
+from filterkit.stages.options import get_seed_option
 
 
 def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
     """Draw the fold of each row at random: int32 (rows,), from 0; each class is spread evenly over the folds.
 
-    Rows that do not count, and the only row of a class, are never held out: instead of a fold they get `folds`.
-
-    Parameters
-    ----------
-    y : int (rows,), class codes, negative for rows that do not count.
-    folds : the number of folds.
-    seed : the seed for drawing.
+    `y`, int (rows,), are class codes, negative for rows that do not count. These, and the only row of a class, are
+    never held out: they get the number `folds` instead.
     """
     fold = np.full(len(y), folds, np.int32)
     order = np.random.default_rng(seed).permutation(np.flatnonzero(y >= 0))
@@ -52,18 +48,14 @@ def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """Fit a stage on all rows and, for each of its folds, on the rows of the other folds.
 
-    Return a `CrossFitted`; if the stage only compares the folds, a `FittedColumns`, which treats all rows alike.
+    Return a `CrossFitted`; if the stage only compares the folds, a `FittedColumns`, which treats all rows alike. Raise
+    StageError if a cross-fitting stage has more folds than there are rows that count, or cannot be fitted on the rows.
 
     Parameters
     ----------
     stage : has `ColumnStage.folds`.
     rows : the training rows as they come to the stage.
     memory : bytes, as for `Chain.fit`.
-
-    Raises
-    ------
-    StageError : a cross-fitting stage has more folds than there are rows that count, or it cannot be fitted on
-        the rows.
     """
     classes = read_class_codes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
@@ -72,7 +64,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
         what = "take fewer folds" if n_rows > 1 else "add rows"
         raise StageError(stage.name, f"{stage.folds()} folds: there {found}; {what}")
     n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
-    fold = draw_folds(classes, n_folds, stage.fold_seed())
+    fold = draw_folds(classes, n_folds, get_seed_option(stage))
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_by_fold, stage, n_folds)
     ((fitted, by_fold, _),) = run_passes(learn_in_strips(stage, count_rows, learn, rows, memory))
@@ -82,12 +74,8 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
 def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch, columns: Ints) -> ContingencyTable:
     """Return the table of a batch whose classes are pairs of class and fold: class · (n_folds + 1) + fold.
 
-    Its weights are sparse if that takes less memory.
-
-    Parameters
-    ----------
-    fold : int32 (training rows,), the fold of each row; `n_folds` for none.
-    reader, batch, columns : as for `Statistic.of`.
+    `fold`, int32 (training rows,), is the fold of each row, or `n_folds` for none; other parameters are those of
+    `Statistic.of`. The weights are sparse if that takes less memory.
     """
     rows = select_counted_rows(batch, True, reader)
     paired = rows._replace(y=rows.y * (n_folds + 1) + fold[rows.numbers], classes=rows.classes * (n_folds + 1))
@@ -150,10 +138,7 @@ class ChosenRows(Fitted):
 def _make_table_of_chosen_folds(table: ContingencyTable, chosen_folds: Bools) -> ContingencyTable:
     """Make the table that counts the classes of the rows of some folds, from one that counts pairs of class and fold.
 
-    Parameters
-    ----------
-    table : counts the pairs.
-    chosen_folds : bool (folds + 1,), whether to count the rows of each fold; last, those in no fold.
+    `chosen_folds`, bool (folds + 1,), says which folds to count; the last stands for the rows in no fold.
     """
     classes = len(table.total_parts) // len(chosen_folds)
     group = np.where(chosen_folds, np.arange(classes)[:, None], -1).ravel()

@@ -118,7 +118,7 @@ def scores(
         raise UsageError("scores: name at least one metric")
     twice = find_repeated(names)
     if twice is not None:
-        raise UsageError(f"scores: {twice} is named twice")
+        raise UsageError(f"scores: {twice} is named twice; name it once")
     if alpha is not None and not 0 <= alpha <= 1:
         raise UsageError(f"scores: --alpha must be from 0 to 1, not {alpha}")
     if combine not in (None, *COMBINATIONS):

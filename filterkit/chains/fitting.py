@@ -50,6 +50,8 @@ class Fitting:
     itself. If the rows are in memory, they pass these stages once, and trials start after them. Trials also start after
     a stage that sets the class or the labels, because these decide the folds, which all trials must share.
 
+    Raise StageError if a stage cannot be fitted on these rows.
+
     Parameters
     ----------
     stages : in order.
@@ -63,10 +65,6 @@ class Fitting:
     ----------
     stages, fitted : the stages, and the fitted stages that were made of them.
     rows : a list of the training rows, and of the rows that come out of each stage.
-
-    Raises
-    ------
-    StageError : a stage cannot be fitted on these rows.
     """
 
     def __init__(

@@ -35,8 +35,8 @@ def count_available_cores() -> int:
 
 
 def check_may_start() -> None:
-    """Refuse to start processes while this process itself is being started, and imports the user's script for that.
-    Raise UsageError, which names the line that the script lacks."""
+    """Raise a `UsageError` if this process is itself a worker that still imports the script of the user.
+    It may not start processes; the message names the line that the script lacks."""
     import multiprocessing
 
     if getattr(multiprocessing.current_process(), "_inheriting", False):
@@ -55,7 +55,7 @@ def make_picklable(error: Exception) -> Exception:
 
 
 def find_engine_options_fault(engine_class: Callable[..., Any]) -> str | None:
-    """Return why an engine class does not accept the text of its options, and what to do; None if it does."""
+    """Return why an engine class cannot be called with the text of its options, and what to do; None if it can."""
     import inspect
 
     try:
@@ -72,7 +72,7 @@ class Engine:
     """Applies functions to items, and returns results in order; as a context, it closes at the end.
 
     Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce`
-    and `of`.
+    and `of`. Raise UsageError if the engine does not know such options, or `jobs` is no whole number of at least 1.
 
     Parameters
     ----------
@@ -86,10 +86,6 @@ class Engine:
     jobs : as the parameter.
     preparations : what `prepare` was called with: each function and its arguments.
     reads_files : whether the workers read parts of files themselves; otherwise this process sends them the text.
-
-    Raises
-    ------
-    UsageError : the engine does not know such options, or `jobs` is no whole number of at least 1.
     """
 
     name: ClassVar[str] = ""
@@ -99,10 +95,8 @@ class Engine:
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:
             raise UsageError(f"--engine: {self.name} has no options; leave out {quoted(options)}")
-        if not hasattr(jobs, "__index__"):
-            raise UsageError(f"jobs must be a whole number, not {quoted(str(jobs))}")
-        if jobs < 1:
-            raise UsageError(f"jobs must be at least 1, not {jobs}")
+        if not hasattr(jobs, "__index__") or jobs < 1:
+            raise UsageError(f"jobs must be a whole number of at least 1, not {quoted(str(jobs))}")
         self.jobs = jobs
 
     @classmethod
@@ -151,7 +145,7 @@ class Engine:
         return function
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
-        """Merge kept results, at least one, into a kept result ``merge(results)``.
+        """Merge kept results, at least one, and return the kept result ``merge(results)``.
 
         By default this process calls `merge`; an engine with a `keep` of its own does, as one item of a map. `merge`
         can be pickled. The results that are merged are not used again.

@@ -94,7 +94,7 @@ def map_ahead(
 
 
 def yield_until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
-    """Yield items up to an exception that they raise, and append it to `failures`, to raise after their results."""
+    """Yield items; an exception that they raise ends them, and is appended to `failures`, for the caller to raise."""
     try:
         yield from items
     except Exception as failure:

@@ -83,7 +83,7 @@ class ProcessEngine(Engine):
         self._pool = None
 
     def _get_running_pool(self) -> process.ProcessPoolExecutor:
-        """Return the executor of the processes, which are started unless they run."""
+        """Return the executor of the processes; start them unless they run."""
         if self._pool is None:
             check_may_start()
             self._folder, self._file_numbers = TemporaryFolder(), count(1)
@@ -99,7 +99,8 @@ class ProcessEngine(Engine):
 
     @contextmanager
     def _end_processes_on_failure(self) -> Iterator[None]:
-        """End all processes if one of them is killed, and raise a `FilterkitError`; or if a signal stops this one."""
+        """Return a context that ends all processes if one of them is killed, or if a signal stops this process.
+        In the first case it raises a `FilterkitError`."""
         try:
             yield
         except process.BrokenProcessPool:
@@ -112,14 +113,14 @@ class ProcessEngine(Engine):
             raise
 
     def _write_new_file(self, thing: Any) -> str:
-        """Write a function or an item to a new file, and return its path."""
+        """Pickle a function or an item into a new file, and return its path."""
         path = os.path.join(self._folder.path, str(next(self._file_numbers)))
         _pickle_to_file(thing, path)
         return path
 
     def _submit_item(self, pool: process.ProcessPoolExecutor, function_path: str, item: Any) -> Future[str]:
         """Write an item to a file, and start work on it; the future gives the path of a file with the result.
-        `function` is the path of the function. Raise BrokenProcessPool if a process has been killed."""
+        Raise BrokenProcessPool if a process has been killed."""
         path = self._write_new_file(item)
         with hold_back_signals():
             try:
@@ -131,10 +132,7 @@ class ProcessEngine(Engine):
 
 
 def _yield_futures_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[Future[str]]) -> Iterator[Future[str]]:
-    """Yield futures of a pool as they are done; raise `BrokenProcessPool` if that will never be.
-
-    A future that was submitted as the pool broke is never done.
-    """
+    """Yield futures of a pool as they are done; raise `BrokenProcessPool` if a killed process leaves some undone."""
     left = set(futures)
     while left:
         was_broken = pool._broken
@@ -148,8 +146,8 @@ def _yield_futures_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[
 
 
 def _call_and_write_result(function_path: str, item_path: str) -> str:
-    """Load a function and an item from two files, call the function, and write the result to `path`; return that.
-    The item is pickled in `path`, and its file is removed before the call."""
+    """Call a pickled function with a pickled item, and write the result to `item_path`; return that path.
+    The file of the item is removed before the call."""
     try:
         _pickle_to_file(_unpickle_function(function_path)(_unpickle_and_remove_file(item_path)), item_path)
     except Exception as error:
@@ -172,7 +170,6 @@ _unpickle_function = lru_cache(maxsize=2)(_unpickle_file)  # two, because a map 
 
 
 def _unpickle_and_remove_file(path: str) -> Any:
-    """Load a file, and remove it."""
     thing = _unpickle_file(path)
     with name_temporary_errors():
         os.unlink(path)

@@ -20,10 +20,10 @@ ending = threading.Event()
 
 @contextmanager
 def hold_back_signals() -> Iterator[None]:
-    """Hold back the signals that end the command until processes that are being started are known; then handle them.
+    """Return a context that holds back the signals that end the command, and handles them at its end.
 
-    An exception in the middle could leave a process that nobody ends. The processes themselves block the signals of a
-    terminal for good: the process that waits for them ends them.
+    Start processes in it: an exception in the middle could leave a process that nobody ends. The processes themselves
+    block the signals of a terminal for good: the process that waits for them ends them.
     """
     received: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Any] = {}

@@ -14,18 +14,10 @@ class MemoryWarning(UserWarning):
 
 
 def join_all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: int) -> Batch:
-    """Join batches into one, for a stage that needs all rows together; warn if they are too large.
+    """Join batches into one, for a stage that needs all rows together.
 
-    Parameters
-    ----------
-    name : the name of the stage.
-    batches : any number of them.
-    schema : of the batches.
-    memory : bytes that the rows may take: `Batches.memory` or `Rows.memory`.
-
-    Warns
-    -----
-    MemoryWarning : the values of the rows take more than `memory`.
+    `name` is the name of the stage, and `schema` that of the batches. Warn by a `MemoryWarning` if the values of the
+    rows take more than `memory` bytes, which is `Batches.memory` or `Rows.memory`.
     """
     rows = concatenate(batches, schema)
     nbytes = sum(array.nbytes for array in rows.csr[:3]) if rows.sparse else rows.X.nbytes

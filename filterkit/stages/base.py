@@ -68,7 +68,7 @@ class Batches:
     inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]] = lambda: iter(())
 
     def __call__(self) -> Iterator[Batch]:
-        """Read the training batches, in order; `Batch.start` counts the rows before each."""
+        """Yield the training batches, in order; `Batch.start` counts the rows before each."""
         start = 0
         for batch in self.read():
             yield batch.replace(start=start)
@@ -308,7 +308,7 @@ class Fitted:
         return self.state
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
-        """Return tables of what the stage has learned, by default of its state.
+        """Return tables of what the stage has learned: by default of its state, or [] if it has none.
 
         Parameters
         ----------
@@ -336,7 +336,7 @@ class RowStage(Stage):
     group = "Change rows"
 
     def output(self, schema: Schema) -> Schema:
-        """Return the schema of the outgoing batches for incoming batches of `schema`, which is the default."""
+        """Return the schema of the outgoing batches; by default `schema`, that of the incoming batches."""
         return schema
 
     def most_columns(self, width: int | None) -> int | None:
@@ -357,15 +357,13 @@ class RowStage(Stage):
 class FittedStage(Fitted):
     """A fitted stage that transforms batches by the function of a `Built`, which `Stage.build` returns.
 
+    Raise StageError if the stage cannot be built.
+
     Parameters
     ----------
     stage : the stage.
     incoming : the schema of the incoming batches.
     state : what the stage has learned.
-
-    Raises
-    ------
-    StageError : the stage cannot be built.
     """
 
     def __init__(self, stage: Stage, incoming: Schema, state: State) -> None:
@@ -391,7 +389,7 @@ class FittedStage(Fitted):
 
 @contextmanager
 def name_stage_in_errors(stage: Stage) -> Iterator[None]:
-    """Turn a plain `FilterkitError` raised inside this context, as by a schema, into a `StageError` of the stage."""
+    """Return a context that turns a plain `FilterkitError`, as of a schema, into a `StageError` of the stage."""
     try:
         yield
     except FilterkitError as error:

@@ -31,7 +31,6 @@ from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
 from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_member_error, name_stage_in_errors
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
-from filterkit.stages.options import get_seed_option
 from filterkit.stages.selective import SelectiveStage
 
 
@@ -175,12 +174,11 @@ class ColumnStage(SelectiveStage):
         return self.apply(values, columns, state)
 
     def folds(self) -> int:
-        """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither."""
-        return 0
+        """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither.
 
-    def fold_seed(self) -> int:
-        """Return the seed for drawing the folds: ``--seed``, or 0 if the stage has no such option."""
-        return get_seed_option(self)
+        They are drawn by the option ``--seed``, or by 0 without it.
+        """
+        return 0
 
     def cross_fits(self) -> bool:
         """Return whether each training row is transformed by what the other folds taught, if there are `folds`.
@@ -240,7 +238,7 @@ class ColumnStage(SelectiveStage):
         return FittedColumns(self, schema, outgoing, state, columns)
 
     def _choose_zero_and_sparse(self, schema: Schema) -> dict[str, bool]:
-        """Return what the outgoing schema is to have as `zero` and `sparse`, by these names."""
+        """Return `zero` and `sparse` of the outgoing schema, by these names."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
             raise make_contract_error(self, f"output returns {describe_type(outgoing)}; return a Schema")
@@ -285,16 +283,14 @@ def learn_state(stage: ColumnStage, table: Statistic) -> State:
 class FittedColumns(Fitted):
     """Transforms batches by a fitted column stage, and turns the table of rows into that of the transformed rows.
 
+    Raise PluginError if `apply` gives something else than 0 for 0 where the outgoing schema says that zero is special.
+
     Parameters
     ----------
     stage : the stage, whose `apply` is used.
     incoming, outgoing : the schemas of the incoming and outgoing batches.
     state : what `ColumnStage.fit_columns` returned, of all columns.
     columns : int64 (outgoing columns,), ascending: the incoming column that each comes from.
-
-    Raises
-    ------
-    PluginError : `apply` gives something else than 0 for 0 where the outgoing schema says that zero is special.
     """
 
     columns: Ints

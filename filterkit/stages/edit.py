@@ -18,7 +18,7 @@ Compute = Callable[[Batch], Any]
 
 
 class Edit:
-    """Collects changes to the attributes of a schema, and builds what makes batches of the new schema from the old one.
+    """Collects changes to the attributes of a schema; `build` returns the new schema and what transforms batches to it.
 
     Positions are those of the incoming attributes. The class, the labels, the positive class value and texts follow by
     themselves. Sparse rows stay sparse.
@@ -41,16 +41,10 @@ class Edit:
             raise ValueError("the class and the labels must be among the positions")
 
     def change(self, position: int, attribute: Attribute, compute: Compute | None = None) -> None:
-        """Replace an attribute by another one.
+        """Replace the attribute at `position` by another one; nothing happens if it does not come out.
 
-        Parameters
-        ----------
-        position : of the attribute.
-        attribute : the new one.
-        compute : a function of a batch, which returns the new values as `get_attribute_values` does; None if the values
-            stay.
-
-        Nothing happens if the attribute does not come out.
+        `compute` is a function of a batch, which returns the new values as `get_attribute_values` does: float64
+        (rows,), or an Arrow array of texts or dates. None: the values stay.
         """
         self._changed[position] = attribute, compute
 

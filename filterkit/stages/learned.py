@@ -117,9 +117,9 @@ def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) 
 def describe_scores(
     outgoing: Schema, incoming: Schema, top: int | None, of_earlier: bool = False
 ) -> list[LearnedTable]:
-    """Make a table of the attributes that a stage has scored, the best first, in a list.
+    """Return a list of one table of the attributes that a stage has scored, the best first.
 
-    The list is empty if they have no scores; or if an earlier stage has scored them, unless `of_earlier`.
+    It is empty if they have no scores; or if an earlier stage has scored them, unless `of_earlier`.
     """
     features, known = outgoing.features, {a.name: a.scores for a in incoming.features}
     first = next((a for a in features if a.scores), None)

@@ -179,8 +179,7 @@ class Learner(Stage):
     def _choose_tasks(self, known: Batch) -> Tasks:
         """Choose the tasks to learn from the training rows, the classes or labels to separate from the rest.
 
-        Raise StageError if there are no rows, or they have a class and are all of one, or none is of the
-        positive one.
+        Raise StageError if there are no rows, all are of one class, or none is of the positive class.
         """
         schema = known.schema
         target = schema.class_attribute
@@ -230,13 +229,13 @@ def counted_rows(batch: Batch) -> Bools:
 
 
 def take_usable_rows(batch: Batch) -> Batch:
-    """Return the rows of a batch that learners use, see `counted_rows`."""
+    """Return the rows of a batch whose class or labels are known and whose weight is above 0."""
     counts = counted_rows(batch)
     return batch if counts.all() else batch.take(np.flatnonzero(counts))
 
 
 def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield for each batch those of its rows that learners use, see `counted_rows`.
+    """Yield for each batch the rows whose class or labels are known and whose weight is above 0.
 
     Raise StageError if there are none, or their weights cannot be counted.
     """
@@ -248,7 +247,7 @@ def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
         yield batch
     check_sum(stage, weights, rows)
     if not rows:
-        raise StageError(stage, "there are no training rows")
+        raise StageError(stage, "there are no training rows with a known class or labels; add some")
 
 
 class FittedLearner(Fitted):
@@ -259,7 +258,8 @@ class FittedLearner(Fitted):
     tasks : the tasks of the model.
     model : the model.
     added : the attributes of the predictions, one for the class or each label, and of the scores.
-    predicts_rest : whether it predicts the positive one of several classes, or that a row is none of it.
+    predicts_rest : whether it predicts for each row the positive one of several classes, or ``rest``, that it is
+        another.
     """
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
@@ -326,7 +326,7 @@ class FittedLearner(Fitted):
         return self._make_outcome(batch, *self._predict_codes_and_scores(batch))
 
     def read_outcome(self, batch: Batch) -> Outcome:
-        """Return what `predict_outcome` does, but read it from the columns that this stage has added to the rows.
+        """Return the true and predicted values of rows, read from the columns that this stage has added to them.
 
         It has no rows if the class or labels of none are known.
         """
@@ -354,11 +354,10 @@ class FittedLearner(Fitted):
         )
 
     def read_predictions(self, batch: Batch) -> tuple[Floats, Floats]:
-        """Return the columns that this stage has added to the rows of a batch.
+        """Return the columns that this stage has added to the rows of a batch, as two arrays of float64.
 
-        Returns
-        -------
-        float64 (rows, targets), the codes of the predicted values; and float64 (rows, tasks), the scores, or (rows, 0).
+        The first, (rows, targets), has the codes of the predicted values; the second, (rows, tasks), the scores, or
+        (rows, 0).
         """
         columns = np.arange(batch.schema.width)[-len(self.added) :]  # the stage adds the last columns
         values = batch.csr.select_columns(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]

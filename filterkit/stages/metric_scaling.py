@@ -175,8 +175,8 @@ class MetricScaling(Scaling):
 
 
 def declare_alpha() -> float | None:
-    """Declare the option ``--alpha``, from 0 to 1 or None, the default: scores of features of the positive class are
-    multiplied by it, and those of other features by 1 - alpha. Without it, they stay as they are."""
+    """Declare the option ``--alpha``, a number from 0 to 1, or None, the default, to leave scores as they are.
+    Scores of features of the positive class are multiplied by it, and those of other features by 1 - alpha."""
     help_ = "Multiply the scores of features of the positive class by X, and the others by 1 − X."
     return option(None, help_, minimum=0, maximum=1)
 

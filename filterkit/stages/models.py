@@ -80,7 +80,7 @@ class Tasks(NamedTuple):
         return known.labels[self.codes], known.codes[self.codes]
 
     def decode(self, chosen: Bools) -> Ints:
-        """Return int64 (rows,), the index of the class that each row is predicted as, if all classes are told apart.
+        """Return int64 (rows,), the index of the class that each row is predicted as; the tasks must cover all classes.
 
         `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
         """
@@ -91,7 +91,7 @@ class Tasks(NamedTuple):
     def decode_targets(self, chosen: Bools, schema: Schema) -> Ints:
         """Return int (rows, targets), the index of the value that is predicted of the class, or of each label.
 
-        All classes must be told apart. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
+        The tasks must cover all classes. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
         positive.
         """
         target, value = self.find_task_values(schema)
@@ -106,7 +106,7 @@ class Tasks(NamedTuple):
 
 
 def make_numeric_tasks(schema: Schema, means: Floats) -> Tasks:
-    """Make the tasks of a numeric class or of numeric targets; `means` as of `Tasks`."""
+    """Make the tasks of a numeric class or of numeric targets; `means`, float64 (targets,), are their mean values."""
     names = tuple(schema.attributes[place].name for place in schema.targets)
     return Tasks(names, np.arange(len(names)), False, means)
 
@@ -272,7 +272,7 @@ class LinearModel:
         return model
 
     def find_fault(self, features: int, n_tasks: int) -> str | None:
-        """Say which array is not float64 of the shape that so many features and tasks need; None if all are."""
+        """Return a text on the first array that is not float64 of the right shape, and what to do; None if all are."""
         sized = {"coefficients": (self.coefficients, (features, n_tasks)), "intercepts": (self.intercepts, (n_tasks,))}
         sized |= {f"chosen {quoted(name)}": (values, (n_tasks,)) for name, values in self.chosen.items()}
         if self.sigmoids is not None:

@@ -20,7 +20,7 @@ _collected: ContextVar[list[str] | None] = ContextVar("_collected", default=None
 def warn_nothing_learned(stage: str, text: str) -> None:
     """Warn that the stage named `stage` has learned nothing; `text` says why, and what the stage does instead.
 
-    Inside `collect_stage_warnings`, the message joins its list instead.
+    Inside `collect_stage_warnings`, the message is appended to its list instead.
     """
     warn_of_fit(stage, text, NothingLearnedWarning)
 
@@ -40,7 +40,8 @@ def warn_of_fit(stage: str, text: str, category: type[Warning]) -> None:
 
 @contextmanager
 def collect_stage_warnings() -> Iterator[list[str]]:
-    """Collect the messages of `warn_nothing_learned` and `warn_of_fit` in a list, each different one once."""
+    """Return a context that gives a list, and collects in it the messages of `warn_nothing_learned` and `warn_of_fit`.
+    Each different message is in the list once."""
     messages: list[str] = []
     token = _collected.set(messages)
     try:

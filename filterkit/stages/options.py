@@ -198,10 +198,10 @@ _TYPES = {  # what each type means, and its name in JSON Schema
 
 
 def _convert_option_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
-    """Convert a value to the option's own type.
+    """Return a value, converted to the option's own type; None if it is None, and so is the default.
 
-    Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns
-    a list or a single text into a tuple. Raise UsageError if the option does not accept such a value.
+    Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
+    list or a single text into a tuple. Raise UsageError if the option does not accept such a value.
     """
     if value is None and field.default is None:
         return None
@@ -253,7 +253,7 @@ def check_option_value(kind: type[Configured], field: dataclasses.Field[Any], va
     name, shown = kind.name, kind.name_option(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if field.metadata["bare"] and value is None:
-        raise UsageError(f"{name}: {shown} is missing")
+        raise UsageError(f"{name}: {shown} is missing; write it after {name}")
     if choices and value is not None and value not in choices:
         raise UsageError(f"{name}: {shown} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if value is None or isinstance(value, str):

@@ -23,17 +23,13 @@ class Pattern:
     """A regular expression of a user, with Python's syntax and meaning.
 
     Each call may take 10 seconds of CPU, and 10 more for each million characters of its texts; a call that takes longer
-    fails.
+    fails. Raise UsageError if `text` is no regular expression; if it is too long or nested too deep; or if its counts,
+    as those of ``(a{100}){200}``, multiply to more than 10,000.
 
     Parameters
     ----------
     stage, flag : the stage and its option, for messages.
     text : the expression, of at most 10,000 characters.
-
-    Raises
-    ------
-    UsageError : `text` is no regular expression; it is too long or nested too deep; or its counts, as those of
-        ``(a{100}){200}``, multiply to more than 10,000.
     """
 
     def __init__(self, stage: str, flag: str, text: str) -> None:
@@ -45,9 +41,9 @@ class Pattern:
             try:
                 self._compiled: Any = regex.compile(text)
             except regex.error as error:
-                reason = str(error)
+                reason = f"{error}; correct it"
             except RecursionError:
-                reason = "it is nested too deep"
+                reason = "it is nested too deep; simplify it"
         if reason is not None:
             raise UsageError(f"{stage}: {flag} {quoted(text)}: {reason}")
 
@@ -61,21 +57,23 @@ class Pattern:
         return [match is not None for match in self._call_on_each(self._compiled.fullmatch, texts)]
 
     def find_matches(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the matches in each text, in order: of an expression with a group, what the group matches.
+        """Return the matches in each text, in order; if the expression has a group, what the group matches instead.
 
-        Of an expression with several groups, each match is a tuple. Raise StageError if that takes too long.
+        With several groups, each match is a tuple of what they match. Raise StageError if that takes too long.
         """
         return self._call_on_each(self._compiled.findall, texts)
 
     def replace_matches(self, texts: Sequence[str], replacement: str) -> list[str]:
-        """Replace each match in each text by `replacement`, in which ``\\1`` stands for the first group. Raise
-        StageError if that takes too long, or if the replacement names a group that the expression does not have."""
+        """Return each text with its matches replaced by `replacement`, in which ``\\1`` stands for the first group.
+        Raise StageError if that takes too long, or if `replacement` names a group that the expression does not have."""
         import regex
 
         try:
             return self._call_on_each(partial(self._compiled.sub, replacement), texts)
         except (regex.error, IndexError) as error:
-            raise StageError(self._stage, f"--replace {quoted(replacement)}: {error}") from None
+            raise StageError(
+                self._stage, f"--replace {quoted(replacement)}: {error}; use a group that {self._flag} has"
+            ) from None
 
     def _call_on_each(self, function: Callable[..., T], texts: Sequence[str]) -> list[T]:
         """Return ``function(text, timeout=...)`` for each text; raise a `StageError` if that takes too long."""
@@ -97,10 +95,10 @@ class Pattern:
 def _find_pattern_fault(text: str) -> str | None:
     """Return why a regular expression must not even be compiled; None if it may."""
     if len(text) > LONGEST:
-        return f"it has more than {LONGEST:,} characters"
+        return f"it has more than {LONGEST:,} characters; shorten it"
     copies = 1
     for low, high in _COUNT.findall(text):
         copies *= max(int(number[:6] or 1) for number in (low, high))
         if copies > MOST_COPIES:
-            return f"its counts in braces multiply to more than {MOST_COPIES:,}"
+            return f"its counts in braces multiply to more than {MOST_COPIES:,}; lower them"
     return None

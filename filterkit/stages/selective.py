@@ -62,15 +62,13 @@ class ChoosingStage(Stage):
     def chosen(self, schema: Schema, kinds: tuple[str, ...] = KINDS, targets: bool = True) -> list[int]:
         """Return the positions in ``schema.attributes`` that the options choose, ascending.
 
+        Raise StageError if an option chooses no attribute that the stage works on.
+
         Parameters
         ----------
         schema : the attributes.
         kinds : the types of attributes that the stage works on.
         targets : whether the stage works on the class and labels, too.
-
-        Raises
-        ------
-        StageError : an option chooses no attribute that the stage works on.
         """
         excluded = set() if targets else set(schema.targets)
         candidates = [i for i, a in enumerate(schema.attributes) if a.kind in kinds and i not in excluded]
@@ -97,20 +95,16 @@ class _ColumnSelector(Stage):
 def make_column_selector(schema: Schema, columns: Ints) -> FittedStage:
     """Return a fitted stage that passes on only some columns of X, and the class or the labels, but no texts and dates.
 
-    Parameters
-    ----------
-    schema : of the incoming batches.
-    columns : int64 (n,), ascending: the columns of X to pass on.
+    `columns`, int64 (n,), ascending, are the columns to pass on, and `schema` is that of the incoming batches.
     """
     return FittedStage(_ColumnSelector(), schema, {_COLUMNS: columns})
 
 
 def make_chosen_column_selector(stage: Stage, schema: Schema) -> FittedStage | None:
-    """Return a fitted stage that passes on the columns of X that `--only` and `--except` choose; None without these.
+    """Return a fitted stage that passes on the columns of X that `--only` and `--except` choose.
 
-    It is None, too, for a stage that is no `SelectiveStage`.
-
-    `schema` is that of the incoming batches. Raise StageError if an option chooses no attribute.
+    Return None if neither is used, or the stage is no `SelectiveStage`. `schema` is that of the incoming batches. Raise
+    StageError if an option chooses no attribute.
     """
     if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes:
         return None
@@ -122,15 +116,13 @@ def make_chosen_column_selector(stage: Stage, schema: Schema) -> FittedStage | N
 def fit_chosen_columns(stage: Stage, selector: FittedStage, fit: Callable[[], Fitted]) -> Fitted:
     """Fit a stage on some columns of X; return a fitted stage that changes these, and leaves the others as they are.
 
+    Raise StageError if a column that comes out has the name of another attribute.
+
     Parameters
     ----------
     stage : the stage.
     selector : what `make_chosen_column_selector` returned for it.
     fit : returns the stage, fitted on the rows that `selector` passes on; not called if these have no columns.
-
-    Raises
-    ------
-    StageError : a column that comes out has the name of another attribute.
     """
     fitted = check_fitted(stage, fit()) if len(selector.state[_COLUMNS]) else selector
     with name_stage_in_errors(stage):
@@ -140,14 +132,12 @@ def fit_chosen_columns(stage: Stage, selector: FittedStage, fit: Callable[[], Fi
 class FittedOnSomeColumns(Fitted):
     """Transforms the columns of X that its stage was fitted on, and leaves the others as they are.
 
+    Raise FilterkitError if a column that comes out has the name of another attribute.
+
     Parameters
     ----------
     fitted : the stage, fitted on the chosen columns; without any, `selector` itself.
     selector : passes on the chosen columns.
-
-    Raises
-    ------
-    FilterkitError : a column that comes out has the name of another attribute.
     """
 
     def __init__(self, fitted: Fitted, selector: FittedStage) -> None:
@@ -197,7 +187,7 @@ class FittedOnSomeColumns(Fitted):
 def rebuild_fitted(stage: Stage, state: State, schema: Schema) -> Fitted:
     """Rebuild a fitted stage from its saved `Fitted.state`; the stage may be confined to some columns.
 
-    Raise FilterkitError if the state does not belong to this stage, or to other columns than it chooses.
+    Raise FilterkitError if the state is not one of this stage, or is one of other columns than it chooses.
     """
     choice = make_chosen_column_selector(stage, schema)
     if choice is None:

@@ -16,14 +16,8 @@ _EXPONENT = 300
 def parse_share(stage: str, flag: str, text: str) -> Fraction:
     """Parse a share from 0 to 1, such as ``1/4``, ``0.25`` or ``2.5e-1``, into an exact fraction.
 
-    Parameters
-    ----------
-    stage, flag : the stage and its option, for messages.
-    text : the value of the option.
-
-    Raises
-    ------
-    UsageError : `text` is not a share, or its exponent is so large that the exact fraction would take much memory.
+    `stage` and `flag` name the option whose value `text` is. Raise UsageError if `text` is not a share, or its exponent
+    is so large that the exact fraction would take much memory.
     """
     from fractions import Fraction  # imported here, because few chains need it
 

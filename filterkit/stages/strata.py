@@ -10,7 +10,7 @@ from filterkit.stages.base import Rows
 
 
 def read_classes(rows: Rows) -> Ints:
-    """Read the class of each row: int32 (rows,), -1 where it is missing; 0 for all without a nominal class."""
+    """Return int32 (rows,), the class code of each row, -1 where it is missing; 0 for all without a nominal class."""
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_nominal_class_codes)])
 
 

@@ -14,7 +14,7 @@ _packages: ContextVar[tuple[str, ...] | None] = ContextVar("_packages", default=
 
 @contextmanager
 def trust_packages(packages: Sequence[str]) -> Iterator[None]:
-    """Let the stages of a saved chain name classes of scikit-learn and of these packages, and of no others."""
+    """Return a context in which a saved chain may name only classes of scikit-learn and of these packages."""
     token = _packages.set(("sklearn", *packages))
     try:
         yield
@@ -23,16 +23,9 @@ def trust_packages(packages: Sequence[str]) -> Iterator[None]:
 
 
 def check_trusted(stage: str, path: str) -> None:
-    """Refuse a class that a saved chain names if its package is not trusted.
+    """Raise a `UsageError` if a saved chain is being loaded, and names a class of a package that is not trusted.
 
-    Parameters
-    ----------
-    stage : the name of the stage, for the message.
-    path : of the class, as package.module.Class.
-
-    Raises
-    ------
-    UsageError : a saved chain is being loaded, and the package is not trusted.
+    `stage` is the name of the stage, and `path` is that of the class, as package.module.Class.
     """
     packages, package = _packages.get(), path.partition(".")[0]
     if packages is not None and package not in packages:

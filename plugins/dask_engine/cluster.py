@@ -35,6 +35,8 @@ _WORKER_ENVIRONMENT = {
 class Cluster:
     """Hands tasks to the workers of a Dask scheduler, and waits for their results.
 
+    Raise FilterkitError if there is no such scheduler, it has no workers, or one has other versions than this process.
+
     Parameters
     ----------
     jobs : the number of worker processes to start, if there is no scheduler.
@@ -45,10 +47,6 @@ class Cluster:
     Attributes
     ----------
     client : of the scheduler.
-
-    Raises
-    ------
-    FilterkitError : there is no such scheduler, it has no workers, or a worker has other versions than this process.
     """
 
     def __init__(self, jobs: int, options: str, client: Client | None, preparations: Iterable[Any]) -> None:
@@ -111,7 +109,7 @@ class Cluster:
         return self.client.submit(function, *arguments, pure=False, priority=priority)
 
     def wait_for_result(self, future: Any) -> Any:
-        """Wait for the result of a future, or raise what its task raised.
+        """Wait for a future, and return its result, or raise what its task raised.
 
         Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
@@ -166,7 +164,7 @@ class Cluster:
                 self.client.unregister_worker_plugin(name)
 
     def close(self) -> None:
-        """Undo preparations in a running cluster, close a client of ours, and end workers that were started here."""
+        """Undo preparations in a running cluster; close a client that was opened here, and end workers started here."""
         self._closing.close()
 
 
@@ -182,15 +180,10 @@ class _Preparation(WorkerPlugin):
 
 
 def _connect_to_scheduler(options: str) -> Client:
-    """Connect to a running scheduler, and wait up to 30 seconds for a worker.
+    """Return a client of a running scheduler that has a worker; wait up to 30 seconds for the first.
 
-    Parameters
-    ----------
-    options : its address, or the path of its file (``.json``).
-
-    Raises
-    ------
-    FilterkitError : the scheduler does not answer, has no workers, or wants other certificates.
+    `options` is its address, or the path of its file (``.json``). Raise FilterkitError if the scheduler does not
+    answer, has no workers, or wants other certificates.
     """
     try:
         address = _read_scheduler_address(options) if options.endswith(".json") else options
@@ -215,7 +208,7 @@ def _connect_to_scheduler(options: str) -> Client:
 
 
 def _read_scheduler_address(path: str) -> str:
-    """Read the address in the file of a scheduler.
+    """Return the address that the file of a scheduler holds.
 
     Raise FilterkitError if there is no such file, and ValueError if the file is not that of a scheduler.
     """

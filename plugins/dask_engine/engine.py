@@ -27,7 +27,7 @@ _HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on wor
 
 
 class _Task(NamedTuple):
-    """Holds the future of what `run_task` returns, that of the pickled result, which may be the same, and the item."""
+    """Holds an `item`, the future `done` of what `run_task` returns, and `small`, that of the pickled result alone."""
 
     done: Any
     small: Any
@@ -146,7 +146,7 @@ class DaskEngine(Engine):
         return self._cluster
 
     def _make_submit_function(self, cluster: Cluster, function: Callable[[T], R]) -> Callable[[T], _Task]:
-        """Send a function to each worker once, and return what starts the work on an item, see `_submit_item`.
+        """Send a function to the workers; return a function that starts it on an item, and returns the `_Task`.
 
         The scheduler remembers a small function, such as one that counts. A large one, such as a fitted chain, goes to
         all workers past the scheduler, and is lost if all of them are.
@@ -157,11 +157,11 @@ class DaskEngine(Engine):
         return partial(self._submit_item, cluster, cluster.submit(pickle.loads, sent), keeps)
 
     def _submit_item(self, cluster: Cluster, function_future: Any, keeps_large_parts: bool, item: Any) -> _Task:
-        """Start work on an item by `call`, the future of a function; on items with a `KeptPart` before others.
+        """Start a function, given by its future, on an item; items with a `KeptPart` go before others.
 
-        `keeps` says whether large parts of the result are to stay on the worker. If that is lost, Dask computes them
-        again, so the scheduler remembers their items. Large items would fill it up; therefore results of items of more
-        than 64 KB do not stay on workers.
+        `keeps_large_parts` says whether large parts of the result are to stay on the worker. If that is lost, Dask
+        computes them again, so the scheduler remembers their items. Large items would fill it up; therefore results of
+        items of more than 64 KB do not stay on workers.
         """
         futures: list[Any] = []
 

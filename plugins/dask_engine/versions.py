@@ -12,7 +12,7 @@ _LIBRARIES = ("arff-filterkit", "numpy", "orjson", "pyarrow", "scipy", "scikit-l
 
 
 def find_library_versions() -> dict[str, str]:
-    """Return the version of Python without its last part, and those of filterkit, its plugins and its libraries.
+    """Return the versions, by name, of Python without its last part, filterkit, its plugins and its libraries.
 
     A library that is not installed has the version "none".
     """
@@ -31,9 +31,9 @@ def find_library_versions() -> dict[str, str]:
 
 
 def check_versions(client: Any) -> None:
-    """Refuse a cluster with a worker that has other versions than this process.
+    """Raise a `FilterkitError` if a worker of `client` has other versions than this process.
 
-    Raise FilterkitError if a worker has other versions; the message names the first worker and the first difference.
+    The message names the first worker and the first difference.
     """
     ours = find_library_versions()
     for worker, theirs in client.run(find_library_versions).items():

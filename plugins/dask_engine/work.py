@@ -52,12 +52,12 @@ class LargePart:
 
 
 def compute_large_result(function: Callable[[Any], Any], item: Any) -> LargePart:
-    """Call a function, and mark its result as one that is to stay on the worker."""
+    """Call a function, and return its result marked as a part that is to stay on the worker."""
     return LargePart(function(item))
 
 
 def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -> Any:
-    """Return a thing in which ``replace(part)`` replaces each part of a class: itself, or parts of lists and tuples."""
+    """Return `thing` with ``replace(part)`` for each instance of a class: `thing` itself, or in lists and tuples."""
     if isinstance(thing, part_class):
         return replace(thing)
     if not isinstance(thing, (list, tuple)):
@@ -66,16 +66,13 @@ def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -
 
 
 def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart], keeps_large_parts: bool) -> Any:
-    """Call a function with a pickled item on a worker. An error becomes a `Failure`.
+    """Call a function with a pickled item on a worker, and return the pickled result, or a `Failure` for an error.
 
     Parameters
     ----------
     parts : what replaces the `KeptPart` of each number in the item.
-    keeps_large_parts : whether large parts of the result stay here.
-
-    Returns
-    -------
-    The pickled result; if it `keeps` large parts, a list of the rest of the result, pickled, and of these parts.
+    keeps_large_parts : whether large parts of the result stay on the worker. If so, a list is returned: the rest of the
+    result, pickled, followed by these parts.
     """
     large: list[LargePart] = []
 
