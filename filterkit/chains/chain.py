@@ -331,13 +331,9 @@ class FittedChain:
             from filterkit.data.alignment import Alignment
             from filterkit.data.losses import named, warn_of_losses
 
-            alignment, has_gaps = self._alignment, unseen == "missing"
-            if (
-                alignment is None
-                or alignment.incoming is not batch.schema
-                or (alignment.unseen is not None) != has_gaps
-            ):
-                alignment = self._alignment = Alignment(batch.schema, self.incoming, has_gaps)
+            alignment, is_lossy = self._alignment, unseen == "missing"
+            if alignment is None or alignment.incoming is not batch.schema or (alignment.unseen is None) == is_lossy:
+                alignment = self._alignment = Alignment(batch.schema, self.incoming, is_lossy)
                 lost = (alignment.unseen or {}).items()
                 texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
                 warn_of_losses("transform", texts)

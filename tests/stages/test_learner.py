@@ -429,7 +429,7 @@ def test_too_few_rows_give_no_trial():
 
 
 def test_an_error_in_a_trial_is_raised():
-    with pytest.raises(StageError, match="sample: --rows 6: there are only 4"):
+    with pytest.raises(StageError, match="sample: --rows 6, but there are only 4"):
         recorded("sample --rows 6", make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]))
 
 
