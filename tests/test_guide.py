@@ -237,8 +237,8 @@ def own_subcommands():
 
 def test_every_subcommand_and_its_options_are_documented():
     documented = sections("command.md", "##")
-    for command in (main.command, *own_subcommands()):
-        text = documented["filterkit" if command is main.command else f"filterkit {command.name}"]
+    for command in (main.run_chain_or_subcommand, *own_subcommands()):
+        text = documented["filterkit" if command is main.run_chain_or_subcommand else f"filterkit {command.name}"]
         assert command.help, command.name
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
@@ -248,7 +248,7 @@ def test_every_subcommand_and_its_options_are_documented():
 
 
 def test_only_known_options_are_hidden():
-    options = [option for command in (main.command, *own_subcommands()) for option in command.params]
+    options = [option for command in (main.run_chain_or_subcommand, *own_subcommands()) for option in command.params]
     hidden = {flag for option in options if getattr(option, "hidden", False) for flag in option.opts}
     assert hidden == {"--block-size"}  # which is for tests
 
