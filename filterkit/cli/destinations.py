@@ -108,7 +108,7 @@ def _check_parts_overwrite_nothing(
         if other is not destination and part_names.is_part_path(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
     if "://" not in part_names.folder:
-        check_output(part_names.path_of(part_names.format_part_name(0)))
+        check_output(part_names.make_path(part_names.format_part_name(0)))
 
 
 def _refuse_outputs_to_same_file(destinations: Iterable[Destination]) -> None:

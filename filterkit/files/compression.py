@@ -1,4 +1,4 @@
-"""Compressed streams: the ending of a file's name says how it is compressed."""
+"""Compressed streams: the ending of a file name says how the file is compressed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STEP = 1 << 16  # bytes that are read at once; damage takes at most so much sou
 
 
 def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
-    """Return a stream of the bytes of `raw`, decompressed if the ending of `path` says so."""
+    """Return a stream that reads from `raw`, and decompresses if `path` ends in .gz, .bz2, .xz or .zst."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".zst":
         import pyarrow as pa
@@ -24,7 +24,7 @@ def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
 
 
 def compress(raw: Any, path: str) -> Any:
-    """Return a stream that writes to `raw`, compressed if the ending of `path` says so."""
+    """Return a stream that writes to `raw`, and compresses if `path` ends in .gz, .bz2, .xz or .zst."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".gz":
         import gzip
@@ -39,13 +39,13 @@ def compress(raw: Any, path: str) -> Any:
 
 @dataclass
 class _Decompressed:
-    """A decompressed stream whose text before damage, or before the end of a cut file, is read before the error."""
+    """A decompressed stream of a file that may be damaged or cut off: the text before the damage can be read."""
 
     stream: Any
     fault: Exception | None = None
 
     def read(self, size: int) -> bytes:
-        """Read `size` bytes, fewer before damage and at the end; raise what the stream raises if there is no text."""
+        """Read up to `size` bytes; at damage, raise the error of the decompressor once the text before it is read."""
         if self.fault is not None:
             raise self.fault
         text = bytearray()
@@ -59,5 +59,5 @@ class _Decompressed:
         return bytes(text)
 
     def close(self) -> None:
-        """Close the stream, but not the compressed one that it reads."""
+        """Close this stream, but not the compressed stream that it reads."""
         self.stream.close()

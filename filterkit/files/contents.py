@@ -1,8 +1,8 @@
-"""What an input is that holds no table, or none as text in UTF-8, by its first bytes."""
+"""Inputs that are not a table, or not text in UTF-8, as their first bytes show."""
 
 from __future__ import annotations
 
-# The first bytes: what the input is, and what to do.
+# First bytes, and what an input is that begins with them, and what to do.
 _NO_TABLES = (
     (b"<!doctype html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
     (b"<html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
@@ -23,13 +23,13 @@ _NO_TEXTS = (
 
 
 def describe_non_table(first_bytes: bytes) -> str:
-    """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table."""
+    """Return what an input is that cannot be a table, and what to do; "" if `first_bytes` may begin a table."""
     small = first_bytes[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for mark, what in _NO_TABLES if small.startswith(mark)), "")
 
 
 def describe_non_text(first_bytes: bytes) -> str:
-    """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table in UTF-8."""
+    """Return what an input is that cannot be UTF-8 text, and what to do; "" if `first_bytes` may begin such text."""
     if first_bytes[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
     return describe_non_table(first_bytes) or next(

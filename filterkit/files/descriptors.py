@@ -1,4 +1,4 @@
-"""Open files of the system: which one a path means, and writing to it with errors that name it."""
+"""Descriptors, the numbers of open files: which one a path means, and writing to it with errors that name it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ moved: dict[int, int] = {}  # where a descriptor is while another has its number
 
 
 def find_descriptor(path: str) -> int | None:
-    """Return the number of the descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; else None."""
+    """Return the descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; None if it means none."""
     for _ in range(_LINKS):
         folder, name = os.path.split(path)
         digits = name.isascii() and name.isdigit()
@@ -36,7 +36,7 @@ def find_descriptor(path: str) -> int | None:
 
 
 def identify_pipe(path: str) -> tuple[int, int] | None:
-    """Return two numbers that identify the pipe or device at `path`; None if it is anything else, or not there."""
+    """Return the numbers of device and inode of the pipe or device at `path`; None for a file or folder, or nothing."""
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
     except OSError:
@@ -46,7 +46,7 @@ def identify_pipe(path: str) -> tuple[int, int] | None:
 
 
 def find_path_of_descriptor(number: int) -> str:
-    """Return the path of the file that a descriptor writes to; empty if it is no file, or the system has no answer."""
+    """Return the path of the regular file that a descriptor is of; "" if it is of none, or if the path is unknown."""
     try:
         is_file = stat.S_ISREG(os.fstat(number).st_mode)
         return os.readlink(f"/proc/self/fd/{number}") if is_file else ""
@@ -55,7 +55,7 @@ def find_path_of_descriptor(number: int) -> str:
 
 
 def is_descriptor_read_only(number: int) -> bool:
-    """Return whether a descriptor is only for reading, False where nobody can tell; raise OSError if it is closed."""
+    """Return whether a descriptor can only be read; False on Windows. Raise OSError if it is closed."""
     if fcntl is None:
         os.fstat(number)
         return False
@@ -64,7 +64,7 @@ def is_descriptor_read_only(number: int) -> bool:
 
 @contextmanager
 def name_write_errors(title: str) -> Iterator[None]:
-    """Turn an `OSError` of writing an output into a `FilterkitError` that begins with `title`."""
+    """Turn an OSError inside this context into a FilterkitError whose message begins with `title`."""
     try:
         yield
     except FilterkitError:
@@ -74,20 +74,20 @@ def name_write_errors(title: str) -> Iterator[None]:
 
 
 class Sink(io.FileIO):
-    """A file or descriptor to write to, whose failures are `FilterkitError`s that name it.
+    """A file or descriptor to write to, which raises a FilterkitError that names it if writing fails.
 
     So failures of the output can be distinguished from those of other code that runs while it is open.
 
     Parameters
     ----------
     file : a path, or the number of a descriptor, which stays open.
-    title : what messages call it.
+    title : its name in messages.
     ignore_broken_pipe : whether to drop text for a pipe that nobody reads any more; otherwise, `write` raises
         BrokenPipeError.
 
     Attributes
     ----------
-    gives_up : whether writing stops while an interrupt is being handled.
+    gives_up : whether to write nothing more while a KeyboardInterrupt is handled.
 
     Raises
     ------
@@ -102,9 +102,10 @@ class Sink(io.FileIO):
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
-        """Write some bytes of `data`, and return how many; while an interrupt ends the run, write nothing.
+        """Write some bytes of `data`, and return how many.
 
-        Raise BrokenPipeError if nobody reads the pipe any more, and FilterkitError if writing fails otherwise.
+        Raise BrokenPipeError if nobody reads the pipe any more, unless this is ignored, and FilterkitError if writing
+        fails otherwise.
         """
         if self.gives_up and isinstance(sys.exception(), KeyboardInterrupt):
             return len(data)  # closing writes what is left, and a full pipe would delay the interrupt
@@ -120,6 +121,6 @@ class Sink(io.FileIO):
             raise make_system_error(self._title, error) from None
 
     def close(self) -> None:
-        """Close the file. This can fail, because some file systems write late."""
+        """Close the file; raise FilterkitError if that fails, because some file systems write only now."""
         with name_write_errors(self._title):
             super().close()

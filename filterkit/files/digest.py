@@ -15,9 +15,10 @@ _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "
 
 
 def digest_sizes_and_times(paths: Iterable[str]) -> str:
-    """Return a digest of paths, sizes and times of files; of what can be read only once, it differs every time.
+    """Return a digest, 32 hexadecimal digits, of the paths, sizes and times of files.
 
-    Paths are files, folders, globs, fsspec URLs, or ``-``.
+    Paths are files, folders, globs, fsspec URLs, or ``-``. If one is a pipe, which can be read only once, the digest
+    differs every time.
     """
     digest = hashlib.sha256()
     for pattern in paths:
@@ -28,7 +29,7 @@ def digest_sizes_and_times(paths: Iterable[str]) -> str:
 
 
 def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
-    """Yield a tuple for a file, or for each file in a folder, which is another one once the file has changed."""
+    """Yield path, size and time of a file, or of each file in a folder; for a pipe, yield a random text."""
     if is_url(path):
         system, at = find_file_system(path)
         about = system.info(at)

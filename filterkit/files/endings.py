@@ -50,27 +50,27 @@ KNOWN = {ending: name for name, endings in _ENDINGS.items() for ending in ending
 
 
 def find_ending(path: str) -> str:
-    """Return the ending of a file's name in lower case, without that of a compression: ``.svm`` for ``x.SVM.gz``."""
+    """Return the ending of a file name in lower case, such as ``.svm`` for ``x.SVM.gz``; "" if it has none."""
     stem, last = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if last in COMPRESSIONS else last
 
 
 def find_other_format(path: str, own: str = ARFF) -> str | None:
-    """Return the name of the format that the ending of a path belongs to; None if that is `own`, or unknown."""
+    """Return the name of the format that the ending of a path belongs to; None if it is `own`, or if it is unknown."""
     name = KNOWN.get(find_ending(path))
     return None if name == own else name
 
 
 def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", other: str | None = None) -> None:
-    """Refuse to write a format to a file whose ending belongs to another one.
+    """Check that the ending of an output is not that of another format than the one to be written.
 
     Parameters
     ----------
-    path : the file.
-    written : the format to be written.
-    by : the option or stage that writes the file, for the message.
+    path : the output.
+    written : the name of the format to be written, ARFF or CSV.
+    by : the option or stage that writes the file, for the message; "" for none.
     hint : other advice for the end of the message; ``{}`` becomes the name of the other format.
-    other : the format that the ending belongs to, if it is one of a plugin.
+    other : the name of the format of a plugin that the ending belongs to; None for the formats known here.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
 
 
 def check_chain_ending(path: str, by: str = "") -> None:
-    """Raise UsageError if the ending of a saved chain, which is a zip archive of arrays, belongs to something else."""
+    """Raise UsageError if the name of a saved chain has the ending of another format; `by` is the option, or ""."""
     if find_other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
         return
     better = os.path.basename(path).partition(".")[0] + ".chain"

@@ -26,7 +26,7 @@ except ImportError:  # Windows
 class LocalFolder:
     """A folder of parts on a disk, with a journal and a hidden folder while parts are written.
 
-    Whatever goes wrong in it is a `FilterkitError` that names the output by `title`.
+    All methods raise FilterkitError, which begins with `title`, if the file system fails.
     """
 
     def __init__(self, path: str, title: str) -> None:
@@ -41,63 +41,65 @@ class LocalFolder:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file in the folder; None if there is no such file."""
-        with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(name), "rb") as file:
+        """Return the content of the file of this name in the folder; None if there is no such file."""
+        with self._name_errors(), suppress(FileNotFoundError), open(self._make_path(name), "rb") as file:
             return file.read()
         return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file with this content to the folder; it appears when it is complete."""
+        """Write a file with this name and content to the folder; it appears when it is complete."""
         with self._name_errors():
-            unfinished = UnfinishedFile(self._path_of(name))
+            unfinished = UnfinishedFile(self._make_path(name))
             try:
-                with open(unfinished.path, "wb") as file:
+                with open(unfinished.file, "wb") as file:
                     file.write(content)
                 unfinished.rename_to_target()
             finally:
                 unfinished.remove()
 
     def move_into_folder(self, path: str, name: str) -> None:
-        """Move the file at `path`, in the hidden folder, to this folder under a new name."""
+        """Move the file at `path`, in the hidden folder, into this folder, and give it this name."""
         with self._name_errors():
-            os.replace(path, self._path_of(name))
+            os.replace(path, self._make_path(name))
 
     def remove(self, name: str) -> None:
-        """Remove a file from the folder, if it is there."""
+        """Remove the file of this name from the folder, if it is there and can be removed."""
         with suppress(OSError):
-            os.unlink(self._path_of(name))
+            os.unlink(self._make_path(name))
 
     def create_file(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Return a stream, to be used as a context, that writes to a new file in the folder."""
+        """Return a binary stream, to be used as a context, that writes a new file of this name to the folder."""
         with self._name_errors():
-            return io.BufferedWriter(Sink(self._path_of(name), self._title))
+            return io.BufferedWriter(Sink(self._make_path(name), self._title))
 
     def measure_file(self, name: str) -> int:
-        """Return the size in bytes of a file in the folder."""
+        """Return the size in bytes of the file of this name in the folder."""
         with self._name_errors():
-            return os.path.getsize(self._path_of(name))
+            return os.path.getsize(self._make_path(name))
 
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
-        """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
-        Where files can be locked, the journal is locked until `close`. Folders that killed runs left are removed.
+        """Write a journal with this name and content, and return the path of a new hidden folder for unfinished parts.
+
+        Lock the journal until `close`, where files can be locked, and remove the folders that killed runs left. The
+        path is absolute, or a URL.
         """
         self.check_not_in_use(journal)
         self.write(journal, content)
         with self._name_errors():
-            self._journal = open(self._path_of(journal), "ab")
+            self._journal = open(self._make_path(journal), "ab")
             self._lock(self._journal)
             self._unfinished = LockedFolder(self._path)
         return self._unfinished.path
 
     def add_to_journal(self, line: bytes) -> None:
-        """Add a line to the journal that has begun."""
+        """Add a line, which ends in a line end, to the journal that `begin_journal_and_folder` wrote."""
         assert self._journal is not None
         with self._name_errors():
             self._journal.write(line)
             self._journal.flush()
 
     def close(self) -> None:
-        """Remove the hidden folder with all that is in it, and close the journal. It can be called twice."""
+        """Remove the hidden folder with all files in it, and close the journal. It can be called twice."""
         if self._unfinished is not None:
             self._unfinished.remove()
             self._unfinished = None
@@ -107,14 +109,15 @@ class LocalFolder:
             self._journal = None
 
     def check_not_in_use(self, journal: str) -> None:
-        """Raise an error if another run has the journal open."""
-        with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(journal), "r+b") as file:
+        """Raise FilterkitError if another run has locked the journal of this name."""
+        with self._name_errors(), suppress(FileNotFoundError), open(self._make_path(journal), "r+b") as file:
             self._lock(file)
 
-    def _path_of(self, name: str) -> str:
+    def _make_path(self, name: str) -> str:
         return os.path.join(self._path, name)
 
     def _lock(self, file: IO[bytes]) -> None:
+        """Lock a file where that is possible; raise FilterkitError if another process has locked it."""
         if fcntl is None:
             return
         try:
@@ -126,7 +129,7 @@ class LocalFolder:
 
 
 def open_folder(path: str, title: str) -> LocalFolder | RemoteFolder:
-    """Return the folder at a path, "" for the working folder, or at a URL; messages call the output `title`."""
+    """Return the folder at a path or URL, "" for the working folder; `title` is its name in messages."""
     if not is_url(path):
         return LocalFolder(path or ".", title)
     from filterkit.files.remote_folder import RemoteFolder

@@ -18,7 +18,7 @@ LONGEST = 1 << 28  # bytes of a line or record; a longer one is taken for an err
 
 
 class Block(NamedTuple):
-    """Whole lines or records: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
+    """Whole lines or records of an input: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
 
     text: bytes
     line: int
@@ -26,7 +26,7 @@ class Block(NamedTuple):
 
     @property
     def location(self) -> str:
-        """Name the file and line for messages."""
+        """The name of the input and the first line, for messages: "a.arff, line 7"."""
         return f"{self.name}, line {self.line}"
 
 
@@ -37,10 +37,10 @@ def count_lines(text: bytes) -> int:
 
 
 def find_last_line_end(text: bytes | bytearray, start: int = 0) -> int:
-    """Return the offset after the last certain line end of `text` from `start` on; 0 without one.
+    """Return the offset after the last certain line end of `text` from `start` on; 0 if there is none.
 
-    A line end after a backslash is not certain, because it may belong to a quoted value. Neither is a CR at the very
-    end, which may be half of a CRLF.
+    A line end after a backslash is not certain, because it may be in a quoted value. Neither is a CR at the very end,
+    which may be half of a CRLF.
     """
     for mark, end in ((b"\n", len(text)), (b"\r", len(text) - 1)):
         position = text.rfind(mark, start, end)
@@ -52,23 +52,26 @@ def find_last_line_end(text: bytes | bytearray, start: int = 0) -> int:
 
 
 def find_first_line_end(text: bytes, start: int = 0) -> int:
-    """Return the offset after the first certain line end of `text` from `start` on; its length if there is none."""
+    """Return the offset after the first certain line end of `text` from `start` on; ``len(text)`` if there is none.
+
+    `find_last_line_end` says which line ends are certain.
+    """
     end = LINE_END.search(text, start)
     return end.end() if end else len(text)
 
 
 @dataclass(eq=False, repr=False)
 class Lines(Iterator[bytes]):
-    """Iterates over the text of a source in pieces of whole lines or records; the last one may have no end.
+    """Iterates over the text of a source in pieces of whole lines or records; the last piece may have no line end.
 
-    What a live source has sent is yielded before more is waited for.
+    Text that has arrived from a live source is yielded before the source is read again.
 
     Attributes
     ----------
-    source : what to read.
-    rest : text that has been read from it already, but not yielded.
-    size : about how many bytes each piece has.
-    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 without one.
+    source : the input to read.
+    rest : text that has been read from the source already, but not yielded.
+    size : the bytes of a piece, about.
+    end_of : a function that returns the offset after the last certain end of a line or record in a text, 0 without one.
 
     Raises
     ------
@@ -103,9 +106,9 @@ class Lines(Iterator[bytes]):
 def read_blocks(
     source: Source, rest: bytes, line: int, size: int, end_of: Callable[[bytes], int] = find_last_line_end
 ) -> Iterator[Block]:
-    """Yield whole lines or records of `source`, and `PAUSE` where the next text of a live source has not arrived yet.
+    """Yield blocks of whole lines or records of `source`, and `PAUSE` before waiting for text of a live source.
 
-    The parameters are those of `Lines`, and the number of the first `line` of `rest`. Raise RowError if a line or
+    The parameters are those of `Lines`, and `line`, the number of the first line of `rest`. Raise RowError if a line or
     record is too long.
     """
     lines = Lines(source, rest, size, end_of)

@@ -21,27 +21,23 @@ from filterkit.files.urls import is_url
 from filterkit.temporary import LockedFolder
 
 
-class UnfinishedFile:
-    """A file to be written at `path`, in a new hidden folder beside `target`, and then renamed to `target`.
+class UnfinishedFile(LockedFolder):
+    """A new hidden folder beside `target`, for a `file` that is written there and then renamed to `target`.
 
     `target` is an absolute path. Raise OSError if its folder cannot be written to.
     """
 
     def __init__(self, target: str) -> None:
+        super().__init__(os.path.dirname(target))
         self.target = target
-        self._folder = LockedFolder(os.path.dirname(target))
-        self.path = os.path.join(self._folder.path, "file")
+        self.file = os.path.join(self.path, "file")
 
     def rename_to_target(self) -> None:
         """Rename the complete file to `target`, with the permissions of the file that it replaces."""
         with suppress(FileNotFoundError):
-            os.chmod(self.path, stat.S_IMODE(os.stat(self.target).st_mode))
-        os.replace(self.path, self.target)
+            os.chmod(self.file, stat.S_IMODE(os.stat(self.target).st_mode))
+        os.replace(self.file, self.target)
         self.remove()
-
-    def remove(self) -> None:
-        """Remove the hidden folder, and the file if it is still in it."""
-        self._folder.remove()
 
 
 def check_output(path: str) -> None:
@@ -49,7 +45,8 @@ def check_output(path: str) -> None:
     if is_url(path):
         example = f"{os.path.dirname(path)}/part-*.arff"
         raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")
-    with name_write_errors(_get_output_title(path)):
+    title = "standard output" if path == "-" else path
+    with name_write_errors(title):
         number = _find_output_descriptor(path)
         if number is not None:
             if is_descriptor_read_only(number):
@@ -66,13 +63,13 @@ def check_output(path: str) -> None:
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         raise make_file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        with name_write_errors(_get_output_title(path)):
+        with name_write_errors(title):
             UnfinishedFile(os.path.realpath(path)).remove()  # only the attempt has the system say why it refuses
 
 
 @contextmanager
 def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[bytes]]:
-    """Open a binary stream that writes to `path`.
+    """Return a context with a binary stream that writes to `path`.
 
     A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
     when an enclosing `rename_outputs_together` ends. An exception leaves the earlier file as it was. (filterkit does
@@ -91,13 +88,14 @@ def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[byte
     FilterkitError : the file cannot be written; the message names it.
     """
     check_output(path)
+    title = "standard output" if path == "-" else path
     number, unfinished = _find_output_descriptor(path), None
     try:
-        with name_write_errors(_get_output_title(path)):
+        with name_write_errors(title):
             if number is None and _read_file_type(path) in (0, stat.S_IFREG):
                 unfinished = UnfinishedFile(os.path.realpath(path))
-            file, name = (path, path) if unfinished is None else (unfinished.path, unfinished.target)
-            sink = Sink(file if number is None else number, _get_output_title(path), ignore_broken_pipe)
+            file, name = (path, path) if unfinished is None else (unfinished.file, unfinished.target)
+            sink = Sink(file if number is None else number, title, ignore_broken_pipe)
         with io.BufferedWriter(sink) as raw, compress(raw, name if number is None else "") as out:
             yield out
         if unfinished is not None and _waiting is not None:
@@ -113,9 +111,8 @@ def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[byte
         raise
 
 
-_waiting: list[tuple[str, UnfinishedFile]] | None = (
-    None  # complete files inside `rename_outputs_together`, by users' paths
-)
+# The complete files inside `rename_outputs_together`, with the paths that the user named.
+_waiting: list[tuple[str, UnfinishedFile]] | None = None
 
 
 @contextmanager
@@ -149,11 +146,8 @@ def rename_outputs_together() -> Iterator[None]:
             file.remove()
 
 
-def _get_output_title(path: str) -> str:
-    return "standard output" if path == "-" else path
-
-
 def _find_output_descriptor(path: str) -> int | None:
+    """Return the descriptor that `path` means, also for ``-``; None if it means none."""
     if path != "-":
         return find_descriptor(path)
     if sys.stdout is None:

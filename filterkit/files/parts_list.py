@@ -1,8 +1,8 @@
 """The parts of an output such as ``out/part-*.arff``, and which of them are complete.
 
 Each part is written in a hidden folder and renamed. A list, ``out/_part-list.arff.json``, appears when all parts are
-there. Until then a journal, ``out/.part-list.arff.journal``, says which are there, so that a further run of the same
-command writes only those that are missing. Both say by which command the parts were made.
+complete. Until then a journal, ``out/.part-list.arff.journal``, lists the complete parts, so that a further run of the
+same command writes only the missing ones. List and journal record the command.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from filterkit.files.part_names import PartNames
 
 _FORMAT = "filterkit part list 1"
 
-# What the parts are made of and how, by names for messages. Parts of equal work are the same to the byte.
+# Of what and how the parts are made: values by names for messages. Parts of equal work are the same to the byte.
 Work = dict[str, str | int | None]
 
 
 class PartEntry(NamedTuple):
-    """How many `rows` and `bytes` a part has, and the numbers of `labels` that no part before it has.
+    """What the list says of a part: the numbers of its `rows` and `bytes`, and `labels`.
 
-    There are `labels` only in formats that lose those that no row has.
+    `labels` are the numbers of the labels that no part before it has, for formats that lose unused labels; else ().
     """
 
     rows: int
@@ -32,21 +32,21 @@ class PartEntry(NamedTuple):
 
 
 class Parts:
-    """The parts of an output, of which some may have been written by an earlier run.
+    """The parts of an output, some of which an earlier run may have written.
 
     Parameters
     ----------
-    names : of the files.
+    names : the names of the files.
 
     Attributes
     ----------
-    entries : all parts that the list or the journal names, by number.
-    done : the number of rows of each part that is there, by number.
+    entries : the entry of each part in the list or journal, by the number of the part.
+    done : the number of rows of each part whose file is there and complete, by the number of the part.
     is_listed : whether there is a list.
 
     Raises
     ------
-    FilterkitError : list or journal cannot be read, are of something else, or there are parts without them.
+    FilterkitError : the list or journal cannot be read or is damaged, or there are parts without a list or journal.
     """
 
     def __init__(self, names: PartNames) -> None:
@@ -57,7 +57,7 @@ class Parts:
         self.entries: dict[int, PartEntry] = {}
         text = self._folder.read(names.list_name)
         self.is_listed = text is not None
-        self._found_in = names.path_of(
+        self._found_in = names.make_path(
             names.list_name if self.is_listed else names.journal_name
         )  # what names the entries
         if text is None:
@@ -84,7 +84,7 @@ class Parts:
         for name in sizes if self._head is None else ():
             if names.parse_part_name(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
-                    f"{names.path_of(name)}: no list says to which output this part belongs; remove all of "
+                    f"{names.make_path(name)}: no list says to which output this part belongs; remove all of "
                     f"{names.path}, or choose another name"
                 )
         self.done = {
@@ -93,16 +93,16 @@ class Parts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all parts are listed, and all of them are there."""
+        """Whether there is a list, and the files of all parts in it are complete."""
         return self.is_listed and len(self.done) == len(self.entries)
 
     @property
     def n_rows(self) -> int:
-        """The number of rows of all parts."""
+        """The number of rows of all parts in the list or journal."""
         return sum(each.rows for each in self.entries.values())
 
     def check_same_work(self, work: Work) -> None:
-        """Raise FilterkitError, which says what differs, if the parts that are there are of other work."""
+        """Raise FilterkitError if there are parts of other work; the message says what differs."""
         if self._head is None:
             return
         other = [name for name in work if self._head.get(name) != work[name]]
@@ -113,12 +113,15 @@ class Parts:
             )
 
     def check_none_exist(self) -> None:
-        """Raise FilterkitError if there are parts already."""
+        """Raise FilterkitError if an earlier run has begun to write the parts."""
         if self._head is not None:
             raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
 
     def begin_writing(self, work: Work) -> str:
-        """Begin to write missing parts, unless another run does; return the absolute path of a folder for them."""
+        """Write the journal, and return the absolute path, or URL, of a new hidden folder for the missing parts.
+
+        Raise FilterkitError if another run is writing the parts.
+        """
         self._head = {"format": _FORMAT, **work}
         lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
         unfinished = self._folder.begin_journal_and_folder(self.names.journal_name, "".join(lines).encode())
@@ -128,12 +131,15 @@ class Parts:
         return unfinished
 
     def add_part(self, number: int, path: str, entry: PartEntry) -> None:
-        """Give the complete part at `path` its final name, and note it; refuse one with another number of rows."""
+        """Move the complete part at `path` to its final name, and add `entry` to the journal.
+
+        Raise FilterkitError if the journal already has this part with another number of rows.
+        """
         names, name, before = self.names, self.names.format_part_name(number), self.entries.get(number)
         if before is not None and before.rows != entry.rows:
             raise FilterkitError(
-                f"{names.path_of(name)}: it had {before.rows} rows and now has {entry.rows}; "
-                f"remove {names.path} and {names.path_of(names.journal_name)}, and run the command again"
+                f"{names.make_path(name)}: it had {before.rows} rows and now has {entry.rows}; "
+                f"remove {names.path} and {names.make_path(names.journal_name)}, and run the command again"
             )
         self.entries[number] = entry
         # First, because a part that is missing is written again.
@@ -142,7 +148,7 @@ class Parts:
         self.done[number] = entry.rows
 
     def write_list(self) -> None:
-        """Write the file that lists all parts, which says that the output is complete."""
+        """Write the list of all parts, which shows that the output is complete."""
         lines = ",\n".join(f"  {self._format_entry(number)}" for number in sorted(self.entries))
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "rows": {self.n_rows},\n "parts": [\n{lines}\n ]\n}}\n'
@@ -150,7 +156,7 @@ class Parts:
         self.is_listed = True
 
     def close(self) -> None:
-        """Remove the folder of incomplete parts, and the journal if all parts are listed. It can be called twice."""
+        """Remove the hidden folder, and the journal if there is a list or no part. It can be called twice."""
         self._folder.close()
         if self._has_begun and (self.is_listed or not self.entries):
             self._folder.remove(self.names.journal_name)
@@ -162,6 +168,6 @@ class Parts:
             self._folder.remove(name)
 
     def _format_entry(self, number: int) -> str:
-        """Return the JSON of the name of a part and of its entry."""
+        """Return the name and the entry of a part as a JSON object on one line."""
         about = {"name": self.names.format_part_name(number), **self.entries[number]._asdict()}
         return json.dumps({name: value for name, value in about.items() if value != ()})

@@ -9,7 +9,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def path_as_text(path: Any) -> str:
-    """Return a path as text. Raise TypeError if `path` is something else, such as an open file."""
+    """Return a path as a `str`; raise TypeError if `path` is no path, but an open file, for example."""
     if isinstance(path, (str, os.PathLike)):
         return os.fsdecode(path)
     kind = type(path).__name__

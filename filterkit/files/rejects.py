@@ -1,4 +1,4 @@
-"""Rejected rows: those that cannot be read, written to a file with their lines and reasons."""
+"""Rejected rows, which cannot be read: they are written to a file with their lines and the errors in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from filterkit.errors import FilterkitError, RowError
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be read: its `text` as UTF-8, the `name` of its input, its `line`, and the `error` in it."""
+    """A row that cannot be read: its UTF-8 `text`, the `name` of its input, its `line` there, and the `error` in it."""
 
     text: bytes
     name: str
@@ -19,9 +19,13 @@ class Rejected(NamedTuple):
 
 @dataclass
 class RejectWriter:
-    """Writes rejected rows to `out` in order, each after a comment with its file and line and the reason.
+    """Writes rejected rows to a file, each after a comment with its file, line and error.
 
-    It counts the rejected rows; there may be `most` of them, or any number if that is None.
+    Attributes
+    ----------
+    out : the file to write to.
+    most : how many rows may be rejected; None for any number.
+    count : how many rows have been rejected.
     """
 
     out: IO[bytes]
@@ -29,7 +33,7 @@ class RejectWriter:
     count: int = 0
 
     def write_row(self, rejected: Rejected, encoding: str) -> None:
-        """Write a rejected row in the `encoding` of its input; raise FilterkitError if there are more than `most`."""
+        """Write a rejected row in the `encoding` of its input; raise FilterkitError if it is one more than `most`."""
         self.count += 1
         error = RowError(
             rejected.error.message, source=rejected.name, line=rejected.line, attribute=rejected.error.attribute

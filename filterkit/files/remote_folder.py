@@ -13,12 +13,12 @@ from filterkit.errors import FilterkitError, to_one_line
 from filterkit.files.descriptors import name_write_errors
 from filterkit.files.urls import find_file_system
 
-_PAUSE = 5.0  # seconds between two versions of a journal
+_PAUSE = 5.0  # seconds, at least, before the journal is written again
 
 
 @contextmanager
 def name_remote_errors(title: str) -> Iterator[None]:
-    """Turn an error of a file system into a `FilterkitError` that names the output."""
+    """Turn any error of a file system inside this context into a FilterkitError that begins with `title`."""
     try:
         with name_write_errors(title):
             yield
@@ -33,8 +33,8 @@ def name_remote_errors(title: str) -> Iterator[None]:
 class RemoteFolder:
     """A folder on a file system of fsspec, with the methods of `LocalFolder`.
 
-    There are no locks, and a file may be unable to grow, so the whole journal is written every few seconds. The hidden
-    folder always has the same name, so that a run finds what a killed one left.
+    Such file systems have no locks, and some cannot append to a file, so the whole journal is written every few
+    seconds. The hidden folder always has the same name, so that a run finds what a killed run left.
     """
 
     def __init__(self, url: str, title: str) -> None:
@@ -56,37 +56,37 @@ class RemoteFolder:
 
     def read(self, name: str) -> bytes | None:
         with self._name_errors(), suppress(FileNotFoundError):
-            return bytes(self._system.cat_file(self._path_of(name)))
+            return bytes(self._system.cat_file(self._make_path(name)))
         return None
 
     def write(self, name: str, content: bytes) -> None:
-        new = self._path_of(f".{name}.new")
+        new = self._make_path(f".{name}.new")
         with self._name_errors():
             self._system.pipe_file(new, content)
-            self._system.mv(new, self._path_of(name))
+            self._system.mv(new, self._make_path(name))
 
     def move_into_folder(self, path: str, name: str) -> None:
         with self._name_errors():
-            self._system.mv(find_file_system(path)[1], self._path_of(name))
+            self._system.mv(find_file_system(path)[1], self._make_path(name))
 
     def remove(self, name: str) -> None:
         with self._name_errors(), suppress(FileNotFoundError):
-            self._system.rm_file(self._path_of(name))
+            self._system.rm_file(self._make_path(name))
 
     @contextmanager
     def create_file(self, name: str) -> Iterator[IO[bytes]]:
-        with self._name_errors(), self._system.open(self._path_of(name), "wb") as file:
+        with self._name_errors(), self._system.open(self._make_path(name), "wb") as file:
             yield file
 
     def measure_file(self, name: str) -> int:
         with self._name_errors():
             self._system.invalidate_cache()
-            return int(self._system.info(self._path_of(name))["size"])
+            return int(self._system.info(self._make_path(name))["size"])
 
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
-        self._unfinished = self._path_of(journal.removesuffix("journal") + "parts")
+        self._unfinished = self._make_path(journal.removesuffix("journal") + "parts")
         self._remove_unfinished()
         with self._name_errors():
             if self._system.isdir(self._path):  # otherwise, it is an object store, which has no folders
@@ -109,7 +109,7 @@ class RemoteFolder:
     def check_not_in_use(self, journal: str) -> None:
         pass
 
-    def _path_of(self, name: str) -> str:
+    def _make_path(self, name: str) -> str:
         return f"{self._path}/{name}"
 
     def _remove_unfinished(self) -> None:

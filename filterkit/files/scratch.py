@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from io import BufferedRandom
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from filterkit.temporary import name_temporary_errors
 
 
 class Stored(NamedTuple):
-    """Where an array begins in a `Scratch`, in bytes, and its shape and type."""
+    """An array in a `Scratch`: the `offset` in bytes where it begins in the file, its shape and its dtype."""
 
     offset: int
     shape: tuple[int, ...]
@@ -24,36 +25,35 @@ class Stored(NamedTuple):
 
 
 class Scratch:
-    """Stores arrays in a temporary file, which is made for the first one. One thread stores while others read.
+    """Stores arrays in a temporary file, which is made for the first one. One thread may store while others read.
 
-    The disk space is freed by `close`, or when nobody holds the object or an array mapped from it any longer. All
+    `close` frees the disk space, and so does garbage collection of the object and of all arrays mapped from it. All
     methods raise FilterkitError, which names the folder, if the file cannot be used.
     """
 
     def __init__(self) -> None:
-        self._opened: BufferedRandom | None = None
-        self._end = 0  # of what is stored
+        self._end = 0  # bytes that are stored
         self._position = threading.Lock()  # held while the position in the file is used
 
-    @property
+    @cached_property
     def _file(self) -> BufferedRandom:
-        if self._opened is None:
-            import tempfile  # takes a few milliseconds, and most runs need no file
+        """The temporary file; it is made at the first use, and closed with this object."""
+        import tempfile  # takes a few milliseconds, and most runs need no file
 
-            self._opened = tempfile.TemporaryFile(prefix="filterkit-")
-            weakref.finalize(self, _close_quietly, self._opened)
-        return self._opened
+        file = tempfile.TemporaryFile(prefix="filterkit-")
+        weakref.finalize(self, _close_quietly, file)
+        return file
 
     def store(self, arrays: Sequence[np.ndarray]) -> list[Stored]:
-        """Write arrays, one after the other, at the end of the file; return where each is."""
-        return [self._write([array]) for array in arrays]
+        """Write arrays at the end of the file, and return where each of them is."""
+        return [self._write_joined([array]) for array in arrays]
 
     def join(self, several: Sequence[Stored]) -> Stored:
-        """Join stored arrays along the first axis; unless there is only one, they are written again."""
-        return several[0] if len(several) == 1 else self._write(map(self.read, several))
+        """Join stored arrays, at least one, along the first axis in a new array; return where that is."""
+        return several[0] if len(several) == 1 else self._write_joined(map(self.read, several))
 
-    def _write(self, parts: Iterable[np.ndarray]) -> Stored:
-        """Write arrays, at least one, as a single array that is joined along the first axis; return where it is."""
+    def _write_joined(self, parts: Iterable[np.ndarray]) -> Stored:
+        """Write arrays, at least one, joined along the first axis as a single array; return where that is."""
         offset = self._end = -(-self._end // 8) * 8  # where any array may begin
         length = 0
         for part in map(np.ascontiguousarray, parts):
@@ -65,7 +65,7 @@ class Scratch:
         return Stored(offset, (length, *part.shape[1:]), part.dtype)
 
     def read(self, stored: Stored) -> np.ndarray:
-        """Return a stored array, read into memory."""
+        """Read a stored array into memory, and return it."""
         array = np.empty(stored.shape, stored.dtype)
         with name_temporary_errors(), self._position:
             self._file.seek(stored.offset)
@@ -74,21 +74,21 @@ class Scratch:
         return array
 
     def map_arrays(self, several: Sequence[Stored]) -> list[np.ndarray]:
-        """Map stored arrays into memory: the system reads what is used of them, and drops it when it needs room.
+        """Return stored arrays that are mapped into memory: the system reads the pages that are used.
 
-        They stay when the file is closed. If the disk fails while they are used, the system ends the process.
+        They can be used after `close`. If the disk fails while they are used, the system ends the process.
         """
         with name_temporary_errors():
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         return [np.ndarray(each.shape, each.dtype, mapped, each.offset) for each in several]
 
     def close(self) -> None:
-        """Free the disk space."""
-        if self._opened is not None:
-            _close_quietly(self._opened)
+        """Close the file, which frees the disk space once no array is mapped from it."""
+        if "_file" in vars(self):
+            _close_quietly(self._file)
 
 
 def _close_quietly(file: BufferedRandom) -> None:
-    """Close a file; ignore errors of writing the rest, as on a full disk, because nobody will read it."""
+    """Close a file, and ignore errors of writing the rest, as on a full disk, because nobody will read it."""
     with suppress(OSError):
         file.close()

@@ -1,4 +1,4 @@
-"""Sources of text: files, globs, standard input and URLs, decompressed, as UTF-8."""
+"""Sources of UTF-8 text: files, globs, standard input and URLs, decompressed."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _CUT_OFF = "the compressed data ends too early: the file is cut off; copy or dow
 
 
 def find_input_file_sizes(path: str) -> dict[str, int | None]:
-    """Find the inputs that `path` names, itself or the sorted files or URLs of a glob, and the bytes of each, or None.
+    """Return the sizes in bytes, or None, of the inputs that `path` names, by their paths.
 
-    Nothing is opened: a pipe could not be opened again. Raise FilterkitError if the pattern matches no file, or the
-    server of a URL cannot be asked.
+    These are `path` itself, or the sorted files or URLs that it matches as a pattern. No input is opened, because a
+    pipe could not be opened again. Raise FilterkitError if a pattern matches nothing, or if the server of a URL fails.
     """
     found: dict[str, int | None] = {path: None}
     if is_url(path):
@@ -49,7 +49,7 @@ def find_input_file_sizes(path: str) -> dict[str, int | None]:
 
 @contextmanager
 def name_read_errors(name: str, path: str) -> Iterator[None]:
-    """Turn the errors of reading the input at `path` into `FilterkitError`s that call it `name`."""
+    """Turn an error of reading `path` inside this context into a FilterkitError that begins with `name`."""
     try:
         yield
     except (FilterkitError, MemoryError):
@@ -83,15 +83,20 @@ class Source:
     ----------
     path : a file name, ``-`` for standard input, or an fsspec URL. It is decompressed if it ends in ``.gz``, ``.bz2``,
         ``.xz`` or ``.zst``.
-    encoding : of the text. Bytes that are not valid in it become surrogates, which are refused only where they matter;
-        a Latin-1 letter in a comment does no harm.
-    name : what messages call it, if not its path.
+    encoding : the encoding of the text. Bytes that are not valid in it become surrogates, which parsers refuse where
+        they matter; a Latin-1 letter in a comment does no harm.
+    name : its name in messages; None for the path, or "<standard input>".
 
     Attributes
     ----------
-    path, name : as passed.
-    size : the number of bytes stored; None if unknown.
+    path, name : see the parameters.
+    size : the number of stored bytes of a local file; None for other inputs.
     live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
+
+    Raises
+    ------
+    FilterkitError : the input cannot be opened.
+    UsageError : Python has no such encoding.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8", name: str | None = None) -> None:
@@ -117,7 +122,7 @@ class Source:
         self._n_arrived = 0  # bytes that the last read found
 
     def _open(self, path: str) -> IO[bytes]:
-        """Return the stream of the stored bytes; sets `live` and `size`."""
+        """Open the input, and return the stream of its stored bytes; set `live` and `size`."""
         if path == "-":
             if sys.stdin is None:
                 raise FilterkitError("standard input is closed; name a file")
@@ -137,11 +142,11 @@ class Source:
         return file
 
     def position(self) -> int:
-        """Return the number of stored bytes that have been read; 0 if `size` is unknown."""
+        """Return the number of stored bytes that have been read; 0 if `size` is None."""
         return self._raw.tell() if self.size is not None else 0
 
     def read(self, size: int) -> bytes:
-        """Read about `size` bytes of UTF-8 text, none only at the end; raise FilterkitError if the input is damaged."""
+        """Read and return about `size` bytes of UTF-8 text; b"" at the end. Raise FilterkitError if reading fails."""
         text = b""
         with self.name_errors():
             while not text and not self._ended:  # a terminal would wait for input again after its end
@@ -158,24 +163,30 @@ class Source:
         return text
 
     def peek(self) -> bytes:
-        """Return at least 16 of the next bytes of a local file of plain UTF-8 text, or all; b"" of any other input."""
+        """Return at least 16 next bytes of a local file that is neither compressed nor decoded, or all that are left.
+
+        They are not taken out of the stream. Return b"" for any other input.
+        """
         if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
             return b""
         with self.name_errors():
             return self._raw.peek(16)
 
     def length(self) -> int | None:
-        """Return how many bytes a file or URL of plain UTF-8 text has; None for any other input, or if unknown."""
+        """Return the bytes of a file or URL that is neither compressed nor decoded; None for others, or if unknown."""
         if self.offset() is None:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
 
     def seekable_length(self) -> int | None:
-        """Return the `length` of an input of which `read_stored` can read any range; None for any other."""
+        """Return the `length` of an input if `read_stored` can read any range of its bytes; else None."""
         return self.length() if self._remote is None or serves_ranges(self.path) else None
 
     def read_stored(self, begin: int, end: int) -> bytes:
-        """Return the stored bytes of a range, fewer if the input ends before; only of one with a `seekable_length`."""
+        """Return the stored bytes from `begin` up to `end`, or up to the end of the input.
+
+        The input must have a `seekable_length`. Raise FilterkitError if reading fails.
+        """
         with self.name_errors():
             if self._remote is not None:  # its file would read ahead
                 system, path = self._remote
@@ -184,32 +195,32 @@ class Source:
             return self._raw.read(end - begin)
 
     def seek(self, offset: int) -> None:
-        """Go on reading at an offset of an input that has a `seekable_length`."""
+        """Set the position of the next `read` to an offset in bytes; the input must have a `seekable_length`."""
         with self.name_errors():
             self._raw.seek(offset)
         self._begun, self._ended = True, False
 
     def offset(self) -> int | None:
-        """Return how many stored bytes of a file of plain UTF-8 text have been read; None for any other input."""
+        """Return how many bytes of a file or URL have been read; None if it is live, compressed or decoded."""
         if self.live or self._stream is not self._raw or self._decoder is not None:
             return None
         return self._raw.tell()
 
     def must_wait(self) -> bool:
-        """Return whether a live input has no more text now. Wait a little for it if much has arrived.
+        """Return whether the next `read` of a live input may block; wait at most 0.02 s for text if much has arrived.
 
-        Work that has been handed out must then be finished before the next read, which may block.
+        Rows that have been read should then be finished first. Return False for any other input.
         """
         return self.live and not _has_text_within(self._stream, _choose_seconds_to_wait(self._n_arrived))
 
     def close(self) -> None:
-        """Close what this object opened; standard input stays open."""
+        """Close the input, unless it is standard input."""
         if self.path != "-":
             self._stream.close()
             self._raw.close()
 
     def name_errors(self) -> AbstractContextManager[None]:
-        """Turn the errors of reading into `FilterkitError`s that name this input."""
+        """Return a context that turns errors of reading into FilterkitErrors that name this input."""
         return name_read_errors(self.name, self.path)
 
 
@@ -219,7 +230,7 @@ _LONGEST = 0.02  # seconds for which a flood is gathered
 
 
 def _choose_seconds_to_wait(n_bytes: int) -> float:
-    """Return the seconds to wait for more text after `n_bytes`: about as many as work on them takes, 0 for a row."""
+    """Return the seconds to wait for more text after `n_bytes`: about as many as work on these takes; 0 for a row."""
     return min(n_bytes // _FLOOD * _WORK, _LONGEST)
 
 
@@ -247,7 +258,7 @@ def _read_available(stream: IO[bytes], size: int) -> bytes:
 
 
 def _has_text_within(stream: IO[bytes], seconds: float) -> bool:
-    """Return whether text arrives in a stream within `seconds`; False if the stream cannot be waited for."""
+    """Return whether text, or the end of the stream, arrives within `seconds`; False if that cannot be asked."""
     try:
         return bool(select.select([stream], [], [], seconds)[0])
     except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for

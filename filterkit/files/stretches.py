@@ -1,4 +1,4 @@
-"""Stretches: ranges of the lines of a file, which workers read by themselves."""
+"""Stretches: byte ranges of a file, whose lines workers read by themselves."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Stretch(NamedTuple):
 
     Attributes
     ----------
-    path : of the file, absolute or an fsspec URL.
-    name : what messages call it.
-    size : of the file when it was opened, in bytes.
-    first : where its rows begin.
-    begin, end : the range, in bytes from the start of the file. A line that begins where it ends belongs to it, and one
-        that begins at its own begin to the stretch before, unless there is none.
-    newline : the byte at the end of lines; empty for the line ends of ARFF.
+    path : the absolute path or fsspec URL of the file.
+    name : the name of the file in messages.
+    size : the size of the file when it was opened, in bytes.
+    first : the offset in bytes where its rows begin.
+    begin, end : the offsets of the range. A line that begins exactly at `end` belongs to this stretch, so a line that
+        begins at `begin` belongs to the stretch before, if there is one.
+    newline : the byte at the end of lines; b"" for the line ends of ARFF.
     """
 
     path: str
@@ -42,13 +42,13 @@ class Stretch(NamedTuple):
 
     @property
     def location(self) -> str:
-        """Name the file and the range of bytes for messages: "name, bytes a to b"."""
+        """The name of the file and the range, for messages: "a.arff, bytes 5 to 90"."""
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
     def read(self) -> tuple[Block, int]:
-        """Return the lines, in a `Block` that begins with line 1, and the offset of its first byte in the file.
+        """Read the lines; return a `Block` whose lines are numbered from 1, and the offset in the file where it begins.
 
-        Raise FilterkitError if the file has another length than when it was opened.
+        Raise FilterkitError if the file has another size than when it was opened.
         """
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
@@ -67,12 +67,12 @@ class Stretch(NamedTuple):
         return Block(text[first:stop], 1, self.name), begin + first
 
     def _find_line(self, text: bytes, start: int) -> int:
-        """Return the offset after the first certain line end from `start` on; the length of the text without one."""
+        """Return the offset after the first certain line end from `start` on; ``len(text)`` if there is none."""
         return text.find(self.newline, start) + 1 or len(text) if self.newline else find_first_line_end(text, start)
 
 
 def open_shared_file(path: str, encoding: str, name: str) -> Source:
-    """Open a file that another process has opened at this path; raise FilterkitError if it is not on this machine."""
+    """Open a file that another process has opened at `path`; raise FilterkitError if this process does not find it."""
     try:
         return Source(path, encoding, name)
     except FileNotFoundError:
@@ -81,12 +81,15 @@ def open_shared_file(path: str, encoding: str, name: str) -> Source:
 
 
 def make_path_absolute(path: str) -> str:
-    """Return a path that means the same file in other folders; URLs do anyway."""
+    """Return the absolute path of a file; a URL is returned as it is."""
     return path if is_url(path) else os.path.abspath(path)
 
 
 def cut_into_stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
-    """Yield stretches of about `size` bytes, which cover a file from `first` on; see `Stretch` for `newline`."""
+    """Yield stretches of `size` bytes, the last may be shorter, of a file from offset `first` on.
+
+    The source must have a `length`. See `Stretch` for `newline`.
+    """
     total = source.length()
     assert total is not None
     for begin in range(first, total, size):
@@ -95,5 +98,5 @@ def cut_into_stretches(source: Source, first: int, size: int, newline: bytes = b
 
 
 def choose_range_size(total: int, least: int, jobs: int) -> int:
-    """Return the bytes of each stretch of an input of `total` bytes, for this number of jobs; at least `least`."""
+    """Return how many bytes, at least `least`, each stretch of an input of `total` bytes has for so many `jobs`."""
     return max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))

@@ -11,13 +11,15 @@ _WEB = ("http://", "https://")
 
 
 def is_url(path: str) -> bool:
-    """Return whether a path is a URL."""
+    """Return whether a path is a URL, which has ``://`` in it."""
     return "://" in path
 
 
 def find_matching_url_sizes(url: str) -> dict[str, int | None]:
-    """Find the sorted URLs that a pattern matches, or the URL itself if it is no pattern, or if a file has that name.
-    Return the number of bytes of each, None if it is not known. Errors are of fsspec; see `make_url_error`.
+    """Return the sizes in bytes, or None, of the URLs that a pattern matches, by URL, sorted.
+
+    The URL itself is the only one if it is no pattern, or if a file has that name. Errors are of fsspec; see
+    `make_url_error`.
     """
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
     # In URLs of the web, ? and [ are no signs of a pattern.
@@ -36,9 +38,10 @@ def find_matching_url_sizes(url: str) -> dict[str, int | None]:
 
 
 def find_file_system(url: str, use: str = "using") -> tuple[Any, str]:
-    """Return the fsspec file system of a URL, and the path there; errors are of fsspec, see `make_url_error`.
+    """Return the fsspec file system of a URL, and the path in it.
 
-    Raise FilterkitError, whose message begins with `use`, if fsspec is not installed.
+    Raise FilterkitError, whose message begins with `use`, if fsspec is not installed. Other errors are of fsspec; see
+    `make_url_error`.
     """
     try:
         import fsspec
@@ -49,7 +52,7 @@ def find_file_system(url: str, use: str = "using") -> tuple[Any, str]:
 
 
 def serves_ranges(url: str) -> bool:
-    """Return whether ranges of bytes of a URL can be read; some web servers send only whole files."""
+    """Return whether ranges of bytes of a URL can be read; False for a web server that sends only whole files."""
     if not url.startswith(_WEB):
         return True
     from urllib.request import Request, urlopen
@@ -62,7 +65,7 @@ def serves_ranges(url: str) -> bool:
 
 
 def make_url_error(name: str, error: Exception) -> FilterkitError:
-    """Return the error to raise for an error of fsspec, which has other ones for each kind of server."""
+    """Return, without raising it, a FilterkitError that begins with `name` and says what an `error` of fsspec means."""
     cause = error.__cause__
     if isinstance(error, FileNotFoundError) and isinstance(cause, Exception) and name.startswith(_WEB):
         error = error if getattr(cause, "status", None) == 404 else cause  # fsspec takes any failure for this one

@@ -143,7 +143,7 @@ def test_a_truncated_file_is_an_error():
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with spooled(True, batch) as (kept,):
         kept._scratch._file.truncate(100)
-        with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
+        with pytest.raises(FilterkitError, match=r"temporary folder .* something has cut the temporary file short"):
             kept.load(batch.schema)
 
 
