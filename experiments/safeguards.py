@@ -109,7 +109,7 @@ def means(results: Results) -> str:
     rows = []
     for number, share in enumerate(results.shares):
         for c, chain in enumerate(results.chains):
-            cells = [with_error(results.compute_means_and_errors(measure)[c, number]) for measure in MEASURES]
+            cells = [with_error(results.compute_means_and_standard_errors(measure)[c, number]) for measure in MEASURES]
             rows.append([f"{share:.0%}", chain, *cells])
     return markdown(["trained on", "", *MEASURES], rows)
 

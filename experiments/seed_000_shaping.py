@@ -77,7 +77,11 @@ def curves(results: Results) -> str:
     for number, share in enumerate(results.shares):
         for c, chain in enumerate(results.chains):
             rows.append(
-                [f"{share:.0%}", chain, *(with_error(results.compute_means_and_errors(m)[c, number]) for m in MEASURES)]
+                [
+                    f"{share:.0%}",
+                    chain,
+                    *(with_error(results.compute_means_and_standard_errors(m)[c, number]) for m in MEASURES),
+                ]
             )
         for one, other in (("shaping", "baseline"), ("shaping", "scaling"), ("scaling", "baseline")):
             pair = (one, other, number)
@@ -126,9 +130,10 @@ def main() -> None:
     uci, lesions = of_tasks(uci, tasks), of_tasks(lesions, tasks)
     for name, results in (("000-text", text), ("000-uci", uci), ("000-lesions", lesions)):
         store(given, name, results, MEASURES)
-    order = np.argsort(lesions.compute_means_and_errors("auc")[:, 0, 0])
+    order = np.argsort(lesions.compute_means_and_standard_errors("auc")[:, 0, 0])
     rows = [
-        [lesions.chains[c], *(with_error(lesions.compute_means_and_errors(m)[c, 0]) for m in MEASURES)] for c in order
+        [lesions.chains[c], *(with_error(lesions.compute_means_and_standard_errors(m)[c, 0]) for m in MEASURES)]
+        for c in order
     ]
     tests = [
         [chain, *(difference(lesions, m, chain, "shaping") for m in MEASURES)]

@@ -42,7 +42,7 @@ def memory_chains() -> list[str]:
 
 
 def table(results: Results, measure: str, rankings: Iterable[str]) -> str:
-    summary = results.compute_means_and_errors(measure)
+    summary = results.compute_means_and_standard_errors(measure)
     rows = []
     for ranking in rankings:
         name = ranking.replace("/", "_")
@@ -66,7 +66,7 @@ def tests(results: Results, with_subset: bool) -> str:
 
 
 def memory(results: Results) -> str:
-    summary = results.compute_means_and_errors("f1")
+    summary = results.compute_means_and_standard_errors("f1")
     rows = []
     for most in MEMORY:
         cells = [with_error(summary[results.chains.index(f"{most}/{k}"), 0]) for k in range(most + 1)]

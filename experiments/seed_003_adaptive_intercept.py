@@ -105,7 +105,7 @@ def main() -> None:
         rows = []
         for number, chain in enumerate(results.chains):
             lowest = results.compute_values_by_task_or_fold("specificity")[:, number, 0].min()
-            cells = [with_error(results.compute_means_and_errors(measure)[number, 0]) for measure in MEASURES]
+            cells = [with_error(results.compute_means_and_standard_errors(measure)[number, 0]) for measure in MEASURES]
             rows.append([chain, *cells, lowest])
         text.append(markdown(["learner / default C from", *MEASURES, "least specificity of a task"], rows))
         tests = []

@@ -53,7 +53,7 @@ def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floa
     column, columns, total = cells.column_of_cell, len(cells), max(cells.totals.sum(), 1e-300)
     nominal, counts = cells.nominal[column], _count_rows_after_filling_missing_labels(cells)
     rows = counts[:, 0] if cells.numeric_class else sum_over_classes(counts)
-    share, values = rows / total, np.where(nominal, 1.0, _center_and_scale(cells))
+    share, values = rows / total, np.where(nominal, 1.0, _center_and_scale_values(cells))
     # Each label of a nominal column is compared with each class, and then the first cell of a numeric one for all.
     entry = np.where(nominal, np.arange(len(column)), cells.indptr[column])
     weight, rest = np.where(nominal, [share, np.maximum(1 - share, 0.0)], 1.0)
@@ -72,7 +72,7 @@ def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floa
     return found[0], found[1] / np.maximum(np.minimum(*degrees), 1), np.maximum(*degrees)
 
 
-def _center_and_scale(cells: ContingencyTable) -> Floats:
+def _center_and_scale_values(cells: ContingencyTable) -> Floats:
     """Return the value of each cell less the mean of its column, divided by a power of two: float64 (cells,).
 
     The power is about as large as the largest value of the column, so that no square overflows. Such a division is

@@ -29,12 +29,12 @@ class _HypergeometricDraws(NamedTuple):
     neg: float
 
     @property
-    def mode(self) -> Floats:
+    def most_likely_tp(self) -> Floats:
         """The most likely number of positive rows in each draw, float64 (n,), not rounded to a whole number."""
         return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
 
     @property
-    def tolerance(self) -> float:
+    def tp_tolerance(self) -> float:
         """How far a number of positive rows may be out of range, because sums of weights are rounded."""
         return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
@@ -53,7 +53,7 @@ class _HypergeometricDraws(NamedTuple):
         The sum of probabilities ends before a term that is less than the share `smallest` of the sum so far.
         """
         words, pos, neg = self
-        least, most = np.maximum(words - neg, 0.0) - self.tolerance, np.minimum(words, pos) + self.tolerance
+        least, most = np.maximum(words - neg, 0.0) - self.tp_tolerance, np.minimum(words, pos) + self.tp_tolerance
         total, term, x, step = np.ones(len(start)), np.ones(len(start)), start.copy(), step + np.zeros(len(start))
         left = np.flatnonzero((x + step >= least) & (x + step <= most))
         while len(left):
@@ -76,9 +76,9 @@ class _HypergeometricDraws(NamedTuple):
         """
         words, pos, neg = self
         # In steps: just beyond the mode, and just outside of what is possible.
-        near = np.maximum(np.ceil((self.mode - tp) * sign - self.tolerance), 1.0)
+        near = np.maximum(np.ceil((self.most_likely_tp - tp) * sign - self.tp_tolerance), 1.0)
         room = np.where(sign > 0, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0))
-        outside = np.floor(room + self.tolerance) + 1
+        outside = np.floor(room + self.tp_tolerance) + 1
         near, far = np.minimum(near, outside), outside.copy()
         while True:
             open_ = np.flatnonzero(near < far)
@@ -102,7 +102,7 @@ def score_by_fisher_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
     observed = draws.compute_log_probability(tp)
     # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
     # other side from the first outcome that is no more likely.
-    outwards = np.where(tp < draws.mode, -1.0, 1.0)
+    outwards = np.where(tp < draws.most_likely_tp, -1.0, 1.0)
     total = draws.compute_tail_ratio(tp, outwards)
     other, is_possible = draws.find_outcome_beyond_mode(tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
@@ -134,7 +134,7 @@ def bound_fisher_score(
     for tp, fp, step, limit in ((tp_high, fp_low, 1.0, np.maximum), (tp_low, fp_high, -1.0, np.minimum)):
         # −ln of at most the probability of tp and what follows it in the direction of the step.
         draws = _HypergeometricDraws(tp + fp, pos, neg)
-        start = limit(tp, np.floor(draws.mode))
+        start = limit(tp, np.floor(draws.most_likely_tp))
         tail = np.log(draws.compute_tail_ratio(start, step, smallest=1e-3))
         surprise = np.maximum(surprise, -draws.compute_log_probability(start) - tail)
     return surprise + (1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1)))
@@ -173,10 +173,10 @@ def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
     return np.asarray(np.where(fewer < more, ndtri(fewer), -ndtri(more)))
 
 
-def _compute_mid_p_value(successes: Floats, failures: Floats, p: Floats) -> Floats:
-    """Compute P(X > successes) + P(X = successes) / 2 for as many draws with the rate `p`; at least 1e-300."""
-    from_x = np.where(successes > 0, _compute_incomplete_beta(successes, failures + 1, p), 1.0)
-    beyond = np.where(failures > 0, _compute_incomplete_beta(successes + 1, failures, p), 0.0)
+def _compute_mid_p_value(successes: Floats, failures: Floats, rate: Floats) -> Floats:
+    """Compute P(X > successes) + P(X = successes) / 2 of a Binomial X with this rate; at least 1e-300."""
+    from_x = np.where(successes > 0, _compute_incomplete_beta(successes, failures + 1, rate), 1.0)
+    beyond = np.where(failures > 0, _compute_incomplete_beta(successes + 1, failures, rate), 0.0)
     return np.maximum((from_x + beyond) / 2, 1e-300)
 
 

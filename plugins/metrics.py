@@ -87,18 +87,20 @@ def score_by_chi_squared(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
     return score_by_multiclass_chi_squared(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
-def score_by_multiclass_chi_squared(counts: Floats, totals: Floats) -> Floats:
+def score_by_multiclass_chi_squared(class_counts: Floats, class_totals: Floats) -> Floats:
     """Compute the chi-squared statistic of presence and class for each of n features: float64 (n,).
 
     It is the sum of (observed − expected)² / expected over the table of presence × classes.
 
     Parameters
     ----------
-    counts : float64 (n, classes), the weight of the rows of each class that have the feature.
-    totals : float64 (classes,), the weight of all rows of each class.
+    class_counts : float64 (n, classes), the weight of the rows of each class that have the feature.
+    class_totals : float64 (classes,), the weight of all rows of each class.
     """
-    rows = sum_over_classes(counts)
-    return divide_or_zero(_sum_squared_deviations(counts, totals), rows * (_sum_all_weights(totals) - rows))
+    rows = sum_over_classes(class_counts)
+    return divide_or_zero(
+        _sum_squared_deviations(class_counts, class_totals), rows * (_sum_class_totals(class_totals) - rows)
+    )
 
 
 def score_columns_by_chi_squared(table: ContingencyTable) -> Floats:
@@ -109,14 +111,14 @@ def score_columns_by_chi_squared(table: ContingencyTable) -> Floats:
     """
     bins = bin_by_mdl(table)
     counts = share_out_missing(bins)
-    divisors = sum_over_classes(counts) * _sum_all_weights(bins.totals)
+    divisors = sum_over_classes(counts) * _sum_class_totals(bins.totals)
     of_cells = divide_or_zero(_sum_squared_deviations(counts, bins.totals), divisors)
     return np.bincount(bins.column_of_cell, of_cells, len(bins)).astype(np.float64)  # it gives integers for no cells
 
 
 def _sum_squared_deviations(counts: Floats, totals: Floats) -> Floats:
     """Add up (count − expected count)² / total over the classes, times the squared weight of all rows: float64 (n,)."""
-    rows, every = sum_over_classes(counts), _sum_all_weights(totals)
+    rows, every = sum_over_classes(counts), _sum_class_totals(totals)
     found = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
         others = rows - count
@@ -126,9 +128,9 @@ def _sum_squared_deviations(counts: Floats, totals: Floats) -> Floats:
     return found
 
 
-def _sum_all_weights(totals: Floats) -> float:
+def _sum_class_totals(class_totals: Floats) -> float:
     """Return the weight of all rows, added up as `sum_over_classes` does, so that no count can be larger."""
-    return float(sum_over_classes(totals[None])[0])
+    return float(sum_over_classes(class_totals[None])[0])
 
 
 def _compute_chi_squared_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
@@ -165,17 +167,17 @@ def score_by_information_gain(tp: Floats, fp: Floats, pos: float, neg: float) ->
     return score_by_multiclass_information_gain(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
-def score_by_multiclass_information_gain(counts: Floats, totals: Floats) -> Floats:
+def score_by_multiclass_information_gain(class_counts: Floats, class_totals: Floats) -> Floats:
     """Compute the information gain in bits of the presence of each feature about any number of classes: float64 (n,).
 
     The parameters are those of `score_by_multiclass_chi_squared`.
     """
     bits = (
-        _compute_weighted_entropy(totals[None])
-        - _compute_weighted_entropy(counts)
-        - _compute_weighted_entropy(totals - counts)
+        _compute_weighted_entropy(class_totals[None])
+        - _compute_weighted_entropy(class_counts)
+        - _compute_weighted_entropy(class_totals - class_counts)
     )
-    return np.asarray(np.maximum(bits / totals.sum(), 0.0))
+    return np.asarray(np.maximum(bits / class_totals.sum(), 0.0))
 
 
 def score_columns_by_information_gain(table: ContingencyTable) -> Floats:
@@ -189,10 +191,10 @@ def score_columns_by_information_gain(table: ContingencyTable) -> Floats:
     within = np.bincount(bins.column_of_cell, _compute_weighted_entropy(share_out_missing(bins)), len(bins))
     bits = _compute_weighted_entropy(bins.totals[None]) - within
     known = np.diff(bins.indptr) > 0
-    return np.where(known, np.maximum(bits / max(_sum_all_weights(bins.totals), 1e-300), 0.0), 0.0)
+    return np.where(known, np.maximum(bits / max(_sum_class_totals(bins.totals), 1e-300), 0.0), 0.0)
 
 
-def _compute_ig_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
+def _compute_information_gain_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
     """Compute `score_by_multiclass_information_gain` from the sums of n log₂ n of rows with and without the feature."""
     total = totals.sum()
     bits = _compute_weighted_entropy(totals[None]) - compute_n_log2_n(rows) - compute_n_log2_n(total - rows) + sums
@@ -297,16 +299,16 @@ _BEST_AT_ENDS = {
 
 
 # Functions with names, because those without cannot be pickled.
-def _compute_chi_term(counts: Floats, totals: Floats) -> Floats:
+def _compute_chi_squared_term_of_class(counts: Floats, totals: Floats) -> Floats:
     return counts * counts / totals
 
 
-def _compute_ig_term(counts: Floats, totals: Floats) -> Floats:
+def _compute_information_gain_term_of_class(counts: Floats, totals: Floats) -> Floats:
     return compute_n_log2_n(counts) + compute_n_log2_n(totals - counts)
 
 
-_CHI_SUMS = ClassSums(_compute_chi_term, _compute_chi_squared_from_sums)
-_IG_SUMS = ClassSums(_compute_ig_term, _compute_ig_from_sums)
+_CHI_SUMS = ClassSums(_compute_chi_squared_term_of_class, _compute_chi_squared_from_sums)
+_IG_SUMS = ClassSums(_compute_information_gain_term_of_class, _compute_information_gain_from_sums)
 
 filterkit_metrics = offer(
     *(Metric(name, score, best_at_ends=True) for name, score in _BEST_AT_ENDS.items()),

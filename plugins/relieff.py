@@ -172,8 +172,8 @@ def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn
         queries = drawn[y[drawn] == own]
         for label, others in members.items():
             sign = -1.0 if label == own else share[label] / (1 - share[own])
-            for some, near in _weigh_neighbors(rows, queries, others, n_neighbors, weights):
-                scores += sign * _sum_differences(rows, some, others, near)
+            for some, near in _yield_neighbor_weights(rows, queries, others, n_neighbors, weights):
+                scores += sign * _sum_weighted_differences(rows, some, others, near)
     return np.asarray(scores / weights[drawn].sum())
 
 
@@ -188,17 +188,17 @@ def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, draw
     everyone = np.arange(len(y))
     unlike, total = 0.0, 0.0
     of_unlike, of_all = np.zeros((2, len(rows.nominal)))
-    for some, near in _weigh_neighbors(rows, drawn, everyone, n_neighbors, weights):
+    for some, near in _yield_neighbor_weights(rows, drawn, everyone, n_neighbors, weights):
         apart = near * np.abs(y[some][:, None] - y)
         unlike, total = unlike + apart.sum(), total + near.sum()
-        of_unlike += _sum_differences(rows, some, everyone, apart)
-        of_all += _sum_differences(rows, some, everyone, near)
+        of_unlike += _sum_weighted_differences(rows, some, everyone, apart)
+        of_all += _sum_weighted_differences(rows, some, everyone, near)
     if not 0 < unlike < total:  # one side of the comparison is empty
         return np.zeros(len(of_all))
     return of_unlike / unlike - (of_all - of_unlike) / (total - unlike)
 
 
-def _weigh_neighbors(
+def _yield_neighbor_weights(
     rows: ComparableRows, queries: Ints, others: Ints, n_neighbors: int, weights: Floats
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield some of the queries, and the weight of each of `others` as one of their nearest rows.
@@ -223,7 +223,7 @@ def _weigh_neighbors(
         yield some, shares * weights[some][:, None]
 
 
-def _sum_differences(rows: ComparableRows, some: Ints, others: Ints, weights: Floats) -> Floats:
+def _sum_weighted_differences(rows: ComparableRows, some: Ints, others: Ints, weights: Floats) -> Floats:
     """Add up the differences of each column over all pairs of rows, weighted by `weights`, float64 (some, others)."""
     one, other = np.nonzero(weights)
     total = np.zeros(len(rows.nominal))

@@ -45,7 +45,9 @@ def design(*texts, folds=3, **others):
 
 def evaluated(batch, plan, own=None):
     """The results of all parts."""
-    return [result for _, results in evaluate_parts(Evaluator([("d", batch)], plan, own=own)) for result in results]
+    return [
+        result for _, results in evaluate_parts(Evaluator([("d", batch)], plan, predefined=own)) for result in results
+    ]
 
 
 def without_seconds(results):

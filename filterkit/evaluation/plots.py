@@ -92,12 +92,12 @@ def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
     x, lines = np.array(results.shares) * 100, []
     has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
     for panel, measure in zip(panels, measures):
-        own = zip(results.chains, *np.moveaxis(results.compute_means_and_errors(measure), 2, 0))
+        own = zip(results.chains, *np.moveaxis(results.compute_means_and_standard_errors(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
         add_panel_title(panel, _make_measure_title(measure))
         panel.set_xlabel("share of all rows trained on")
         _set_share_ticks(panel, x)
-    draw_lines(figure, panels, lines, _describe_points_and_bars(results, has_bars))
+    draw_lines(figure, panels, lines, _make_note_on_points_and_bars(results, has_bars))
     return figure
 
 
@@ -107,7 +107,7 @@ def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
     positions = heights.cumsum() - heights / 2
     figure, panels = make_figure_with_panels(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
     for panel, measure in zip(panels, measures):
-        mean, error = results.compute_means_and_errors(measure)[:, 0].T
+        mean, error = results.compute_means_and_standard_errors(measure)[:, 0].T
         for position in positions:
             panel.axhline(position, color="0.85", lw=0.4, zorder=0)
         panel.errorbar(mean, positions, xerr=np.nan_to_num(error), fmt="o", color=COLOURS[0], elinewidth=0.8, ms=3.5)
@@ -122,7 +122,7 @@ def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
             panel.text(0.02, position, "no value", transform=left, va="center", backgroundcolor="white")
         if np.isnan(mean).all():
             panel.set_xticks([])
-    add_figure_note(figure, _describe_points_and_bars(results, True))
+    add_figure_note(figure, _make_note_on_points_and_bars(results, True))
     return figure
 
 
@@ -130,7 +130,7 @@ def _make_measure_title(measure: str) -> str:
     return TITLES[measure] + (" (smaller is better)" if measure in LOSSES else "")
 
 
-def _describe_points_and_bars(results: Results, has_bars: bool) -> str:
+def _make_note_on_points_and_bars(results: Results, has_bars: bool) -> str:
     count, units = results.compared_count_and_unit
     if count == 1:
         return "Values on the test set."
@@ -161,7 +161,7 @@ def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
 
 def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
     """Draw on what share of tasks each method, and the best pair, is near the best (Forman 2003, Figures 9 and 10)."""
-    methods = results.list_methods()
+    methods = results.list_method_names()
     if len(methods) < 2:
         raise UsageError(
             "--figure near-best: all chains are of one method; name chains METHOD or METHOD/VARIANT, and compare two"
@@ -173,7 +173,7 @@ def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
     figure, panels = make_figure_with_panels(len(measures), compute_panel_height_for_names(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):
-        best = results.compute_best_of_each_method(measure)
+        best = results.compute_best_mean_of_each_method(measure)
         shares = np.array([find_methods_near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
         pair = np.array([find_best_pair_of_methods(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})

@@ -23,20 +23,20 @@ _MOST_CELLS = 200_000  # cells of all confusion matrices together
 
 def make_report_page(
     results: Results,
-    shown: Sequence[str],
+    measures_shown: Sequence[str],
     command: str,
     facts: Iterable[tuple[str, str]] = (),
-    lines: Iterable[str] = (),
+    text_lines: Iterable[str] = (),
 ) -> bytes:
     """Make an HTML page about results, as UTF-8.
 
-    The page shows the measures `shown` at first; the others can be chosen. It says by which `command` it was made, and
-    lists `facts` about the evaluation, pairs of a name and a text. It shows `lines` where scripts do not run.
+    The page shows `measures_shown` at first; other measures can be chosen. It says by which `command` it was made, and
+    lists `facts` about the evaluation, pairs of a name and a text. It shows `text_lines` where scripts do not run.
     """
     measures = [name for name in results.measures if not np.isnan(results.get_values_of_measure(name)).all()] or list(
-        shown[:1]
+        measures_shown[:1]
     )
-    shown = [name for name in shown if name in measures] or measures[:1]
+    measures_shown = [name for name in measures_shown if name in measures] or measures[:1]
 
     def compute_by_measure_and_share(function: Callable[[str, int], Any]) -> dict[str, list[Any]]:
         return {name: [function(name, share) for share in range(len(results.shares))] for name in measures}
@@ -63,9 +63,9 @@ def make_report_page(
         "rows": rows[:_MOST_ROWS],
         "over": results.compared_count_and_unit[1],
         "units": len(rows),
-        "shown": list(shown),
+        "shown": list(measures_shown),
         "measures": [{"name": name, "title": TITLES[name], "loss": name in LOSSES} for name in measures],
-        "summary": {name: np.round(results.compute_means_and_errors(name), _DIGITS) for name in measures},
+        "summary": {name: np.round(results.compute_means_and_standard_errors(name), _DIGITS) for name in measures},
         "values": {
             name: np.round(results.compute_values_by_task_or_fold(name)[:_MOST_ROWS], _DIGITS) for name in measures
         },
@@ -80,7 +80,7 @@ def make_report_page(
         ],
     }
     head = f"<h1>{escape(title)}</h1>\n<p>This page shows more in a browser that runs its scripts.</p>\n"
-    text = escape("\n".join(map(visible, lines)))
+    text = escape("\n".join(map(visible, text_lines)))
     return make_page("report", title, data, f"{head}<pre>{text}</pre>\n")
 
 
@@ -103,9 +103,9 @@ def _list_facts_of_results(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _make_rank_diagram_data(results: Results, measure: str, share: int) -> dict[str, Any] | None:
+def _make_rank_diagram_data(results: Results, measure: str, share_index: int) -> dict[str, Any] | None:
     """Return what report.js draws as a diagram of ranks; None if there are fewer than three chains or two tasks."""
-    if not results.can_be_ranked or (found := results.rank_chains(measure, share)).tasks < 2:
+    if not results.can_be_ranked or (found := results.rank_chains(measure, share_index)).tasks < 2:
         return None
     return {
         "tasks": found.tasks,

@@ -156,20 +156,20 @@ class Results:
         """Return means over folds of values, float64 (tasks, folds, ...); of a single task, the values of its folds."""
         return average_axis_without_nan(values, 1) if self.has_several_tasks else values[0]
 
-    def list_methods(self) -> list[str]:
+    def list_method_names(self) -> list[str]:
         """List the methods: the names of the chains without their variants, such as ``bns`` for ``bns/500``."""
         return list(dict.fromkeys(map(_get_method_of_chain, self.chains)))
 
-    def compute_best_of_each_method(self, measure: str) -> np.ndarray:
+    def compute_best_mean_of_each_method(self, measure: str) -> np.ndarray:
         """Compute the best mean over folds of any variant of each method at any share: float64 (tasks, methods).
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead."""
         means = average_axis_without_nan(self.get_values_of_measure(measure), 1)
         owners = np.array([_get_method_of_chain(name) for name in self.chains])
         # fmax passes over NaN
-        best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_methods()]
+        best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_method_names()]
         return np.stack(best, axis=1)
 
-    def compute_means_and_errors(self, measure: str) -> np.ndarray:
+    def compute_means_and_standard_errors(self, measure: str) -> np.ndarray:
         """Compute the mean of a measure over tasks, or over the folds of the only task, and its standard error.
         Return float64 (chains, shares, 2), the mean first."""
         values = self.compute_values_by_task_or_fold(measure)
@@ -185,41 +185,40 @@ class Results:
         """The number of tasks, and "tasks", if there are several tasks; else the number of folds, and "folds"."""
         return (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
 
-    def compare_chains(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """Compare two chains at a share; return the mean of chain `one` minus chain `other`, and the p-value of a test.
+    def compare_chains(self, measure: str, first: int, second: int, share_index: int) -> tuple[float, float]:
+        """Compare two chains by index at a share; return the mean of the first minus the second, and a p-value.
 
-        Over several tasks the test is Wilcoxon's, and over folds the t-test that Nadeau and Bengio corrected. Both are
-        NaN if no results are on the same test rows. `one`, `other` and `share` are indices of `chains` and `shares`.
+        The p-value is of Wilcoxon's test over several tasks, and else of the t-test over folds that Nadeau and Bengio
+        corrected. Both are NaN if no results are on the same test rows.
         """
-        cube, split = self.get_values_of_measure(measure)[..., share], self._test_split_ids[..., share]
-        both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
+        cube, split = self.get_values_of_measure(measure)[..., share_index], self._test_split_ids[..., share_index]
+        both = np.where((split[..., first] == split[..., second])[..., None], cube[..., [first, second]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
         of_one, of_other = self._average_folds_if_several_tasks(both).T
         if self.has_several_tasks:
             return compute_signed_rank_test(of_one, of_other)
-        chosen = np.isin(self._cells[:, 2], (one, other)) & (self._cells[:, 3] == share)
+        chosen = np.isin(self._cells[:, 2], (first, second)) & (self._cells[:, 3] == share_index)
         ratio = np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)])
         return compute_corrected_t_test(of_one, of_other, float(ratio))
 
-    def compare_pairs_of_chains(self, measure: str, share: int) -> list[tuple[int, int, float, float]]:
+    def compare_pairs_of_chains(self, measure: str, share_index: int) -> list[tuple[int, int, float, float]]:
         """Compare the pairs of `list_pairs_to_test` at the share of this index.
 
         Return for each pair the index of the first chain, that of the second, the mean of the second minus the first,
         and the p-value, adjusted by Holm's method.
         """
         pairs = list_pairs_to_test(len(self.chains))
-        found = [self.compare_chains(measure, second, first, share) for first, second in pairs]
+        found = [self.compare_chains(measure, second, first, share_index) for first, second in pairs]
         adjusted = adjust_p_values_by_holm(np.array([p for _, p in found])).tolist()
         return [(*pair, difference, p) for pair, (difference, _), p in zip(pairs, found, adjusted)]
 
-    def count_wins_and_ties(self, measure: str, share: int) -> np.ndarray:
+    def count_wins_and_ties(self, measure: str, share_index: int) -> np.ndarray:
         """Count the tasks, or folds of the only task, on which each chain is better than each other one, or equal.
 
         Return int64 (2, chains, chains): how often the chain of the row is better than that of the column, and how
-        often they are equal, which means to 12 decimal places. Results on different test rows are not compared. `share`
-        is an index.
+        often they are equal, which means to 12 decimal places. Results on different test rows are not compared.
         """
-        cube, split = self.get_values_of_measure(measure)[..., share], self._test_split_ids[..., share]
+        cube, split = self.get_values_of_measure(measure)[..., share_index], self._test_split_ids[..., share_index]
         cube = -cube if measure in LOSSES else cube
         found = []
         for one in range(len(self.chains)):
@@ -233,10 +232,10 @@ class Results:
         """Whether there are enough results to rank chains: at least three chains and two tasks."""
         return len(self.chains) > 2 and self.has_several_tasks
 
-    def rank_chains(self, measure: str, share: int) -> MethodRanks:
+    def rank_chains(self, measure: str, share_index: int) -> MethodRanks:
         """Rank the chains over tasks by their means over folds, at the share of this index.
         A task is left out if a chain has no value there, or was measured on other test rows than the first chain."""
-        cube, split = self.get_values_of_measure(measure)[..., share], self._test_split_ids[..., share]
+        cube, split = self.get_values_of_measure(measure)[..., share_index], self._test_split_ids[..., share_index]
         values = average_axis_without_nan(cube, 1) * (-1 if measure in LOSSES else 1)
         return rank_and_group_methods(
             values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)]

@@ -237,11 +237,11 @@ class Evaluator:
     design : how the chains are compared.
     test : the rows to test on, in the schema of the only data set, all of whose rows are then trained on; None for a
         cross-validation.
-    own : the folds of the only data set; None if they are drawn, or made by `Design.fold_column`.
+    predefined : the folds of the only data set; None if they are drawn, or made by `Design.fold_column`.
 
     Attributes
     ----------
-    data, design, test, own : the parameters.
+    data, design, test, predefined : the parameters.
     parts : the data set, the task and the number of the fold of each part.
 
     Raises
@@ -254,17 +254,17 @@ class Evaluator:
         data: Iterable[tuple[str, Batch]],
         design: Design,
         test: Batch | None = None,
-        own: PredefinedFolds | None = None,
+        predefined: PredefinedFolds | None = None,
     ) -> None:
         self.data = list(data)
-        self.own = own
+        self.predefined = predefined
         self.design = design
         self.test = test
         self._chains = [(name, Chain.parse(text)) for name, text in design.chains]
         self._tasks: dict[tuple[str, str], _Task] = {}
         for name, rows in self.data:
             try:
-                for task in self._prepare_tasks(rows):
+                for task in self._make_tasks(rows):
                     self._tasks[name, task.name] = task
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
@@ -275,19 +275,19 @@ class Evaluator:
             )
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
 
-    def _prepare_tasks(self, data: Batch) -> Iterator[_Task]:
-        design, own, groups, test = self.design, self.own, None, self.test
+    def _make_tasks(self, data: Batch) -> Iterator[_Task]:
+        design, predefined, groups, test = self.design, self.predefined, None, self.test
         rows = select_rows_with_known_class(data)
         if not len(rows):
             raise FilterkitError("there are no rows with a known class or labels; name another class")
-        if own is not None:
-            own = own.select_rows(data.class_known)
+        if predefined is not None:
+            predefined = predefined.select_rows(data.class_known)
         elif test is not None:
             test = select_rows_with_known_class(test)
             if not len(test):
                 raise FilterkitError("no row to test on has a known class; name other rows")
             numbers = np.arange(len(rows) + len(test))
-            own = PredefinedFolds([Fold("", numbers[len(rows) :], [numbers[: len(rows)]])], len(numbers))
+            predefined = PredefinedFolds([Fold("", numbers[len(rows) :], [numbers[: len(rows)]])], len(numbers))
         elif design.group is not None:
             groups, values, rows = split_off_attribute(rows, design.group, "group")
             if len(values) < design.folds:
@@ -296,7 +296,7 @@ class Evaluator:
                     f"{len(values)}; choose fewer folds"
                 )
         elif design.fold_column is not None:
-            own, rows = make_folds_from_attribute(rows, design.fold_column)
+            predefined, rows = make_folds_from_attribute(rows, design.fold_column)
         seen = rows
         rows = seen if test is None else concatenate([seen, test], seen.schema)
         for name, batch in _split_data_into_tasks(rows, design, seen):
@@ -306,7 +306,7 @@ class Evaluator:
             if not rows.schema.has_numeric_target:
                 y = rows.y if rows.y.ndim == 1 else batch.y
                 strata = y if y.ndim == 1 else choose_label_tasks(batch).truth(batch)
-            folds = own or (DrawnFolds(strata, design, groups) if design.folds <= len(batch) else None)
+            folds = predefined or (DrawnFolds(strata, design, groups) if design.folds <= len(batch) else None)
             if folds is None or (isinstance(folds, DrawnFolds) and folds.has_empty_fold):
                 rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                 raise FilterkitError(f"{rows_are} too few for {design.folds} folds; choose fewer folds")
@@ -315,7 +315,7 @@ class Evaluator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The tasks, which hold the rows again, are not pickled, but made again.
-        return Evaluator, (self.data, self.design, self.test, self.own)
+        return Evaluator, (self.data, self.design, self.test, self.predefined)
 
     def estimate_work(self, part: Part) -> int:
         """Estimate the work for a part, in bytes: those of the rows of its task, and a constant for the overhead."""

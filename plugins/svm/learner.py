@@ -77,9 +77,9 @@ class Svm(Learner):
         return 0.5 if self.calibrate else 0.0
 
     def learn(self, training: Training) -> Model:
-        return self._make_solver(training).fit_linear_model(training.truth, self._costs[0])
+        return self._make_class_weighted_solver(training).fit_linear_model(training.truth, self._costs[0])
 
-    def _make_solver(self, training: Training) -> SvmSolver:
+    def _make_class_weighted_solver(self, training: Training) -> SvmSolver:
         """Make the solver for training rows whose weights are multiplied by ``--class-weights``.
         With ``balanced``, all classes get the same sum of weights."""
         if self.class_weights is None:
@@ -119,7 +119,7 @@ class Svm(Learner):
         values = []  # the criterion of each fold and C, NaN where it is undefined
         criterion, exclusive = self.criterion, tasks.exclusive
         for inner, outer in inner_splits:
-            solver = self._make_solver(inner)
+            solver = self._make_class_weighted_solver(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
                 scores[:, :, task] = LinearModel(*solver.fit_hyperplanes(positive, self._costs)).scores(outer.X).T
@@ -135,7 +135,7 @@ class Svm(Learner):
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
             )
         best = find_best(values, criterion) or 0
-        model = self._make_solver(training).fit_linear_model(training.truth, self._costs[best])
+        model = self._make_class_weighted_solver(training).fit_linear_model(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._calibrate_on_held_out_rows(model, training, trials, best)

@@ -172,13 +172,13 @@ class UncertaintyCache(dict[int, "Floats"]):
         starts = np.cumsum(sizes) - sizes
         width = sizes.sum()
         sums = np.zeros((own * width, 1))
-        for codes, weights in self._read_bin_codes():
+        for codes, weights in self._yield_bin_codes_and_weights():
             cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, start:stop]).ravel()
             parts = None if weights is None else np.repeat(weights, stop - start, axis=0)
             sums = add_parts([sums, sum_parts(cell, parts, own * width)])
         return compute_symmetrical_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
-    def _read_bin_codes(self) -> Iterator[tuple[Ints, Floats | None]]:
+    def _yield_bin_codes_and_weights(self) -> Iterator[tuple[Ints, Floats | None]]:
         """Yield blocks of rows: codes, uint16 (rows, columns), and weights in exact parts, None if all are 1."""
         if self._stored is not None:
             yield from self._stored

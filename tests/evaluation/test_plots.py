@@ -193,7 +193,7 @@ def test_curves_are_the_means():
     (axes,) = made.axes
     for number, (x, y) in enumerate(lines_of(axes)):
         np.testing.assert_allclose(x, [10, 50, 90])
-        np.testing.assert_allclose(y, results.compute_means_and_errors("f1")[number, :, 0])
+        np.testing.assert_allclose(y, results.compute_means_and_standard_errors("f1")[number, :, 0])
         assert (x[-1], y[-1]) in [mark.xy for mark in ends(axes)]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["90%", "50%", "10%"]
     assert axes.get_xscale() == "linear"
@@ -214,7 +214,7 @@ def test_a_single_share_is_shown_as_a_point_for_each_chain():
     (axes,) = draw_figure("curves", results, ["f1"]).axes
     assert [text.get_text().replace("\n", " ") for text in axes.get_yticklabels()] == names
     (points,) = [container[0].get_xdata() for container in axes.containers]
-    np.testing.assert_allclose(points, results.compute_means_and_errors("f1")[:, 0, 0])
+    np.testing.assert_allclose(points, results.compute_means_and_standard_errors("f1")[:, 0, 0])
 
 
 def test_ranks_of_several_chains_over_tasks_are_drawn():
@@ -236,7 +236,7 @@ def test_the_share_near_best_rises_with_the_tolerance():
     results = many(tasks=30)
     made = draw_figure("near-best", results, ["f1"])
     *methods, pair = lines_of(made.axes[0])
-    best = results.compute_best_of_each_method("f1")
+    best = results.compute_best_mean_of_each_method("f1")
     assert len(methods) == 3
     for number, (x, y) in enumerate(methods):
         assert (x[0], x[-1]) == (0, 10) and (np.diff(y) >= 0).all() and y[-1] > y[0]

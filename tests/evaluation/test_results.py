@@ -49,15 +49,17 @@ def test_tasks_are_averaged_over_their_folds_first():
     for values, units in ((cube, by_task), (drawn(1, 5, 3, 2), drawn(1, 5, 3, 2)[0])):
         results = Results(table(values, (0.1, 0.9)[: values.shape[-1]]))
         equal(results.compute_values_by_task_or_fold("f1"), units)
-        equal(results.compute_means_and_errors("f1")[..., 0], np.nanmean(units, axis=0))
+        equal(results.compute_means_and_standard_errors("f1")[..., 0], np.nanmean(units, axis=0))
         known = (~np.isnan(units)).sum(axis=0)
-        equal(results.compute_means_and_errors("f1")[..., 1], np.nanstd(units, axis=0, ddof=1) / np.sqrt(known))
+        equal(
+            results.compute_means_and_standard_errors("f1")[..., 1], np.nanstd(units, axis=0, ddof=1) / np.sqrt(known)
+        )
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("value", [0.5, NAN])
 def test_one_value_has_no_standard_error(value):
-    equal(Results(table([[[[value]], [[NAN]]]])).compute_means_and_errors("f1"), [[[value, NAN]]])
+    equal(Results(table([[[[value]], [[NAN]]]])).compute_means_and_standard_errors("f1"), [[[value, NAN]]])
 
 
 def test_paired_tests_over_tasks_are_those_of_wilcoxon():
@@ -104,9 +106,9 @@ def test_the_best_variant_of_each_method_worked_by_hand():
     rows = [result(names[c], value, f"d{t}", fold=f) for (t, f, c), value in np.ndenumerate(values)]
     rows += [result("ig", 0.9, "d1", fold=0, share=0.1), result("ig", 0.8, "d1", fold=1, share=0.1)]
     results = Results(rows)
-    assert results.list_methods() == ["bns", "ig", "chi"]
+    assert results.list_method_names() == ["bns", "ig", "chi"]
     # Means over folds are compared: 0.55 of bns/500, not 0.9; 0.85 of ig at another share.
-    equal(results.compute_best_of_each_method("f1"), [[0.55, 0.5, NAN], [0.5, 0.85, 0.4]])
+    equal(results.compute_best_mean_of_each_method("f1"), [[0.55, 0.5, NAN], [0.5, 0.85, 0.4]])
 
 
 # ---- files ----------------------------------------------------------------------------------------

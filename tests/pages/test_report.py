@@ -57,7 +57,7 @@ def test_the_page_shows_the_data_and_sorts(open_page):
     ]
     assert heads == ["Means", "Learning curves", "Ranks", "Wins, ties and losses", "Differences", "Tasks"]
 
-    means = results.compute_means_and_errors("accuracy")[:, 2]
+    means = results.compute_means_and_standard_errors("accuracy")[:, 2]
     best_first = np.argsort(-means[:, 0])
     assert column(page, "means", 1) == [results.chains[i] for i in best_first]
     assert column(page, "means", 2) == [f"{means[i, 0]:.3f} ± {means[i, 1]:.3f}" for i in best_first]
@@ -92,7 +92,7 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
         values = results.compute_values_by_task_or_fold(measure)[..., share]
         assert column(page, "tasks", 4) == [f"{value:.3f}" for value in values[:, 1]]
         by_accuracy = np.argsort(
-            -results.compute_means_and_errors("accuracy")[:, share, 0]
+            -results.compute_means_and_standard_errors("accuracy")[:, share, 0]
         )  # the table goes on to be sorted by it
         assert column(page, "means", 1) == [results.chains[i] for i in by_accuracy]
         best = (values.argmin if measure == "log_loss" else values.argmax)(axis=1)
@@ -124,11 +124,11 @@ def test_curves_and_confusion_tell_their_numbers_to_pointer_and_keyboard(open_pa
     boxes = ends.evaluate_all("all => all.map((e) => e.getBoundingClientRect().y)")
     assert np.diff(np.sort(boxes)).min() >= 13
     heights = marks.evaluate_all("all => all.map((e) => e.getBoundingClientRect().y)")
-    means = results.compute_means_and_errors("accuracy")[..., 0].ravel()
+    means = results.compute_means_and_standard_errors("accuracy")[..., 0].ravel()
     assert np.corrcoef(heights, means)[0, 1] < -0.999999
     marks.nth(4).hover(force=True)
     opened.settle()
-    mean, error = results.compute_means_and_errors("accuracy")[1, 1]
+    mean, error = results.compute_means_and_standard_errors("accuracy")[1, 1]
     assert page.locator("#tooltip").inner_text() == f"b\ntrained on 50 %: {mean:.3f} ± {error:.3f}"
     page.keyboard.press("Escape")
     opened.settle()

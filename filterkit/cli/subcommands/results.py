@@ -132,7 +132,7 @@ def print_results(results: Results, measures: list[str], by_class: bool, as_json
 
 def _make_results_document(results: Results, measures: list[str]) -> dict[str, Any]:
     """Make the document of results, for JSON: means, choices, differences and ranks, but no rates of classes."""
-    summaries = {measure: results.compute_means_and_errors(measure).tolist() for measure in measures}
+    summaries = {measure: results.compute_means_and_standard_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
         "over": results.compared_count_and_unit[1],
