@@ -72,7 +72,8 @@ def from_arrow(
     """
     table = to_arrow_table(table)
     check_column_names(table.column_names)
-    found, noted, row_weights, losses = infer_attributes_and_weights(table, table.schema.metadata, weights, kinds, most)
+    metadata, kinds = table.schema.metadata, kinds or {}
+    found, noted, row_weights, losses = infer_attributes_and_weights(table, metadata, weights, kinds, most)
     warn_of_losses("from_arrow", losses)
     return build_batch_of_columns(found, noted, relation, "table", class_, positive, row_weights)
 
@@ -114,7 +115,7 @@ def infer_attributes_and_weights(
     table: pa.Table,
     metadata: Mapping[bytes, bytes] | None,
     weights: str | None,
-    kinds: Mapping[str, str] | None,
+    kinds: Mapping[str, str],
     most: int,
 ) -> tuple[Found, Schema | None, np.ndarray | None, list[str]]:
     """Infer the attributes that the columns of a table become. Raise FilterkitError as `from_arrow` does.
@@ -135,14 +136,14 @@ def infer_attributes_and_weights(
         table = table.drop_columns(name)
         names = table.column_names
     present = set(names)
-    for name, kind in (kinds or {}).items():
+    for name, kind in kinds.items():
         if name not in present:
             raise FilterkitError(f"there is no column {quoted(name)}{suggestion(name, names)}")
         if kind not in ("numeric", "nominal", "string"):
             raise FilterkitError(f"column {quoted(name)} cannot be {quoted(kind)}; say numeric, nominal or string")
     strings = {a.name for a in noted.attributes if a.kind in ("string", "relational")} if noted is not None else ()
     noted_kinds = {field.name: "string" for field in table.schema if field.name in strings and is_text(field.type)}
-    kinds = noted_kinds | dict(kinds or {})
+    kinds = noted_kinds | dict(kinds)
     found, others, inexact = {}, [], []
     zones: dict[str, list[str]] = {}
     for name, column in zip(names, table.columns):

@@ -139,9 +139,8 @@ def find_date_format(words: Sequence[str]) -> str:
     words = list(map(cut_to_milliseconds, words))
     for pattern in DATE_FORMATS:
         form = DateFormat(pattern)
-        if all(len(word) == len(form.format(0)) or form.has_zone for word in words) and all(
-            form.parse(word) is not None for word in words
-        ):
+        length = len(form.format(0))
+        if all((len(word) == length or form.has_zone) and form.parse(word) is not None for word in words):
             return pattern
     return ""
 

@@ -84,18 +84,10 @@ def check_numeric(stage: str, schema: Schema) -> None:
 
 
 def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None, missing_allowed: bool = False) -> None:
-    """Raise StageError if a value of X is missing or infinite.
+    """Raise StageError if a value of X is missing or infinite; it names the `stage`, the row and the attribute.
 
-    Parameters
-    ----------
-    stage : the name of the stage.
-    batch : the rows.
-    chosen : bool (rows,), the rows to check; by default all.
-    missing_allowed : whether only infinite values are errors.
-
-    Raises
-    ------
-    StageError : a value is missing or infinite; the message names row, attribute and value.
+    Only the rows where bool (rows,) `chosen` is true are checked, or all if it is None. If `missing_allowed`, only
+    infinite values are errors.
     """
     values = batch.stored_values.ravel()
     if np.isfinite(values).all():

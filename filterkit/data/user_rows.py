@@ -75,13 +75,12 @@ def _choose_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]
 def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
     """Return the kinds that columns of these names have in a schema, by name: numeric, nominal or string.
 
-    Dates are left out, because columns say themselves that they have dates. Bags are strings. Without a schema, the
-    result is empty.
+    Dates are left out, as columns say themselves that they have dates. Bags are strings. None has no kinds.
     """
     attributes = () if incoming is None else incoming.attributes
     known = set(names)
-    kinds = {a.name: "string" if a.kind == "relational" else a.kind for a in attributes if a.name in known}
-    return {name: kind for name, kind in kinds.items() if kind != "date"}
+    found = [a for a in attributes if a.name in known and a.kind != "date"]
+    return {a.name: "string" if a.kind == "relational" else a.kind for a in found}
 
 
 def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
@@ -127,7 +126,7 @@ def read_name_and_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | 
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
         return None
-    values = rows.tolist() if hasattr(rows, "tolist") else rows.to_list() if hasattr(rows, "to_list") else list(rows)
+    values = rows.tolist() if hasattr(rows, "tolist") else list(rows)
     # Missing values are None, NaN, and those whose type is NAType, which refuse to be compared.
     is_missing = [v is None or type(v).__name__ == "NAType" or not (isinstance(v, str) or v == v) for v in values]
     texts = [None if missing else value for missing, value in zip(is_missing, values, strict=True)]

@@ -71,14 +71,10 @@ class TypedFormat(FileFormat):
     def infer_attributes(
         self, table: Any, names: list[str], kinds: dict[str, str], needed: Iterable[str] = ()
     ) -> list[Attribute]:
-        """Return the attributes of columns, as the options say or as the first rows suggest.
+        """Return the attributes of columns with these names, as the options say or as the first rows suggest.
 
-        Parameters
-        ----------
-        table : an Arrow table of the first rows, whose columns of text are dictionaries.
-        names : the names of the columns.
-        kinds : what `get_chosen_kinds` returned.
-        needed : the names of columns that must be nominal if they are of text.
+        `table` is an Arrow table of the first rows, whose columns of text are dictionaries. `kinds` is what
+        `get_chosen_kinds` returned. Columns of text whose names are `needed` must be nominal.
         """
         import pyarrow as pa
 
@@ -105,12 +101,8 @@ class TypedFormat(FileFormat):
     ) -> list[Attribute]:
         """Return attributes with the labels of the whole file; nominal ones with more than `most` become strings.
 
-        Parameters
-        ----------
-        attributes : the attributes by the first rows.
-        sure : the names of attributes that stay nominal in any case.
-        read_labels : a function of the indices of attributes, which yields, for each part of the file, a list with an
-            Arrow array of texts for each attribute; labels of `attributes` may be left out.
+        Those whose names are `sure` stay nominal. `read_labels` is a function of the indices of attributes that yields,
+        for each part of the file, a list with an Arrow array of texts for each; it may leave out known labels.
         """
         positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
         labels: dict[int, dict[str, None]] = {i: dict.fromkeys(attributes[i].values) for i in positions}
