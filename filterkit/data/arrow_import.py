@@ -50,16 +50,16 @@ def from_arrow(
     Columns become attributes by the rule of `filterkit.data.column_types`: dictionaries and truth values are nominal,
     and so are texts of which few are distinct. Nothing is rounded: whole numbers that float64 does not have are texts.
     Times have the format ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` where one of the column has milliseconds, and with
-    ``X`` where the column has a time zone. The moments stay, in UTC. What `to_arrow` noted in the metadata comes back.
+    ``X`` where the column has a time zone; they are now in UTC. What `to_arrow` wrote into the metadata comes back.
     A `ConversionWarning` names what the batch does not keep.
 
     Parameters
     ----------
     table : the rows; a reader of record batches is read to its end.
-    relation : its name. Default: the one noted, or ``table``.
-    class_ : as for `filterkit.batches`; a column of texts becomes nominal. Default: the one noted, or no class.
+    relation : the name of the relation. Default: the one in the metadata, or ``table``.
+    class_ : as for `filterkit.batches`; a column of texts becomes nominal. Default: the one in the metadata, or none.
     positive : as for `filterkit.batches`; with it, a class of numbers becomes nominal.
-    weights : the column that has the weights of the rows; by default the one that `to_arrow` noted, if there is one.
+    weights : the column with the weights of the rows. Default: the one that the metadata name, if any.
     kinds : the kinds of columns whose kind is not to be inferred, by name, such as ``{"zip": "string"}``: ``numeric``,
         ``nominal`` or ``string``.
     most : a column of texts is nominal if it has at most so many distinct texts, each twice on average.

@@ -85,7 +85,7 @@ class Opening(NamedTuple):
 
     @property
     def wanted(self) -> ManyOrFew | None:
-        """The attributes that are known before the file is read: of the first file, or of the chain; None if none."""
+        """The attributes of the first file, or of the chain, which the rows must have; None if there is neither."""
         if self.first is not None:
             return self.first.attributes
         return None if self.like is None else self.like.attributes
@@ -134,16 +134,16 @@ NOTHING_OMITTED: dict[int, Any] = {}  # nobody changes it
 
 
 class Parsed(NamedTuple):
-    """What a parser returns of a part of an input: its rows, and what is to be said about them.
+    """The rows of a part of an input, as a parser returns them, with what warnings and errors need.
 
     Attributes
     ----------
     batch : the rows that could be read.
     rejected : the rows that could not be read.
-    notes : what the parser made of values beyond what the input says.
-    omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave out its text, which is the first
-        one of the input; see `Table.omits_texts`.
-    files : how many rows there are of each file, if it may say how many it should have.
+    notes : corrections and guesses that the parser made.
+    omitted : by the number of a column of `batch.passthrough`, the indices of the rows that leave out its text, int64;
+        see `Table.omits_texts`.
+    files : the number of rows of each file whose last line may state it.
     """
 
     batch: Batch
@@ -154,10 +154,10 @@ class Parsed(NamedTuple):
 
 
 class Files(NamedTuple):
-    """Small files of an input, which a worker reads as one part of `nbytes`.
+    """A part of an input that consists of small `files`, which have `nbytes` in all.
 
-    Of each of the `files`, at least one, there is the path, absolute or an fsspec URL, and the name. `elsewhere` says
-    whether the worker may be on another machine, which may not have them.
+    Each of the files, at least one, has a path, absolute or an fsspec URL, and a name for messages. `elsewhere` says
+    whether the worker that reads them may be on another machine.
     """
 
     files: tuple[tuple[str, str], ...]
@@ -166,7 +166,7 @@ class Files(NamedTuple):
 
     @property
     def location(self) -> str:
-        """Names of the files, for messages."""
+        """The first and the last of the files, as messages name them."""
         names = [name for _, name in self.files]
         return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
@@ -368,15 +368,15 @@ class FileFormat(Configured):
         return field.name.removesuffix("_")
 
     def refuse(self, message: str) -> UsageError:
-        """Return, without raising it, a usage error about the options; the format's name comes before the message."""
+        """Return, without raising it, a UsageError about the options, with the format's name before the message."""
         return UsageError(f"{self.name}: {message}")
 
 
 def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
-    """Make a format with the options in `text`, as in ``delimiter=;,nominal=a*,b``.
+    """Return a format of the class `kind` with the options in `text`, such as ``delimiter=;,nominal=a*,b``.
 
     A comma separates options. A part without ``=`` is a further value of the option before it, which must be one that
-    can be repeated. A bool is ``yes`` or ``no``. A backslash takes the next character as it is. Raise UsageError if
+    can be repeated. A bool is ``yes`` or ``no``. A character after a backslash stands for itself. Raise UsageError if
     there is no such option, or if it does not take the value.
     """
     fields = {kind.name_option(field): field for field in dataclasses.fields(kind)}
@@ -417,7 +417,7 @@ def relation_of(path: str) -> str:
 
 
 def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
-    """Return the columns that a name or pattern such as ``a*`` in an option means; raise UsageError without any."""
+    """Return those of `names` that equal or match `pattern`, such as ``a*``; raise UsageError if there are none."""
     if pattern in names:
         return [pattern]
     found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
@@ -440,6 +440,6 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
 
 
 def add_input_name(error: FilterkitError, name: str) -> FilterkitError:
-    """Return the error with the name of the input before its message, unless it is there."""
+    """Return the error with the name of the input before its message, unless the message contains the name."""
     text, kind = str(error), UsageError if isinstance(error, UsageError) else FilterkitError
     return error if name in text else kind(f"{name}: {text}")

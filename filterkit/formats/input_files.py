@@ -88,7 +88,7 @@ class InputFiles:
 
     @property
     def size(self) -> int | None:
-        """The stored bytes of all files; those of the open file if a size is unknown; None if its size is."""
+        """The bytes of all files, or of the open file if not all sizes are known; None if its own is unknown."""
         return self.table.size if self.table.size is None or self._total is None else self._total
 
     def position(self) -> int:

@@ -61,7 +61,7 @@ class LenientWarning(UserWarning):
 
 
 def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return one note, that of the first line, for all notes of one kind, or of one undeclared value."""
+    """Return notes with one for all of a kind, or of an undeclared value: the first, with the sum of the numbers."""
     found: dict[Any, Note] = {}
     _add_notes_by_key(found, notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
     return tuple(found.values())

@@ -125,7 +125,7 @@ class TypedFormat(FileFormat):
         return complete
 
     def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
-        """Return attributes with labels such as ``True`` as ``true``, except those whose names are `chosen`."""
+        """Return attributes whose labels such as ``True`` become ``true``, except in those with `chosen` names."""
         chosen = set(chosen)
         return [
             a._replace(values=TRUTH_VALUES)
