@@ -127,7 +127,7 @@ class Rename(Stage):
     def build(self, schema: Schema, state: State) -> Built:
         names = list(schema.names)
         if not any(self._pattern.find_matches(names)):
-            raise FilterkitError(f"--find: {quoted(self.find)} is in no name; filterkit info FILE lists the names")
+            raise FilterkitError(f"--find: no name has a match for {quoted(self.find)}; filterkit info FILE lists them")
         edit = Edit(schema)
         for position, name in enumerate(self._pattern.replace_matches(names, self.replace)):
             if name != names[position]:

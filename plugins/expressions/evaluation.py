@@ -126,7 +126,9 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
         raise ExpressionError(f"there is no attribute {quoted(name)}{hint}", tree.at)
     attribute = schema.attributes[position]
     if attribute.kind == "relational":
-        raise ExpressionError(f"{quoted(name)} is a relational attribute, which has no value; use another", tree.at)
+        raise ExpressionError(
+            f"{quoted(name)} is a relational attribute, which expressions cannot use; use another", tree.at
+        )
     if attribute.kind in ("nominal", "string"):
         texts, codes = encode_attribute(batch, position)
         return Value(TEXT, codes, tuple(texts), is_closed=attribute.kind == "nominal")
@@ -237,9 +239,7 @@ def _compare_values(operator: str, one: Value, other: Value) -> Value:
         raise ExpressionError("what is compared with missing is missing; write is_missing(x)", other.tree.at)
     if len(kinds) > 1 and TEXT in kinds:
         hint = (
-            "; a text is written in single quotes, and number(x) makes a number of one"
-            if NUMBER in kinds
-            else "; compare one kind"
+            "; write a text in single quotes, or convert it by number(x)" if NUMBER in kinds else "; compare one kind"
         )
         raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", other.tree.at)
     left, right = one.data, other.data

@@ -138,7 +138,7 @@ class Words(Stage):
         names = {a.name: i for i, a in enumerate(schema.attributes) if a.kind == "string"}
         for name in self.attribute:
             if name not in names:
-                hint = suggestion(name, list(names))
+                hint = suggestion(name, list(names)) or "; string --only NAME before it makes one"
                 raise StageError(self.name, f"--attribute: there is no string attribute {quoted(name)}{hint}")
         if not names:
             nominal = next((f": {quoted(a.name)} is nominal" for a in schema.features if a.kind == "nominal"), "")

@@ -65,7 +65,7 @@ def test_rename_changes_the_names_of_attributes(sparse):
             "remove: --type: 'nominal' selects only the class or labels, which stay",
         ),
         ("remove --range 5", "remove: --range: '5' selects only the class or labels"),
-        ("rename --find zzz", "rename: --find: 'zzz' is in no name"),
+        ("rename --find zzz", "rename: --find: no name has a match for 'zzz'"),
         ("rename --find '.*petal.*' --replace x", "rename: two attributes are named 'x'"),
         (r"rename --find a --replace '\3'", "rename: --replace"),
         ("reorder --first 2 --last 2", r"reorder: attribute 'sepal width \(cm\)' cannot be first and last"),

@@ -157,7 +157,7 @@ def test_what_is_no_expression_is_refused_before_rows_are_read(expression, messa
             "clas = 'yes'",
             r"^where: expression, character 1 \(\"clas = 'yes'\"\): there is no attribute 'clas'; did you",
         ),
-        ("x = 'one'", r"character 5 .*: a number and a text cannot be compared; a text is written in single quotes"),
+        ("x = 'one'", r"character 5 .*: a number and a text cannot be compared; write a text in single quotes"),
         ("round(x, 1.5) > 1", r"character 10 .*: round takes a whole number of digits"),
         ("round(x, -1 / 2) > 1", "round takes a whole number of digits"),
         ("c + 1 > 2", r"character 1 .*: \+ needs a number, but this is a text"),
