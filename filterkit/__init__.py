@@ -7,7 +7,7 @@
 (150, 12)
 """
 
-from filterkit._lazy import attach
+from filterkit._lazy import make_lazy_attributes
 from filterkit._version import __version__ as __version__
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = make_lazy_attributes(__name__, __file__)

@@ -246,7 +246,7 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
 
 
 def _find_output_format(path: str, name: str | None, by: str = "") -> FileFormat:
-    """Return the format for an output; refuse one that does not fit the ending."""
+    """Return the format of an output; raise UsageError if it does not fit the ending."""
     from filterkit.plugin.formats import check_output_ending
     from filterkit.plugin.registry import get_registry
 

@@ -16,9 +16,9 @@ class FilterkitError(Exception):
     """
 
     def __str__(self) -> str:
-        return visible(self._text())
+        return visible(self._compose_message())
 
-    def _text(self) -> str:
+    def _compose_message(self) -> str:
         """Return the message before escaping."""
         return Exception.__str__(self)  # `OSError` has a text of its own, see `make_file_error`
 
@@ -47,7 +47,7 @@ class RowError(FilterkitError):
         self.line = line
         self.attribute = attribute
 
-    def _text(self) -> str:
+    def _compose_message(self) -> str:
         location = ":".join(str(part) for part in (self.source, self.line) if part is not None)
         attribute = "" if self.attribute is None else f"attribute {quoted(self.attribute)}"
         return ": ".join(filter(None, (location, attribute, self.message)))
@@ -65,7 +65,7 @@ class StageError(FilterkitError):
     stage : the stage's name.
     message : what is wrong.
     row : number of the row concerned, from 0, or None.
-    lacks : what another stage before it would do about that, as that stage's `Stage.mends` says; empty for nothing.
+    lacks : what a stage before it would mend, as the `Stage.mends` of that stage says; "" for nothing.
     """
 
     def __init__(self, stage: str, message: str, row: int | None = None, lacks: str = "") -> None:
@@ -76,7 +76,7 @@ class StageError(FilterkitError):
         self.lacks = lacks
         self.source: str | None = None  # the name of the input, once it is known
 
-    def _text(self) -> str:
+    def _compose_message(self) -> str:
         source = "" if self.source is None else f"{self.source}: "
         row = "" if self.row is None else f"row {self.row + 1}: "
         return f"{self.stage}: {source}{row}{self.message}"
@@ -96,11 +96,8 @@ PATH = 4096  # the limit to give to `quoted` for a path, which it should not cut
 def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:
     """Make an error with this message that is both of `kind` and of the system's class, such as `FileNotFoundError`.
 
-    Parameters
-    ----------
-    message : names the file.
-    error : the system's error; its ``errno``, ``strerror`` and ``filename`` are copied.
-    kind : `FilterkitError`, or a subclass that takes nothing but a message.
+    `message` names the file. The ``errno``, ``strerror`` and ``filename`` of `error` are copied. `kind` is
+    `FilterkitError`, or a subclass that takes nothing but a message.
     """
     system = next((each for each in _SYSTEM_CLASSES if isinstance(error, each)), OSError)
     merged: FilterkitError = _merge_classes(kind, system)(message)
@@ -126,9 +123,9 @@ _CLASSES: dict[tuple[type, type], type[Any]] = {}  # by `_merge_classes`
 
 
 def _merge_classes(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
-    """Make the class of errors that are of both classes."""
+    """Return the class of errors that are of both classes; it is made once for each pair."""
 
-    def reduced(error: Any) -> tuple[Any, ...]:
+    def reduce_error(error: Any) -> tuple[Any, ...]:
         return (
             _make_bare_merged_error,
             (kind, system, error.args),
@@ -136,7 +133,7 @@ def _merge_classes(kind: type[FilterkitError], system: type[OSError]) -> type[An
         )
 
     if (kind, system) not in _CLASSES:
-        members = {"__module__": __name__, "__reduce__": reduced}
+        members = {"__module__": __name__, "__reduce__": reduce_error}
         _CLASSES.setdefault((kind, system), type(system.__name__, (kind, system), members))
     return _CLASSES[kind, system]
 
@@ -146,7 +143,6 @@ def _make_bare_merged_error(kind: type[FilterkitError], system: type[OSError], a
 
 
 def _make_bare_error(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
-    """Make an error without its attributes; pickle sets them afterwards."""
     return kind.__new__(kind, *args)
 
 
@@ -163,7 +159,7 @@ def visible(text: str) -> str:
 def suggestion(word: str, known: Collection[str]) -> str:
     """Return ``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text.
 
-    Several known words with commas between them are told to come one by one.
+    If `word` is several known words with commas, the text says to give each of them separately.
     """
     if {*word.split(",")} <= {*known}:
         return "; give each of them separately, without commas"
@@ -181,10 +177,9 @@ def find_repeated(names: Iterable[str]) -> str | None:
 
 
 def add_plugin_hint(hint: str, in_python: bool) -> str:
-    """Return the end of a message about an unknown name: `hint` and, unless that suggests another name, how to load a
-    plugin.
+    """Return `hint`, the end of a message about an unknown name; unless it ends in "?", add how to load a plugin.
 
-    `in_python` says whether the name comes from Python instead of the command line.
+    `in_python` says whether the name comes from Python, and not from the command line.
     """
     if hint.endswith("?"):
         return hint
@@ -192,19 +187,19 @@ def add_plugin_hint(hint: str, in_python: bool) -> str:
     return f"{hint}; if a plugin file offers it, {how}"
 
 
-def format_class_stages(name: str) -> str:
-    """Return the stages that make a numeric or string attribute of this name the class."""
+def format_stages_for_class(name: str) -> str:
+    """Return the chain, as text, that makes a numeric or string attribute of this name the class."""
     return f"nominal --only {name} class {name}"
 
 
-def explain_making_class(name: str) -> str:
-    """Say how to make a numeric or string attribute the class of a file, where the stages of a chain come too late."""
-    return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {format_class_stages(name)}"
+def explain_how_to_make_class(name: str) -> str:
+    """Return a clause with the command that makes a numeric or string attribute the class, in a run of its own."""
+    return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {format_stages_for_class(name)}"
 
 
 # What to do where there is no class, in a chain and before chains.
 NAME_A_CLASS = (
-    f"name a nominal one with --class (in Python class_=), or begin the chain with: {format_class_stages('NAME')}"
+    f"name a nominal one with --class (in Python class_=), or begin the chain with: {format_stages_for_class('NAME')}"
 )
 
 # What to do where there is nothing to predict.
@@ -212,11 +207,11 @@ NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with
 
 
 def explain_not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
-    """Say that a class of this name and kind has to be nominal, and what to do, in a chain or before chains."""
+    """Return a clause: the class of this name and kind is not nominal; what to do, in a chain or before it is read."""
     name = quoted(name)
     if kind not in ("numeric", "string"):
         return f"{name} is {kind}; name a nominal one with --class"
-    how = f"make it nominal first, by the stage: nominal --only {name}" if in_chain else explain_making_class(name)
+    how = f"make it nominal first, by the stage: nominal --only {name}" if in_chain else explain_how_to_make_class(name)
     return f"{name} is {kind}; {'if its numbers stand for classes, ' * (kind == 'numeric')}{how}"
 
 
@@ -224,12 +219,9 @@ _modules: dict[str, str] = {}  # the plugins by the names of their modules or pa
 
 
 def record_plugin_module(module: str, plugin: str) -> None:
-    """Note which plugin a module or package belongs to, for `find_plugin_of_error`; the first counts.
+    """Note which plugin a module or package of this name belongs to, for `find_plugin_of_error`; the first counts.
 
-    Parameters
-    ----------
-    module : its name.
-    plugin : name and origin of the plugin, for messages.
+    `plugin` is the name and the origin of the plugin, for messages.
     """
     _modules.setdefault(module, plugin)
 
@@ -242,15 +234,12 @@ _plugins: dict[int, tuple[Any, str]] = {}
 def record_plugin(thing: Any, plugin: str) -> None:
     """Note which plugin offers a stage class, metric or format, for errors that name it; the first to offer it counts.
 
-    Parameters
-    ----------
-    thing : what is offered.
-    plugin : name and origin of the plugin, for messages.
+    `plugin` is the name and the origin of the plugin, for messages.
     """
     _plugins.setdefault(id(thing), (thing, plugin))
 
 
-def find_plugin(thing: Any) -> str:
+def find_plugin_of(thing: Any) -> str:
     """Return the plugin that offers a stage, metric or format, or its class; "" if `record_plugin` noted neither."""
     return next((_plugins[id(each)][1] for each in (thing, type(thing)) if id(each) in _plugins), "")
 
@@ -269,7 +258,7 @@ def find_plugin_of_error(error: BaseException) -> str:
     return found
 
 
-def explain_unexpected(error: BaseException) -> str:
+def explain_unexpected_error(error: BaseException) -> str:
     """Return the message about an error that is not filterkit's, with the notes that say where it came up.
 
     Without a note, it names the plugin in whose code the error came up, if it is one.
@@ -278,7 +267,7 @@ def explain_unexpected(error: BaseException) -> str:
         try:
             os.getcwd()
         except OSError:
-            return "the current folder has been deleted"
+            return "the current folder has been deleted; change to another folder"
     where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     plugin = "" if where else find_plugin_of_error(error)
     where = f" in the plugin {plugin}" if plugin else where

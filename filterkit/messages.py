@@ -19,7 +19,7 @@ running_stage: ContextVar[str] = ContextVar("running_stage", default="")  # the 
 HEADING, _ERROR, _WARNING = "1", "1;31", "1;33"  # bold, bold red, bold yellow, as terminals number them
 
 
-def say(text: str, is_error: bool = False) -> None:
+def write_message(text: str, is_error: bool = False) -> None:
     """Write a line to standard error, with control characters escaped.
 
     On a terminal, the first word of an error is red, and the first two of a warning are yellow.
@@ -28,17 +28,17 @@ def say(text: str, is_error: bool = False) -> None:
     start = "filterkit: warning:"
     if is_error or text.startswith(start):
         start, color = ("filterkit:", _ERROR) if is_error else (start, _WARNING)
-        if has_color(sys.stderr):
+        if should_use_color(sys.stderr):
             text = color_text(start, color) + text.removeprefix(start)
-    draw_progress(text + "\n")
+    write_unescaped(text + "\n")
 
 
 def color_text(text: str, color: str) -> str:
-    """Wrap a text in the terminal's codes of a color or of bold type, which `color` says."""
+    """Return a text in the terminal's codes for `color`, the number of a color or of bold type."""
     return f"\033[{color}m{text}\033[0m"
 
 
-def has_color(stream: Any) -> bool:
+def should_use_color(stream: Any) -> bool:
     """Return whether to write colors to a stream: to a terminal that knows them, unless the environment says otherwise.
 
     A variable NO_COLOR that is not empty forbids colors, and FORCE_COLOR wants them even where there is no terminal.
@@ -48,14 +48,13 @@ def has_color(stream: Any) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (os.environ.get("TERM") != "dumb" and stream.isatty())
 
 
-def draw_progress(text: str) -> None:
+def write_unescaped(text: str) -> None:
     """Write text to standard error unescaped, as progress needs it to move the cursor of a terminal."""
     if sys.stderr is not None:
         print(text, end="", file=sys.stderr)
 
 
-def has_terminal() -> bool:
-    """Return whether standard error is a terminal."""
+def is_stderr_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -63,20 +62,17 @@ def show_warnings() -> None:
     """Show each Python warning from now on, such as one of numpy, as one line with the stage that it comes from."""
     import warnings
 
-    def show(message: Warning | str, *_: object, **__: object) -> None:
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:
         start = f"{stage}: " if (stage := running_stage.get()) else ""
-        say(f"filterkit: warning: {start}{to_one_line(message).removeprefix(start)}")
+        write_message(f"filterkit: warning: {start}{to_one_line(message).removeprefix(start)}")
 
-    warnings.showwarning = show
+    warnings.showwarning = show_warning
 
 
 def format_click_message(error: ClickException, help: str = "") -> str:
-    """Return the message of a click exception as one line in the style of filterkit's messages.
+    """Return the message of an error of click or of a subcommand as one line in the style of filterkit's messages.
 
-    Parameters
-    ----------
-    error : raised by click or by a subcommand.
-    help : the command that shows more; added unless the message already ends in a suggestion.
+    `help` is the command that shows more; it is added unless the message already ends in a suggestion.
     """
     from click import NoSuchOption
 

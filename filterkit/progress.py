@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from filterkit.messages import draw_progress, has_terminal, say
+from filterkit.messages import is_stderr_terminal, write_message, write_unescaped
 
 if TYPE_CHECKING:
     from filterkit.formats.reader import Reader
@@ -40,7 +40,7 @@ class _Lines:
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         tenths = done * 10 // total
         if tenths > self._tenths:
-            say(f"filterkit: {_join_rate(text, rate)}")
+            write_message(f"filterkit: {text}{rate and f', {rate}'}")
         self._tenths = tenths
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class _NotebookBar:
         self._drawn = -math.inf
 
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
-        text = _join_rate(text, rate)
+        text += rate and f", {rate}"
         bar = f'<progress max="{total}" value="{done}"></progress>'
         self._pending = {"text/plain": f"filterkit: {text}", "text/html": f"<div>{bar} {text}</div>"}
         if time.monotonic() - self._drawn >= _PAUSE:
@@ -108,10 +108,10 @@ _Bar = _Lines | _TerminalBar | _NotebookBar
 
 
 def _choose_bar() -> _Bar:
-    """Choose the bar that suits a terminal, a notebook or neither."""
+    """Return a new bar for a notebook, a terminal or neither."""
     if in_notebook():
         return _NotebookBar()
-    return _TerminalBar() if has_terminal() else _Lines()
+    return _TerminalBar() if is_stderr_terminal() else _Lines()
 
 
 class ReadingProgress:
@@ -123,48 +123,47 @@ class ReadingProgress:
     """
 
     def __init__(self, wanted: bool | None) -> None:
-        self._enabled = has_terminal() if wanted is None else wanted
+        self._enabled = is_stderr_terminal() if wanted is None else wanted
         self._bar = _choose_bar()
         self._passes = 0
 
     def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
-        """Yield `items`, which are made while `reader` is read."""
-        began = self._start_pass()
+        """Yield `items`, and show between them how much of the input of `reader` has been read."""
+        self._passes += 1
+        began = time.monotonic()
         for item in items:
             yield item
             size = reader.files.size
             passed = time.monotonic() - began
             if self._enabled and size and passed > _PATIENCE:
                 position = min(reader.files.position(), size)
-                self._show(position, size, passed, {"MB": position / 1e6, "rows": reader.rows})
+                self._show_share_read(position, size, passed, {"MB": position / 1e6, "rows": reader.rows})
         self.close()
 
-    def watch_again(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
-        """Yield `items`, which are made of rows that have been read before; `rows` has the number of those of each."""
-        began, done, total = self._start_pass(), 0, sum(rows)
+    def watch_items_read_before(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
+        """Yield `items`, and show between them how many rows are done; `rows` has the number of rows of each item."""
+        self._passes += 1
+        began, done, total = time.monotonic(), 0, sum(rows)
         for item, count in zip(items, rows):
             yield item
             done += count
             passed = time.monotonic() - began
             if self._enabled and total and passed > _PATIENCE:
-                self._show(done, total, passed, {"rows": done})
+                self._show_share_read(done, total, passed, {"rows": done})
         self.close()
 
-    def _start_pass(self) -> float:
-        self._passes += 1
-        return time.monotonic()
-
-    def _show(self, done: int, total: int, passed: float, amounts: dict[str, float]) -> None:
+    def _show_share_read(self, done: int, total: int, passed: float, amounts: dict[str, float]) -> None:
         """Show how far a pass is after so many seconds, and the amounts that were done in them."""
         which = f"pass {self._passes}: " if self._passes > 1 else ""
         rates = [
-            f"{_format_amount(amount / passed)} {unit}/s" for unit, amount in amounts.items() if amount and passed > 0
+            f"{_format_number_briefly(amount / passed)} {unit}/s"
+            for unit, amount in amounts.items()
+            if amount and passed > 0
         ]
         left = [f"about {_format_duration(passed / done * (total - done))} left"] if 0 < done < total else []
         self._bar.show(done, total, f"{which}{done * 100 // total}% read", ", ".join([*rates, *left]))
 
     def close(self) -> None:
-        """End the line of the bar."""
         self._bar.close()
         self._bar = _choose_bar()
 
@@ -199,12 +198,12 @@ class StageProgress:
             import contextvars
 
             context = contextvars.copy_context()  # it knows the cell of the notebook
-            self._timer = threading.Timer(_PATIENCE, context.run, [self._tell, 0])
+            self._timer = threading.Timer(_PATIENCE, context.run, [self._show_done, 0])
             self._timer.daemon = True
             self._timer.start()
-        return self._tell
+        return self._show_done
 
-    def _tell(self, done: int, *_: object) -> None:
+    def _show_done(self, done: int, *_: object) -> None:
         with self._lock:
             self._done = max(self._done, done)
             if self._is_open and time.monotonic() - self._began >= _PATIENCE:
@@ -231,7 +230,7 @@ class FoldProgress:
     """
 
     def __init__(self, wanted: bool | None, size: int) -> None:
-        self._terminal = has_terminal()
+        self._terminal = is_stderr_terminal()
         self._enabled = self._terminal if wanted is None else wanted
         self._began = time.monotonic()
         self._done = 0
@@ -250,19 +249,14 @@ class FoldProgress:
         text = f"filterkit: {self._done} of {self._done + left} folds"
         if self._size_done * 10 >= self._size:  # before that, the time to import would count too much
             text += f", about {_format_duration(passed / self._size_done * (self._size - self._size_done))} left"
-        draw_progress(f"\r{text}\033[K" if self._terminal else f"{text}\n")
+        write_unescaped(f"\r{text}\033[K" if self._terminal else f"{text}\n")
 
     def close(self) -> None:
-        """End the line on a terminal."""
         if self._terminal and self._share_shown:
-            draw_progress("\n")
+            write_unescaped("\n")
 
 
-def _join_rate(text: str, rate: str) -> str:
-    return f"{text}, {rate}" if rate else text
-
-
-def _format_amount(number: float) -> str:
+def _format_number_briefly(number: float) -> str:
     """Format a number with about three digits."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 

@@ -77,7 +77,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         and TypeError if X has objects that are neither numbers nor texts, or columns whose names are of several
         types.
         """
-        chain, batch = self._prepare_training(X, y, sample_weight)
+        chain, batch = self._parse_chain_and_training_rows(X, y, sample_weight)
         self.fitted_ = chain.fit(_drop_rows_without_weight(batch), progress=False)
         return self
 
@@ -97,10 +97,9 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         rows = self._convert_rows(X, reset=False)
         return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
 
-    def _prepare_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
-        """Return the chain, and the training rows as a batch."""
+    def _parse_chain_and_training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
         if not isinstance(self.chain, (str, Chain)):
-            raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
+            raise ValueError(f"chain must be a text such as 'shape bns l2', not {describe_type(self.chain)}")
         chain = Chain.parse(str(self.chain))
         check_unseen_option(self.unseen)
         self._check_stages(chain.stages)
@@ -112,7 +111,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             )
         batch = self._convert_rows(X, reset=True)
         if not len(batch):
-            raise ValueError("X has no rows; a chain is fitted on at least one")
+            raise ValueError("X has no rows; pass at least one row")
         self.classes_: Any = None
         if y is not None:
             _refuse_masked_array(y, "y")
@@ -121,7 +120,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"y has the length {len(y)}, but X has the length {len(batch)}; pass one y for each row"
                 )
-            batch = self._attach_class(batch, y, needed_by)
+            batch = self._add_class_to_batch(batch, y, needed_by)
         if sample_weight is not None:
             _refuse_masked_array(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
@@ -182,9 +181,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         schema = Schema("X", [Attribute(str(name)) for name in names], sparse=is_sparse)
         return Batch(schema, Csr.from_scipy(X.copy()) if is_sparse else np.ascontiguousarray(X))
 
-    def _attach_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
-        """Return the training rows with y as their class, nominal or numeric; without a class if y is numbers that
-        no stage needs."""
+    def _add_class_to_batch(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
+        """Return the rows with y as their nominal or numeric class; without it if y is numbers that no stage needs."""
         _check_labels(y)
         is_numeric = self._has_numeric_class(y, needed_by)
         schema, name = batch.schema, "class"
@@ -208,7 +206,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the parameters; with `deep`, including the options of the stages."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for prefix, stage in _give_stages_distinct_names(self._parse_stages()):
+            for prefix, stage in _pair_stages_with_distinct_names(self._parse_stages()):
                 params |= {f"{prefix}__{option}": value for option, value in get_option_values(stage).items()}
         return params
 
@@ -222,13 +220,15 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
         options = {key: value for key, value in params.items() if key not in own}
         if options:
-            stages = list(_give_stages_distinct_names(Chain.parse(str(self.chain)).stages))
+            stages = list(_pair_stages_with_distinct_names(Chain.parse(str(self.chain)).stages))
             values = [
                 {key: options.pop(f"{name}__{key}", value) for key, value in get_option_values(stage).items()}
                 for name, stage in stages
             ]
             if options:
-                raise ValueError(f"invalid parameter {next(iter(options))!r} for the chain {self.chain!r}")
+                raise ValueError(
+                    f"invalid parameter {next(iter(options))!r} for the chain {self.chain!r}; see get_params()"
+                )
             # All options of a stage are set at once, because one may need another.
             self.chain = str(Chain(type(stage)(**own) for (_, stage), own in zip(stages, values)))
         return self
@@ -305,7 +305,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     @_raise_value_errors()
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
-        chain, batch = self._prepare_training(X, y, sample_weight)
+        chain, batch = self._parse_chain_and_training_rows(X, y, sample_weight)
         counted = _drop_rows_without_weight(batch)
         self.fitted_, out = chain.fit_transform(counted, progress=False)
         if len(counted) < len(batch):  # rows without weight are transformed, too
@@ -376,7 +376,7 @@ class _ChainPredictor(_ChainEstimator):
             )
         return self
 
-    def _get_learner(self) -> FittedLearner:
+    def _get_fitted_learner(self) -> FittedLearner:
         learner = self.fitted_.stages[-1]
         assert isinstance(learner, FittedLearner)
         return learner
@@ -385,7 +385,7 @@ class _ChainPredictor(_ChainEstimator):
     def _predict_tasks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Predict the rows X, and return what `FittedLearner.read_predictions` does: predictions and scores."""
         out = self._transform_rows(X)
-        return self._get_learner().read_predictions(out)
+        return self._get_fitted_learner().read_predictions(out)
 
     def __sklearn_tags__(self) -> Any:
         tags, stages = super().__sklearn_tags__(), self._parse_stages()
@@ -400,7 +400,7 @@ class _ChainPredictor(_ChainEstimator):
         last = stages[-1] if stages else None
         if not isinstance(last, Learner):
             found = "has no stage" if last is None else f"ends in {last.name}, which predicts nothing"
-            raise ValueError(f"the chain {found}; end it with a stage that predicts")
+            raise ValueError(f"the chain {found}; end it with a stage that predicts, such as svm")
 
 
 class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
@@ -428,7 +428,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def _find_threshold(self) -> float | None:
         """Return the model's threshold between two classes; before `fit`, the one that the learner expects."""
         if hasattr(self, "fitted_"):
-            return self._get_learner().model.threshold
+            return self._get_fitted_learner().model.threshold
         last = next(iter(self._parse_stages()[-1:]), None)
         return last.expect_threshold() if isinstance(last, Learner) else None
 
@@ -453,15 +453,12 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         return by_class[:, 1] if by_class.shape[1] == 2 else by_class
 
     def _spread_scores_over_classes(self, scores: np.ndarray, opposite: np.ndarray, unseen: Any) -> np.ndarray:
-        """Return scores as float64 (rows, classes).
+        """Return scores as float64 (rows, classes), from `scores`, float64 (rows, tasks).
 
-        Parameters
-        ----------
-        scores : float64 (rows, tasks).
-        opposite : float64 (rows, tasks), the score of the other class where there are two.
-        unseen : the score of classes without a task, because no row of them was chosen.
+        `opposite`, float64 (rows, tasks), has the score of the other class where there are two. `unseen` is the score
+        of classes without a task, because no row of them was chosen.
         """
-        codes = self._get_learner().tasks.codes
+        codes = self._get_fitted_learner().tasks.codes
         by_class: np.ndarray = np.zeros((len(scores), len(self.classes_))) + unseen
         if len(codes) == 1:
             by_class[:, 1 - codes[0]] = opposite[:, 0]
@@ -471,7 +468,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         check_classification_targets(y)
         if self.positive is not None and len(np.unique(y)) > 2:
-            raise ValueError("positive needs two classes; with more, the chain would only tell one from the rest")
+            raise ValueError("positive needs two classes, but y has more; leave positive out")
         return False
 
 
@@ -529,8 +526,8 @@ def _needs_y(stage: Stage) -> bool:
     return stage.needs_class or isinstance(stage, Learner)
 
 
-def _give_stages_distinct_names(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
-    """Return the stages with distinct names: a second stage `shape` is `shape_2`."""
+def _pair_stages_with_distinct_names(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
+    """Yield a distinct name and each stage: a second stage ``shape`` has the name ``shape_2``."""
     seen: dict[str, int] = {}
     for stage in stages:
         seen[stage.name] = seen.get(stage.name, 0) + 1
@@ -563,7 +560,7 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
 
 
 def _rename_derived_column(name: str, features: np.ndarray) -> str:
-    """Replace the x7, say, with which the name of a column begins, by the name of feature 7; return others as is."""
+    """Return the name of a column with a leading x7, say, replaced by the name of feature 7; else the name itself."""
     match = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
     if match is None or int(match[1]) >= len(features):
         return name

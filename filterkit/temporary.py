@@ -21,8 +21,8 @@ _own_folders: set[str] = set()  # the folders of this process that have not been
 
 
 @contextmanager
-def name_temporary_errors() -> Iterator[None]:
-    """Turn the errors of temporary files into a `FilterkitError` that names their folder."""
+def convert_temporary_file_errors() -> Iterator[None]:
+    """Turn an `OSError` of the context into a `FilterkitError` that names the folder of temporary files."""
     try:
         yield
     except FilterkitError:
@@ -57,12 +57,12 @@ class LockedFolder:
     def __init__(self, parent: str, begin: str = ".", mode: int = 0o777) -> None:
         # The prefix differs by user, and by machine, since another may not see the locks.
         machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-        mark = zlib.crc32(f"{machine} {get_user_number()}".encode("utf-8", "surrogateescape"))
+        mark = zlib.crc32(f"{machine} {get_user_id()}".encode("utf-8", "surrogateescape"))
         prefix = f"{begin}filterkit-{mark:08x}-"
         if fcntl is not None:
             with suppress(OSError), os.scandir(parent) as entries:
                 for entry in entries:
-                    if entry.name.startswith(prefix) and _is_abandoned(entry):
+                    if entry.name.startswith(prefix) and _is_abandoned_folder(entry):
                         _remove_folder(entry.path)
         self.path = os.path.join(parent, f"{prefix}{os.urandom(16).hex()}")
         _own_folders.add(self.path)  # before it is there, so that a signal cannot come in between
@@ -100,7 +100,7 @@ class TemporaryFolder(LockedFolder):
     def __init__(self) -> None:
         import tempfile
 
-        with name_temporary_errors():
+        with convert_temporary_file_errors():
             super().__init__(tempfile.gettempdir(), "", 0o700)
 
 
@@ -110,13 +110,13 @@ def _remove_folder(path: str) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-def remove_all() -> None:
+def remove_own_folders() -> None:
     """Remove the folders of this process, before it ends."""
     for path in list(_own_folders):
         _remove_folder(path)
 
 
-def get_user_number() -> int:
+def get_user_id() -> int:
     """Return the number of the user; 0 on systems without such numbers."""
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
@@ -132,11 +132,11 @@ def _create_lock_file(folder: str) -> IO[bytes]:
     return lock
 
 
-def _is_abandoned(entry: os.DirEntry[str]) -> bool:
+def _is_abandoned_folder(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry is a folder of this user with a file that no process has locked."""
     with suppress(OSError):
         about = entry.stat(follow_symlinks=False)
-        if not stat.S_ISDIR(about.st_mode) or about.st_uid != get_user_number():
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid != get_user_id():
             return False
         number = os.open(os.path.join(entry.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

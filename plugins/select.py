@@ -77,7 +77,7 @@ class Select(ColumnStage):
         has_options_of_by = self.spread or self.alpha is not None or self.combine is not None
         if by is None and has_options_of_by:
             raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
-        if by is not None and has_options_of_by and not by.compares_classes:
+        if by is not None and has_options_of_by and not by.compares_class_with_rest:
             why = "looks at all classes at once" if by.needs_class else "ignores classes"
             raise UsageError(f"select: leave out --spread, --alpha and --combine, because {by.name} {why}")
         self._by = by

@@ -233,7 +233,7 @@ THREE = [0.5, 1, 2]
         ),
         (ChainTransformer("bns", positive=7), {}, "class 'class' has no value '7'"),
         (ChainTransformer("onehot", unseen="zz"), {}, "unseen must be error or missing, not 'zz'"),
-        (ChainTransformer(["l2"]), {}, "chain must be a text of stages and their options, not a list"),
+        (ChainTransformer(["l2"]), {}, "chain must be a text such as 'shape bns l2', not a list"),
         # Chains that are no classifiers.
         (ChainClassifier(""), {}, "the chain has no stage; end it with a stage that predicts"),
         (ChainClassifier("svm l2"), {}, "the chain ends in l2, which predicts nothing; end it with"),
@@ -241,7 +241,7 @@ THREE = [0.5, 1, 2]
         (
             ChainClassifier("svm", positive=1),
             {"y": [0, 1, 2]},
-            "positive needs two classes; with more,",
+            "positive needs two classes, but y has more;",
         ),
         (
             ChainClassifier("label --positive 1 svm"),

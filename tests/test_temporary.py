@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.temporary import TemporaryFolder, name_temporary_errors, remove_all
+from filterkit.temporary import TemporaryFolder, convert_temporary_file_errors, remove_own_folders
 
 pytestmark = pytest.mark.posix
 
@@ -51,7 +51,7 @@ def test_a_command_that_a_signal_ends_removes_its_folders(place):
     """The signal may come while the folder is being removed, or just after it was made."""
     folder = TemporaryFolder()
     open(os.path.join(folder.path, "more"), "w").close()
-    remove_all()
+    remove_own_folders()
     assert not list(place.iterdir())
     folder.remove()
 
@@ -86,8 +86,8 @@ def test_a_place_that_cannot_be_used_is_named(monkeypatch):
     with pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file or directory$"):
         TemporaryFolder()
     full = pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No space left")
-    with full as caught, name_temporary_errors():
+    with full as caught, convert_temporary_file_errors():
         raise OSError(28, "No space left on device")
     assert isinstance(caught.value, OSError)
-    with pytest.raises(FilterkitError, match=r"^other$"), name_temporary_errors():
+    with pytest.raises(FilterkitError, match=r"^other$"), convert_temporary_file_errors():
         raise FilterkitError("other")

@@ -25,7 +25,7 @@ from filterkit.chains.queries import Passes, Query, compute_merged_record
 from filterkit.chains.rows import Rows
 from filterkit.counts.numeric_class import NumericClass, count_class_values
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.table import ContingencyTable, join_columns
+from filterkit.counts.table import ContingencyTable, concatenate_columns
 from filterkit.counts.weights import check_sum, sum_weights
 from filterkit.data.arithmetic import Floats
 from filterkit.data.batch import Batch, empty
@@ -66,7 +66,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
             )
             if stage.needs_class and rows.schema.has_numeric_target:
                 table = yield from compute_merged_record(rows, partial(count_class_values, stage.name))
-                count_rows = partial(NumericClass.from_table(table).count_rows, reader=stage.name)
+                count_rows = partial(NumericClass.from_table(table).count_rows_by_bin, reader=stage.name)
         learn = partial(_learn_from_column_range, counted_for, stage)
         fitted, _, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
         all_fitted.append(fitted)
@@ -281,11 +281,11 @@ def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable
         pushed.append(fitted.transform_table(table.column_range(begin, end)))
         n_bytes += pushed[-1].nbytes
         if n_bytes > budget:
-            pushed = [join_columns(pushed)]  # takes less, as each table has totals of its own
+            pushed = [concatenate_columns(pushed)]  # takes less, as each table has totals of its own
             n_bytes = pushed[0].nbytes
             if n_bytes > budget:
                 break
-    return join_columns(pushed)
+    return concatenate_columns(pushed)
 
 
 def _divide_into_column_ranges(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:

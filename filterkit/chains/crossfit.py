@@ -143,11 +143,11 @@ def _make_table_of_chosen_folds(table: ContingencyTable, chosen_folds: Bools) ->
     classes = len(table.total_parts) // len(chosen_folds)
     group = np.where(chosen_folds, np.arange(classes)[:, None], -1).ravel()
     table = table.group_classes(group, classes)
-    cells = np.flatnonzero(class_parts.has_weight(table.cell_parts))
+    cells = np.flatnonzero(class_parts.has_weight_at_position(table.cell_parts))
     return table.replace(
         indptr=np.searchsorted(cells, table.indptr),
         values=table.values[cells],
-        cell_parts=class_parts.take(table.cell_parts, cells),
+        cell_parts=class_parts.take_positions(table.cell_parts, cells),
     )
 
 

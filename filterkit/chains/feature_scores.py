@@ -63,7 +63,7 @@ class _ColumnScorer(ColumnStage):
         thresholds = Thresholds(table)
         state: State = {"varied": thresholds.varied}
         for metric in self._metrics:
-            options = self._options if metric.compares_classes else {}
+            options = self._options if metric.compares_class_with_rest else {}
             state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
         if self._main is None or table.numeric_class:
             return state

@@ -96,7 +96,7 @@ def open_rows_for_fitting(
             rereads=reader.files.can_reread(engine),
             live=reader.live,
             part_size=part_size,
-            watch=shown.watch_again,
+            watch=shown.watch_items_read_before,
             all_read=lambda: reader.count is not None,
         )
         try:

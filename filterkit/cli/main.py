@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
-from filterkit._lazy import postpone_import
+from filterkit._lazy import postpone_imports
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
 from filterkit.cli.declared import BEFORE, format_option_as_words, list_declared_options, turn_into_command
 from filterkit.cli.options import RunOptions
 from filterkit.cli.shell.signals import end_process_on_signal, find_signal_exit_status, raise_interrupt_on_signal
-from filterkit.errors import FilterkitError, StageError, UsageError, explain_unexpected, quoted, suggestion
-from filterkit.messages import draw_progress, format_click_message, say, show_warnings
+from filterkit.errors import FilterkitError, StageError, UsageError, explain_unexpected_error, quoted, suggestion
+from filterkit.messages import format_click_message, show_warnings, write_message, write_unescaped
 from filterkit.plugin.lookup import add_mending_stages_to_error, add_plugin_file_hint, find_stage
 from filterkit.plugin.parsing import list_flags, make_stage_command, move_options_before_input, refuse_repeated_options
 from filterkit.plugin.registry import Registry, get_registry
@@ -61,11 +61,11 @@ class _Command(click.Command):
         ctx.obj = known = get_registry()
         known.flags = frozenset(flag for each in self.get_params(ctx) for flag in list_flags(each))
         if first != "plugins":
-            known.warn = lambda plugin: say(
+            known.warn = lambda plugin: write_message(
                 f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}"
             )
         if first in ("stages", "formats", "plugins"):  # they import plugins, and use no data
-            postpone_import("numpy", "pyarrow")
+            postpone_imports("numpy", "pyarrow")
         for path in given.get("plugins", ()):
             known.load_plugin_file(path)
         if first not in known.subcommands:
@@ -134,7 +134,7 @@ def run_chain_or_subcommand(context: click.Context, /, words: tuple[str, ...], o
     if not words:
         if any(list_options_on_command_line(context)):
             raise UsageError("INPUT is missing; see: filterkit --help")
-        draw_progress(context.get_help() + "\n")
+        write_unescaped(context.get_help() + "\n")
         context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
@@ -246,9 +246,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         status = 130
     status_of_signal = find_signal_exit_status()
     if status_of_signal is not None:
-        from filterkit.temporary import remove_all
+        from filterkit.temporary import remove_own_folders
 
-        remove_all()  # the signal may have interrupted cleaning up
+        remove_own_folders()  # the signal may have interrupted cleaning up
         status = status_of_signal
     elif sys.stdout is not None:
         with suppress(OSError, FilterkitError):  # an error has been reported already
@@ -277,7 +277,7 @@ def run_command_line(arguments: list[str]) -> int:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
         if find_signal_exit_status() is None:  # otherwise the signal may have made an import fail with this error
-            say(f"filterkit: {_format_error_message(error)}", is_error=True)
+            write_message(f"filterkit: {_format_error_message(error)}", is_error=True)
         return 2 if isinstance(error, (UsageError, click.ClickException)) else 1
 
 
@@ -299,4 +299,4 @@ def _format_error_message(error: Exception) -> str:
         return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help"
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):  # at an import, too
         return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help"
-    return explain_unexpected(error)
+    return explain_unexpected_error(error)

@@ -18,7 +18,7 @@ from filterkit.files.part_names import parse_part_names
 from filterkit.files.parts_list import Parts, Work
 from filterkit.formats.output import Form
 from filterkit.formats.parts import write_parts
-from filterkit.messages import say
+from filterkit.messages import write_message
 
 if TYPE_CHECKING:
     from filterkit.cli.plan import Job
@@ -33,7 +33,7 @@ class OutputParts(NamedTuple):
 
     def print_all_parts_exist(self) -> None:
         """Print that all parts exist."""
-        say(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
+        write_message(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
     def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, rewrite: bool) -> int:
         """Write the parts that are missing, and return how many rows all parts have.
@@ -65,7 +65,9 @@ class OutputParts(NamedTuple):
         except BaseException:
             if count := len(parts.done):
                 they = "1 part is" if count == 1 else f"{count} parts are"
-                say(f"filterkit: {parts.names.path}: {they} complete; run the same command again to write the others")
+                write_message(
+                    f"filterkit: {parts.names.path}: {they} complete; run the same command again to write the others"
+                )
             raise
         return parts.n_rows
 

@@ -20,7 +20,7 @@ from filterkit.files.part_names import parse_part_names
 from filterkit.files.rejects import RejectWriter
 from filterkit.formats.base import FileFormat
 from filterkit.formats.reader import Reader
-from filterkit.messages import say
+from filterkit.messages import write_message
 from filterkit.plugin.formats import Formats, check_output_ending
 from filterkit.plugin.parsing import parse_stages, read_stages_file
 from filterkit.plugin.registry import Registry
@@ -213,7 +213,7 @@ def make_alignment(reader: Reader, wanted: Schema, unseen_as_missing: bool) -> A
     for name, values in (alignment.unseen or {}).items():
         shown = ", ".join(map(quoted, values[:5])) + ", …" * (len(values) > 5)
         what = f"the chain does not know the values {shown} of attribute {quoted(name)}; they are read as missing"
-        say(f"filterkit: warning: {reader.name}: --unseen missing: {what}")
+        write_message(f"filterkit: warning: {reader.name}: --unseen missing: {what}")
     return alignment
 
 

@@ -19,7 +19,7 @@ from filterkit.evaluation.confusion import PredictionCounts, list_confusion_matr
 from filterkit.evaluation.measures import sum_error_terms
 from filterkit.files.output import open_output
 from filterkit.formats.output import Mapping
-from filterkit.messages import say
+from filterkit.messages import write_message
 from filterkit.stages.learner import FittedLearner
 
 T = TypeVar("T")
@@ -88,17 +88,17 @@ class PredictionCountingRows:
         )
 
         if np.any(self._errors):
-            say(f"filterkit: {input_name}: errors of the predictions of {self._errors[0, 0]:g} rows")
+            write_message(f"filterkit: {input_name}: errors of the predictions of {self._errors[0, 0]:g} rows")
             for line in tabulate_error_measures(self.learner.tasks.names, self._errors):
-                say(line)
+                write_message(line)
         for target, counts in self._counts.items():
             whole = sum(counts.weights.values())
             right = sum(weight for (true, predicted), weight in counts.weights.items() if true == predicted)
             what = f"the predictions of '{target}'" if target else "the predictions"
-            say(f"filterkit: {input_name}: {right / whole:.3f} of {what} are right ({right:g} of {whole:g})")
+            write_message(f"filterkit: {input_name}: {right / whole:.3f} of {what} are right ({right:g} of {whole:g})")
             if len(counts.true_or_predicted_values) <= MOST_SHOWN:
                 for line in tabulate_class_rates(target or "class", compute_rates_by_class(counts)):
-                    say(line)
+                    write_message(line)
 
 
 def _call_and_count_predictions(

@@ -20,7 +20,7 @@ from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_path_of_descriptor
 from filterkit.files.output import open_output, rename_outputs_together
 from filterkit.formats.output import Form, RowWriter
-from filterkit.messages import say
+from filterkit.messages import write_message
 from filterkit.plugin.registry import Registry
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
     job = make_job(path, words, options, known)
     chain = Chain(job.stages)
     for message in chain.find_cancelled_weights():
-        say(f"filterkit: warning: {message}")
+        write_message(f"filterkit: warning: {message}")
     if options.as_json and not options.explain:
         raise UsageError("--json needs --explain or a subcommand; to write rows as JSON lines, use --to jsonl")
     if options.explain:
@@ -57,7 +57,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
     if any(each.output == "-" for each in job.written) and (
         message := job.formats.format_misleading_name_warning(find_path_of_descriptor(1))
     ):
-        say(f"filterkit: warning: {message}")
+        write_message(f"filterkit: warning: {message}")
     with ExitStack() as opened:
         opened.enter_context(job.engine)
         opened.enter_context(rename_outputs_together())
@@ -88,11 +88,11 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
                 what = write_output_and_describe_size(job, each, fitted, training, in_parts)
                 lines = describe_fitted_stages(steps, fitted, each.reader.count) if each.alignment is None else ()
                 for line in (*lines, f"{what}, {time.perf_counter() - began:.2f} s") if options.verbose else ():
-                    say(f"filterkit: {line}")
+                    write_message(f"filterkit: {line}")
     if plan.rejects is not None:
         count = plan.rejects.count
         where = f", and {'is' if count == 1 else 'are'} in {options.rejects}" if count else ""
-        say(f"filterkit: {count} row{'s' * (count != 1)} could not be read{where}")
+        write_message(f"filterkit: {count} row{'s' * (count != 1)} could not be read{where}")
 
 
 def write_output_and_describe_size(

@@ -14,14 +14,14 @@ def _print_version() -> int:
     """Print the version as click would do, without importing it, and return the exit status."""
     from filterkit._version import __version__
     from filterkit.errors import FilterkitError
-    from filterkit.messages import say
+    from filterkit.messages import write_message
 
     try:
         print(f"filterkit, version {__version__}", flush=True)
     except BrokenPipeError:
         pass  # nobody reads it
     except FilterkitError as error:
-        say(f"filterkit: {error}", is_error=True)
+        write_message(f"filterkit: {error}", is_error=True)
         return 1
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.counts.class_parts import FEW, Parts, SparseParts, add_entries
+from filterkit.counts.class_parts import FEW, Parts, SparseParts, sum_weights_by_position_and_class
 from filterkit.counts.weights import CountedRows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import compute_row_offsets, find_run_begins
@@ -13,59 +13,54 @@ from filterkit.errors import StageError, quoted
 _FEW_KEYS = 6  # for each entry
 
 
-def count_cells(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, Parts, Parts]:
-    """Count rows by column, value and class: the cells of their contingency table.
+def count_rows_by_value_and_class(
+    rows: CountedRows, columns: np.ndarray, reader: str
+) -> tuple[np.ndarray, np.ndarray, Parts, Parts]:
+    """Count rows by column, value and class: four arrays that become a `ContingencyTable`.
 
-    Parameters
-    ----------
-    rows : the rows that count.
-    columns : int64 (k,), the ascending numbers of the columns of X to cover.
-    reader : the name of the stage that needs the table, for messages.
-
-    Returns
-    -------
-    `indptr`, `values`, `cell_parts` and `gap_parts` of `ContingencyTable`.
-
-    Raises
-    ------
-    StageError : a value is infinite.
+    They are its ``indptr``, ``values``, ``cell_parts`` and ``gap_parts``. `columns`, int64 (k,), are the ascending
+    numbers of the columns of X to cover. Raise StageError, in the name of the stage `reader`, if a value is infinite.
     """
     weights, classes = rows.parts, rows.classes
-    column, value, row = find_finite_entries(rows, columns, reader)
+    column, value, row = find_and_check_nonzero_entries(rows, columns, reader)
     absent = np.isnan(value)
     gaps = row[absent]
-    missing = add_entries(
+    missing = sum_weights_by_position_and_class(
         column[absent], rows.y[gaps], None if weights is None else weights[gaps], len(columns), classes
     )
     if len(gaps):
         keep = ~absent
         column, value, row = column[keep], value[keep], row[keep]
-    code, distinct = _number_values(value)
+    code, distinct = _encode_values(value)
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + rows.y.astype(number)[row]
-    cell_column, cell_value, cells = _count_keys(key, None if weights is None else weights[row], classes, distinct)
+    cell_column, cell_value, cells = _count_rows_by_cell(
+        key, None if weights is None else weights[row], classes, distinct
+    )
     return compute_row_offsets(cell_column, len(columns)), cell_value, cells, missing
 
 
-def find_finite_entries(
+def find_and_check_nonzero_entries(
     rows: CountedRows, columns: np.ndarray, reader: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find entries as `find_entries` does; raise a `StageError` in the name of `reader` if a value is infinite."""
-    column, value, row = find_entries(rows.batch, columns)
+    """Return what `find_nonzero_entries` does. Raise StageError, in the name of stage `reader`, if one is infinite."""
+    column, value, row = find_nonzero_entries(rows.batch, columns)
     for at in np.flatnonzero(np.isinf(value))[:1]:
-        raise make_infinite_error(rows, int(columns[column[at]]), int(row[at]), reader)
+        raise make_infinite_value_error(rows, int(columns[column[at]]), int(row[at]), reader)
     return column, value, row
 
 
-def make_infinite_error(rows: CountedRows, column: int, row: int, reader: str) -> StageError:
-    """Make the error for an infinite value in a column and a row of `rows`, in the name of the stage `reader`."""
+def make_infinite_value_error(rows: CountedRows, column: int, row: int, reader: str) -> StageError:
+    """Return the error for an infinite value in a column and a row of `rows`, in the name of the stage `reader`."""
     name = rows.batch.schema.features[column].name
     return StageError(
-        reader, f"attribute {quoted(name)} has an infinite value, which cannot be counted", int(rows.numbers[row])
+        reader,
+        f"attribute {quoted(name)} has an infinite value, which cannot be counted; remove such rows",
+        int(rows.numbers[row]),
     )
 
 
-def find_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def find_nonzero_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the values in some columns of a batch that are not zero, missing ones (NaN) included.
 
     Returns the column (an index into `columns`), value and row of each: by row if the batch is sparse, else by column.
@@ -92,7 +87,7 @@ def take_columns(X: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return X if len(columns) == X.shape[1] else X[:, columns]
 
 
-def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+def find_extremes_by_column(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the least and the largest of the values in each of `width` columns: float64 (width,) each.
 
     They are inf and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value.
@@ -103,17 +98,19 @@ def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np
     return low, high
 
 
-def include_zeros(low: np.ndarray, high: np.ndarray, zero_occurs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest value of each column, zeros included, from those that are not zero.
+def include_zeros_in_extremes(
+    low: np.ndarray, high: np.ndarray, zero_occurs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest value of each column, zeros included: float64 (columns,) each.
 
-    `low` and `high` are what `find_extremes` returns, and `zero_occurs`, bool (columns,), says where there are zeros.
-    Both are 0 where there are no values at all.
+    `low` and `high` are the extremes of the other values, inf and -inf where there are none. `zero_occurs`, bool
+    (columns,), says which columns have a zero. Both results are 0 for a column without values.
     """
     low, high = np.where(np.isinf(low), 0.0, low), np.where(np.isinf(high), 0.0, high)
     return np.where(zero_occurs, np.minimum(low, 0.0), low), np.where(zero_occurs, np.maximum(high, 0.0), high)
 
 
-def _number_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _encode_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return an index for each value, int (n,), and the ascending values that it points to, some perhaps unused."""
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)
@@ -123,7 +120,7 @@ def _number_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return code, distinct
 
 
-def _count_keys(
+def _count_rows_by_cell(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Parts]:
     """Count the entries of each cell, and return its column, value and parts, by column and then by value.

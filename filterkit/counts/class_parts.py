@@ -45,9 +45,9 @@ class SparseParts:
     def from_entries(
         position: np.ndarray, code: np.ndarray, parts: np.ndarray, length: int, classes: int
     ) -> SparseParts:
-        """Collect entries in any order, int (entries,) and float64 (entries, parts), at positions below `length`.
+        """Add up entries, in any order, by position and class: a `SparseParts` of `length` positions.
 
-        Entries of the same position and class are added up.
+        `position` and `code`, the class, are int (entries,), and `parts` is float64 (entries, parts).
         """
         key = position.astype(np.int64) * classes + code
         if (key[1:] <= key[:-1]).any():
@@ -62,7 +62,7 @@ class SparseParts:
 
     @staticmethod
     def from_parts(parts: np.ndarray | SparseParts) -> SparseParts:
-        """Return the same weights without those that are zero; a `SparseParts` is returned itself."""
+        """Return the nonzero weights of an array as a `SparseParts`; a `SparseParts` is returned itself."""
         if isinstance(parts, SparseParts):
             return parts
         positions, classes, width = parts.shape
@@ -79,18 +79,18 @@ class SparseParts:
         return self.starts.nbytes + self.code.nbytes + self.parts.nbytes
 
     @property
-    def position(self) -> np.ndarray:
+    def position_of_entry(self) -> np.ndarray:
         """int64 (entries,): the position of each entry."""
         return list_row_numbers(np.diff(self.starts))
 
     @property
-    def weights(self) -> np.ndarray:
+    def weight_of_entry(self) -> np.ndarray:
         """float64 (entries,): the weight of each entry, its parts added up."""
-        return collapse_parts(self.parts)
+        return sum_over_parts(self.parts)
 
     def to_array(self) -> np.ndarray:
         """Return the same weights as an array, float64 (n, classes, parts)."""
-        at = self.position * self.classes + self.code
+        at = self.position_of_entry * self.classes + self.code
         array = np.zeros((len(self) * self.classes, self.parts.shape[1]))
         for part, own in zip(array.T, self.parts.T):
             part[at] = own
@@ -100,15 +100,17 @@ class SparseParts:
 Parts = Union["np.ndarray", SparseParts]
 
 
-def collapse_parts(parts: np.ndarray) -> np.ndarray:
-    """Add up the parts of each weight, which are the last axis; where there is one part, nothing is copied."""
+def sum_over_parts(parts: np.ndarray) -> np.ndarray:
+    """Add up the last axis of `parts`, the parts of each weight: float64 (...). With one part, it is a view."""
     return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
 
 
-def add_entries(position: np.ndarray, code: np.ndarray, weights: np.ndarray | None, length: int, classes: int) -> Parts:
-    """Add up entries by position, below `length`, and class: an array if the classes are at most `FEW`.
+def sum_weights_by_position_and_class(
+    position: np.ndarray, code: np.ndarray, weights: np.ndarray | None, length: int, classes: int
+) -> Parts:
+    """Add up entries by position and class: an array of `length` positions, or a `SparseParts` if classes exceed `FEW`.
 
-    `weights` are float64 (entries, parts), or None if all are 1.
+    `position` and `code`, the class, are int (entries,). `weights` are float64 (entries, parts), or None if all are 1.
     """
     if classes > FEW:
         weights = np.ones((len(code), 1)) if weights is None else weights
@@ -117,8 +119,8 @@ def add_entries(position: np.ndarray, code: np.ndarray, weights: np.ndarray | No
     return sums.reshape(length, classes, sums.shape[1])
 
 
-def take(parts: Parts, positions: np.ndarray | slice) -> Parts:
-    """Return the weights at these positions: int64, in this order; nothing is copied for a slice of start and stop."""
+def take_positions(parts: Parts, positions: np.ndarray | slice) -> Parts:
+    """Return the weights at `positions`, int64 in any order, or a slice with start and stop, which copies nothing."""
     if not isinstance(parts, SparseParts):
         return parts[positions] if isinstance(positions, slice) else parts.take(positions, axis=0)
     if isinstance(positions, slice):
@@ -129,8 +131,8 @@ def take(parts: Parts, positions: np.ndarray | slice) -> Parts:
     return SparseParts(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 
 
-def concatenate(several: Sequence[Parts]) -> Parts:
-    """Concatenate weights along the positions, at least one: an array if all are arrays, else a `SparseParts`.
+def concatenate_positions(several: Sequence[Parts]) -> Parts:
+    """Concatenate `several`, at least one, along the positions: an array if all are arrays, else a `SparseParts`.
 
     The result has as many parts as the one with most.
     """
@@ -148,37 +150,37 @@ def concatenate(several: Sequence[Parts]) -> Parts:
     )
 
 
-def add_runs(parts: Parts, first: np.ndarray) -> Parts:
-    """Add up the weights of runs of positions; run i goes from ``first[i]`` up to, but not including, ``first[i + 1]``.
+def sum_runs_of_positions(parts: Parts, first: np.ndarray) -> Parts:
+    """Add up the positions of each run; run i goes from ``first[i]`` up to, but not including, ``first[i + 1]``.
 
     `first` is int64 (runs,), strictly ascending from 0; the last run goes to the end.
     """
     if not isinstance(parts, SparseParts):
         return np.add.reduceat(parts, first, axis=0)
-    return add_groups(parts, list_row_numbers(np.diff(first, append=len(parts))), len(first))
+    return sum_groups_of_positions(parts, list_row_numbers(np.diff(first, append=len(parts))), len(first))
 
 
-def add_groups(parts: Parts, group: np.ndarray, groups: int) -> Parts:
-    """Add up the weights of each group of positions; `group` is int64 (n,), from 0 to `groups` - 1, in any order."""
+def sum_groups_of_positions(parts: Parts, group: np.ndarray, groups: int) -> Parts:
+    """Add up the positions of each group: `groups` positions. `group` is int64 (n,), from 0 to `groups` - 1."""
     if isinstance(parts, SparseParts):
-        return SparseParts.from_entries(group[parts.position], parts.code, parts.parts, groups, parts.classes)
+        return SparseParts.from_entries(group[parts.position_of_entry], parts.code, parts.parts, groups, parts.classes)
     sums = np.empty((groups, *parts.shape[1:]))
     for code, part in np.ndindex(*parts.shape[1:]):
         sums[:, code, part] = np.bincount(group, parts[:, code, part], groups)
     return sums
 
 
-def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
-    """Add up the weights of each group of classes, which become the new classes: an array if they are at most `FEW`.
+def sum_groups_of_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
+    """Add up the classes of each group: `groups` classes, as an array unless `parts` is sparse and they exceed `FEW`.
 
     `group` is int64 (classes,), the group of each class from 0 to `groups` - 1; negative ones are left out.
     """
     if isinstance(parts, SparseParts):
-        position, number, weights = parts.position, group[parts.code], parts.parts
+        position, number, weights = parts.position_of_entry, group[parts.code], parts.parts
         if (group < 0).any():
             kept = np.flatnonzero(number >= 0)
             position, number, weights = position[kept], number[kept], weights.take(kept, axis=0)
-        return add_entries(position, number, weights, len(parts), groups)
+        return sum_weights_by_position_and_class(position, number, weights, len(parts), groups)
     array = np.zeros((len(parts), groups, parts.shape[2]))
     for code, number in enumerate(group.tolist()):
         if number >= 0:
@@ -186,7 +188,7 @@ def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     return array
 
 
-def has_weight(parts: Parts) -> np.ndarray:
+def has_weight_at_position(parts: Parts) -> np.ndarray:
     """Return whether the weight of any class at each position differs from 0: bool (n,)."""
     if isinstance(parts, SparseParts):
         return np.diff(parts.starts) > 0

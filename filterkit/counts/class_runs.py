@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.class_parts import SparseParts, collapse_parts
+from filterkit.counts.class_parts import SparseParts, sum_over_parts
 from filterkit.data.ragged import compute_offsets, expand_ranges, find_row_entries, find_run_begins, list_row_numbers
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
@@ -42,7 +42,7 @@ class Runs(NamedTuple):
     tp: np.ndarray
     ordered: np.ndarray
 
-    def select(self, chosen: np.ndarray) -> Runs:
+    def select_pairs(self, chosen: np.ndarray) -> Runs:
         """Return the runs of some pairs of column and class; `chosen` are the indices of the pairs, in any order."""
         first, runs = find_row_entries(np.append(self.first, len(self.low)), chosen)
         return Runs(self.column[chosen], self.code[chosen], first[:-1], *(each[runs] for each in self[3:]))
@@ -67,9 +67,9 @@ class ClassCells(NamedTuple):
     upto: np.ndarray
 
 
-def list_class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
+def list_cells_by_class(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
     """List the cells of each class, `ClassCells`, from the weights of all cells and the column of each."""
-    cell, code, weights = parts.position[::-1], parts.code[::-1].astype(np.int64), parts.parts[::-1]
+    cell, code, weights = parts.position_of_entry[::-1], parts.code[::-1].astype(np.int64), parts.parts[::-1]
     key = column_of_cell[cell] * parts.classes + code
     order = np.argsort(key, kind="stable")
     key, weights = key[order], weights[order]
@@ -77,18 +77,18 @@ def list_class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCel
     running = np.cumsum(weights, axis=0)
     first = np.flatnonzero(begins)
     before = np.repeat(running[first] - weights[first], np.diff(first, append=len(key)), axis=0)
-    return ClassCells(cell[order], code[order], collapse_parts(weights), begins, collapse_parts(running - before))
+    return ClassCells(cell[order], code[order], sum_over_parts(weights), begins, sum_over_parts(running - before))
 
 
-def find_runs(
+def find_runs_by_class(
     cells: ClassCells, indptr: np.ndarray, column_of_cell: np.ndarray, is_test: np.ndarray, nominal: np.ndarray
 ) -> Runs:
     """Find the runs of each class in each column where it has cells and that has a test.
 
     Parameters
     ----------
-    cells : of each class.
-    indptr, column_of_cell : of the table that the cells come from.
+    cells : the cells of each class.
+    indptr, column_of_cell : those of the `ContingencyTable` that the cells come from.
     is_test : bool (cells,), which cells have a test.
     nominal : bool (k,), the columns whose tests select one value; those of others select all values from one on.
     """
@@ -121,7 +121,9 @@ def find_runs(
     )
 
 
-def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool) -> np.ndarray:
+def find_best_scores_of_runs(
+    runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool
+) -> np.ndarray:
     """Return the best score of each pair of column and class, over the tests of its runs: float64 (n,).
 
     Parameters
@@ -134,12 +136,12 @@ def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Scor
     """
     best = np.empty(len(runs.first))
     if ends:
-        runs = _shorten_runs(runs)
+        runs = _cut_runs_to_ends(runs)
     upto = compute_offsets(runs.high - runs.low)[np.append(runs.first, len(runs.low))]
     first = 0
     while first < len(best):  # about a million tests at once, to save memory
         stop = max(int(np.searchsorted(upto, upto[first] + _PAIRS, "right")) - 1, first + 1)
-        part = runs.select(np.arange(first, stop))
+        part = runs.select_pairs(np.arange(first, stop))
         lengths = part.high - part.low
         tp = np.minimum(np.repeat(part.tp, lengths), pos)
         fp = np.minimum(rows[expand_ranges(part.low, lengths)] - tp, neg)
@@ -150,8 +152,8 @@ def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Scor
     return best
 
 
-def _shorten_runs(runs: Runs) -> Runs:
-    """Return the first two and the last two tests of each ordered run, and all tests of other runs."""
+def _cut_runs_to_ends(runs: Runs) -> Runs:
+    """Return runs of the first two and the last two tests of each ordered run; other runs stay whole."""
     long = runs.ordered & (runs.high - runs.low > 4)
     copies = np.where(long, 2, 1)
     run = list_row_numbers(copies)
@@ -163,7 +165,7 @@ def _shorten_runs(runs: Runs) -> Runs:
     return Runs(runs.column, runs.code, before[runs.first], low, high, runs.tp[run], runs.ordered[run])
 
 
-def sum_from_each_cell(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+def sum_from_each_cell_to_column_end(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     """Add up, for each cell of a column, its value and those of all cells after it in the column: float64 (cells,).
 
     The sums depend on no other column. The values are split on binary grids, so that all sums are exact up to the 80th

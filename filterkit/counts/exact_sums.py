@@ -22,11 +22,7 @@ UNIT_BITS = BITS * (MOST_DIGITS - 1)
 def choose_exponent(largest: np.ndarray) -> np.ndarray:
     """Choose for each column the least exponent e such that all numbers are below ``2**(26 * (e + 1))``: int64 (k,).
 
-    It is from -39, also for a column of zeros, to 39.
-
-    Parameters
-    ----------
-    largest : float64 (k,), the largest absolute value of each column.
+    `largest` is float64 (k,), the largest absolute value of each column. e is from -39, also for zeros alone, to 39.
     """
     exponent = -(-np.frexp(largest)[1].astype(np.int64) // BITS) - 1
     return np.where(largest > 0, np.clip(exponent, -39, 39), -39)
@@ -64,8 +60,10 @@ class ExactSums:
 
     @staticmethod
     def merge(several: Sequence[ExactSums]) -> ExactSums:
-        """Add up sums of the same columns and power, at least one, over the rows of all; exponents may differ.
-        No more than eleven digits stay; what lies below them is lost."""
+        """Add up `several`, at least one, of the same columns and power; exponents may differ.
+
+        The result has at most eleven digits; what lies below them is lost.
+        """
         power, values = several[0].power, np.maximum.reduce([sums.values for sums in several])
         weights = max(sums.weights for sums in several)
         shifts = [power * (values - sums.values) + weights - sums.weights for sums in several]

@@ -54,12 +54,12 @@ class Gram(Record):
 
     @staticmethod
     def of_all(batches: Callable[[], Iterable[Batch]], schema: Schema, reader: str) -> Gram:
-        """Compute the sums of all rows, which are read twice: to find the grid, and to add up.
+        """Compute the `Gram` of all rows, which are read twice: to find the grid, and to add up.
 
         Parameters
         ----------
-        batches : gives the rows from the beginning, such as the `rows` of `Stage.fit`.
-        schema : of the rows.
+        batches : returns the batches from the first one on at each call, such as the `rows` of `Stage.fit`.
+        schema : the schema of the batches.
         reader : the name of the stage that asks, for messages.
 
         Raises
@@ -69,15 +69,15 @@ class Gram(Record):
         if schema.width > MOST_COLUMNS:
             raise StageError(
                 reader,
-                f"there are {schema.width:,} columns, but at most {MOST_COLUMNS:,} are possible; make fewer of them in "
-                "a stage before it",
+                f"there are {schema.width:,} columns, but at most {MOST_COLUMNS:,} are possible; put a stage before it "
+                "that chooses some, such as select",
             )
         grid = np.full(schema.width + 1, _LEAST)
         for batch in batches():
             grid = np.maximum(grid, Gram.find_grid(batch, reader))
         gram = Gram.of(empty(schema), grid, reader)
         for batch in _join_short_batches(batches(), schema):
-            gram._add(batch, reader)
+            gram._add_batch(batch, reader)
             if gram.rows > _MOST_ROWS:
                 raise StageError(
                     reader,
@@ -88,8 +88,10 @@ class Gram(Record):
 
     @staticmethod
     def find_grid(batch: Batch, reader: str) -> np.ndarray:
-        """Return the grid of a batch, int64 (columns + 1,); that of several batches is `np.maximum` of theirs.
-        Raise StageError if a value is missing or infinite, or a weight cannot be counted."""
+        """Return `grid` of one batch; the grid of several batches is the `np.maximum` of theirs.
+
+        Raise StageError if a value is missing or infinite, or a weight cannot be counted.
+        """
         rows = select_counted_rows(batch, False, reader)
         counts = np.zeros(len(batch), bool)
         counts[rows.numbers - batch.start] = True
@@ -108,14 +110,15 @@ class Gram(Record):
 
     @staticmethod
     def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
-        """Compute the sums of one batch of finite values. With one `grid` for all batches, sums can be merged.
-        Raise StageError if a weight cannot be counted."""
+        """Compute the `Gram` of one batch of finite values. It can be merged with others of the same `grid`.
+
+        Raise StageError if a weight cannot be counted.
+        """
         gram = Gram(grid=grid, digits=np.zeros((_DIGITS, len(grid), len(grid)), np.int64), rows=0)
-        gram._add(batch, reader)
+        gram._add_batch(batch, reader)
         return gram
 
-    def _add(self, batch: Batch, reader: str) -> None:
-        """Add the sums of the rows of a batch that count, in place."""
+    def _add_batch(self, batch: Batch, reader: str) -> None:
         batch = select_counted_rows(batch, False, reader).batch
         unit = np.ldexp(1.0, (_BITS - 1 - np.append(self.grid[:-1], 0)).astype(np.int32))
         root = None
@@ -126,7 +129,7 @@ class Gram(Record):
         for first in range(0, len(batch), height):
             chunk = batch.rows(first, first + height)
             factor = None if root is None else root[first : first + height]
-            _add_products(self.digits, _cut_digits(chunk.in_form(stays_sparse), unit, factor))
+            _add_products_of_digits(self.digits, _cut_rows_into_digits(chunk.in_form(stays_sparse), unit, factor))
         self.rows += len(batch)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
@@ -199,7 +202,7 @@ def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Ba
         yield concatenate(waiting, schema)
 
 
-def _cut_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+def _cut_rows_into_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
     """Scale rows, with a column of ones after theirs, and cut them into up to three digits of 18 bits.
 
     Parameters
@@ -236,7 +239,7 @@ def _cut_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list
     return [Csr(digit, indices, indptr, len(unit)).matrix() for digit in digits] if batch.sparse else digits
 
 
-def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
+def _add_products_of_digits(sums: np.ndarray, digits: Sequence[Any]) -> None:
     """Add the products of the digits of all pairs of columns to `sums`, in place, down to the third digit."""
     for i, one in enumerate(digits):
         for j in range(i, min(len(digits), _DIGITS - i)):
@@ -248,9 +251,9 @@ def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Turn vectors, float64 (n, k), one in each column, so that the largest component of each is positive.
+    """Return vectors, float64 (n, k), one in each column, negated where their largest component is negative.
 
-    Of components that are about as large as the largest, the first is meant, so that rounding does not decide.
+    Of components that are about equally large, the first counts as the largest, so that rounding does not decide.
     """
     size = np.abs(vectors)
     at = (size >= size.max(axis=0) * (1 - 1e-9)).argmax(axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.counts.table import ContingencyTable, join_cells, sum_over_classes
+from filterkit.counts.table import ContingencyTable, merge_cells_into_bins, sum_over_classes
 from filterkit.data.arithmetic import compute_n_log2_n
 from filterkit.data.ragged import expand_ranges, list_row_numbers
 
@@ -45,7 +45,7 @@ def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarra
         whole = upto[stops - 1] - before
         right = whole.take(span, axis=0) - left
         rows = sum_over_classes(whole)
-        entropy = (_compute_entropy_sum(left) + _compute_entropy_sum(right)) / rows[span]
+        entropy = (_compute_entropy_times_total(left) + _compute_entropy_times_total(right)) / rows[span]
         least = np.minimum.reduceat(entropy, first)
         # Of equally good cuts the first, as in Weka.
         hit = np.flatnonzero(entropy <= least[span] + 1e-15)
@@ -65,10 +65,10 @@ def bin_by_mdl(table: ContingencyTable) -> ContingencyTable:
     cells = table.with_zeros()
     begins = np.zeros(len(cells.values), bool)
     begins[find_mdl_cuts(cells, by_values=True) + 1] = True
-    return join_cells(cells, begins)
+    return merge_cells_into_bins(cells, begins)
 
 
-def _compute_entropy_sum(counts: np.ndarray) -> np.ndarray:
+def _compute_entropy_times_total(counts: np.ndarray) -> np.ndarray:
     """Return the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum: float64 (n,)."""
     total = sum_over_classes(counts)
     bits = compute_n_log2_n(total)
@@ -87,7 +87,7 @@ def _is_worth_cutting(
     """
     entropies, kinds = [], []
     for counts in (whole, left, right):
-        entropies.append(_compute_entropy_sum(counts) / sum_over_classes(counts))
+        entropies.append(_compute_entropy_times_total(counts) / sum_over_classes(counts))
         kinds.append(sum_over_classes(counts > 0))
     shares = sum_over_classes(left) / rows, sum_over_classes(right) / rows
     gain = entropies[0] - shares[0] * entropies[1] - shares[1] * entropies[2]

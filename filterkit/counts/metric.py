@@ -115,46 +115,38 @@ class Metric:
             if callable(function):
                 check_arguments(f"the metric {self.name}: {what}", function, names)
 
-    def call(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call one of its functions with the arguments `given`, and return what it returns.
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function of the metric with `arguments`, and return what it returns.
 
-        Raise PluginError, which names the metric and its plugin, if it fails; pass on a `FilterkitError` or
-        `MemoryError` of the function.
+        A `FilterkitError` or `MemoryError` of the function is passed on. Raise PluginError for any other.
         """
         try:
-            return function(*given)
+            return function(*arguments)
         except (FilterkitError, MemoryError):
             raise
         except Exception as error:
             fault = f"the metric fails with {type(error).__name__}: {to_one_line(error)}"
             raise make_contract_error(self, fault, error) from error
 
-    def compute(self, field: str, shape: tuple[int, ...], *given: Any) -> np.ndarray:
-        """Call one of its functions as `call` does, and check that it returns float64 of this shape.
+    def compute(self, field: str, shape: tuple[int, ...], *arguments: Any) -> np.ndarray:
+        """Call a function of the metric as `call` does, and return its result, float64 of `shape`.
 
-        Parameters
-        ----------
-        field : the name of the function; of `class_sums`, its `score` is called.
-        shape : of the result.
-        given : the arguments of the function.
-
-        Raises
-        ------
-        PluginError : the function fails, or returns something else.
+        `field` is the name of the attribute that is the function; for ``class_sums``, its `score` is called. Raise
+        PluginError if the function fails, or returns something else.
         """
         function = getattr(self, field)
-        found = self.call(function.score if field == "class_sums" else function, *given)
+        found = self.call(function.score if field == "class_sums" else function, *arguments)
         return check_numbers(found, shape, "the metric" if field == "score" else f"{field} of the metric", self)
 
     @property
-    def compares_classes(self) -> bool:
-        """Whether it can score each class against the rest."""
+    def compares_class_with_rest(self) -> bool:
+        """Whether the metric can score each class against the rest."""
         return self.needs_class and self.by_table is None
 
     def help(self) -> str:
-        """Return the docstring of `score`, or of `by_table` if there is one; "" without."""
+        """Return the docstring of `by_table` if there is one, else of `score`; "" if it has none."""
         return inspect.getdoc(self.by_table or self.score) or ""
 
     def summary(self) -> str:
-        """Return the first line of the help; the name without help."""
+        """Return the first line of `help`; `name` if there is no help."""
         return self.help().partition("\n")[0] or self.name

@@ -22,8 +22,8 @@ class NumericClass(NamedTuple):
     Attributes
     ----------
     cuts : float64 (n,), ascending: the quantiles that end all bins but the last.
-    mean : of the class.
-    deviation : its standard deviation, whose divisor is the number of rows.
+    mean : the mean of the class.
+    deviation : the standard deviation of the class, whose divisor is the number of rows.
     """
 
     cuts: np.ndarray
@@ -41,8 +41,11 @@ class NumericClass(NamedTuple):
         cuts = quantiles(table, [number / BINS for number in range(1, BINS)], "inverted_cdf")
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
-    def count_rows(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
-        """Count rows by value and by bin of the class, and add the sums of the class: a table of `BINS` + 1 classes."""
+    def count_rows_by_bin(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
+        """Return a table that counts the rows of a batch by the bins of the class, and last has its sums.
+
+        The parameters and errors are those of `Statistic.of`; see also `ContingencyTable.class_sums`.
+        """
         rows = select_counted_rows(batch, True, reader)
         y = np.asarray(rows.batch.y)
         numbers = (
@@ -62,7 +65,7 @@ class NumericClass(NamedTuple):
 
 
 def count_class_values(reader: str, batch: Batch) -> ContingencyTable:
-    """Count the values of the class of a batch, as the only column of a table that is not supervised.
+    """Return a table whose only column is the numeric class of a batch, and which counts all rows as one class.
 
     Raise StageError if a value is infinite, or a weight cannot be counted, in the name of the stage `reader`.
     """

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from filterkit.counts.cells import find_entries
+from filterkit.counts.cells import find_nonzero_entries
 from filterkit.counts.record import LARGEST, LEAST, MERGED, SAME, SUM, Field, Record
 from filterkit.counts.sketches import DistinctSketch, fingerprint_columns, hash_numbers, hash_texts, merge_fingerprints
 from filterkit.counts.summary import Moments
@@ -82,11 +82,11 @@ class Overview(Record):
         schema, target = batch.schema, batch.schema.class_attribute
         is_labelled = batch.class_known
         columns = np.arange(schema.width)
-        column, value, row = find_entries(batch, columns)
+        column, value, row = find_nonzero_entries(batch, columns)
         known = np.isfinite(value)
         weights = batch.row_weights
         table = batch.passthrough
-        texts = [] if table is None else [_measure_texts(each) for each in table.columns]
+        texts = [] if table is None else [_measure_texts_or_dates(each) for each in table.columns]
         lengths = np.array([len(hashes) for _, hashes in texts], np.int64)
         return cls(
             schema=schema,
@@ -113,7 +113,7 @@ class Overview(Record):
         )
 
     @property
-    def entries(self) -> np.ndarray:
+    def nonzero_counts(self) -> np.ndarray:
         """int64 (k,): the number of values of each column of X that are neither missing nor zero."""
         return np.asarray(self.moments.nonzero.astype(np.int64) + self.infinite)
 
@@ -125,24 +125,24 @@ class Overview(Record):
     @property
     def zeros(self) -> np.ndarray:
         """int64 (k,): the number of zeros of each column of X."""
-        return np.asarray(self.rows - self.missing - self.entries)
+        return np.asarray(self.rows - self.missing - self.nonzero_counts)
 
     @property
     def share_of_zeros(self) -> float | None:
-        """How many of the values of all numeric columns of X, missing ones too, are zero; None if there are none."""
+        """The share of zeros, 0 to 1, of all values of numeric columns of X, missing ones too; None without values."""
         zeros = self.zeros[~self.schema.nominal]
         return float(zeros.sum() / (self.rows * len(zeros))) if self.rows and len(zeros) else None
 
     @property
     def distinct_counts(self) -> np.ndarray:
         """int64 (k,): the number of distinct values of each column of X; of numeric ones estimated from 1,024 on."""
-        counts = np.minimum(self.distinct.counts, self.entries - self.infinite) + (self.zeros > 0)
+        counts = np.minimum(self.distinct.counts, self.nonzero_counts - self.infinite) + (self.zeros > 0)
         labels = self.moments.labels
         used_labels = compute_offsets(labels.values > 0)[labels.indptr]
         return np.where(self.schema.nominal, np.diff(used_labels), counts)
 
     @property
-    def distinct_texts(self) -> np.ndarray:
+    def distinct_text_counts(self) -> np.ndarray:
         """int64 (passthrough columns,): the number of distinct values of each; estimated from 1,024 on."""
         return np.asarray(np.minimum(self.texts.counts, self.rows - self.absent))
 
@@ -184,7 +184,7 @@ def _make_infinite_missing(batch: Batch) -> Batch:
     return batch.replace(X=Csr(values, *batch.csr[1:]) if batch.sparse else values)
 
 
-def _measure_texts(column: Any) -> tuple[np.ndarray, np.ndarray]:
+def _measure_texts_or_dates(column: Any) -> tuple[np.ndarray, np.ndarray]:
     """Measure the values of an Arrow column that are not missing: float64 (n,) and their hashes, uint64 (n,).
 
     A text is measured by its length in characters, a date by its milliseconds since 1970.
@@ -256,7 +256,7 @@ def _describe_others(overview: Overview) -> Iterator[dict[str, Any]]:
     columns = zip(
         overview.schema.passthrough,
         overview.absent.tolist(),
-        overview.distinct_texts.tolist(),
+        overview.distinct_text_counts.tolist(),
         overview.shortest.tolist(),
         overview.longest.tolist(),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from filterkit.counts.table import ContingencyTable, join_cells, sum_over_classes
+from filterkit.counts.table import ContingencyTable, merge_cells_into_bins, sum_over_classes
 from filterkit.data.ragged import find_run_begins
 
 BINS = 5  # of equal frequency
@@ -54,7 +54,9 @@ def bin_by_quantiles(table: ContingencyTable) -> ContingencyTable:
     upto = sum_over_classes(cells.cumulative())
     before = np.where(find_run_begins(column), 0.0, np.append(0.0, upto)[:-1])  # the rows with a lower value
     share = before / SortedValues(table).count[column]
-    return join_cells(cells, find_run_begins(np.searchsorted(np.arange(1, BINS) / BINS, share, side="right")))
+    return merge_cells_into_bins(
+        cells, find_run_begins(np.searchsorted(np.arange(1, BINS) / BINS, share, side="right"))
+    )
 
 
 class SortedValues:
@@ -83,7 +85,7 @@ class SortedValues:
         """
         rank = np.clip(rank, 0, np.maximum(self.count - 1, 0))
         offset = np.cumsum(self.count) - self.count  # makes the numbers of values ascend over all columns
-        return self._read_values_of_cells(
+        return self._get_values_of_cells(
             np.searchsorted(self._upto + offset[self._column], rank + offset, side="right")
         )
 
@@ -99,9 +101,9 @@ class SortedValues:
         """Return the quantile of each column by the method ``inverted_cdf`` of `quantiles`; `share` is from 0
         to 1. float64 (columns,); NaN in a column without values."""
         before = self._column[self._upto / self.count[self._column] < share]
-        return self._read_values_of_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
+        return self._get_values_of_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
 
-    def _read_values_of_cells(self, cell: np.ndarray) -> np.ndarray:
+    def _get_values_of_cells(self, cell: np.ndarray) -> np.ndarray:
         """Return the value of a cell of each column, int (columns,), or of its nearest; NaN in a column without any."""
         found = np.full(len(cell), np.nan)
         filled = np.flatnonzero(self.count > 0)

@@ -19,7 +19,7 @@ _MERGED_AT_ONCE = 8  # records of batches; each may take some hundred bytes a co
 
 
 class Field(NamedTuple):
-    """How an attribute of a `Record` is merged.
+    """Says how an attribute of a `Record` is merged.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class RecordMerger(Generic[R]):
     Parameters
     ----------
     compute : computes the record of a batch.
-    schema : of the batches.
+    schema : the schema of the batches.
     """
 
     def __init__(self, compute: Callable[[Batch], R], schema: Schema) -> None:
@@ -91,13 +91,13 @@ class RecordMerger(Generic[R]):
         self._waiting: list[R] = []
 
     def add(self, record: R) -> None:
-        """Add the record of the next batch; when more than eight wait, they are merged."""
+        """Add the record of the next batch."""
         self._waiting.append(record)
         if len(self._waiting) > _MERGED_AT_ONCE:
             self.merge()
 
     def merge(self) -> R:
-        """Merge what waits, and return the record of all rows so far; without a batch, that of an empty one."""
+        """Return the record of all rows so far; without any record, that of an empty batch."""
         several = self._waiting or [self.compute(empty(self._schema))]
         self._waiting = [several[0].merge(several)]
         return self._waiting[0]

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts
-from filterkit.counts.class_runs import find_runs, score_runs, sum_from_each_cell
+from filterkit.counts.class_runs import find_best_scores_of_runs, find_runs_by_class, sum_from_each_cell_to_column_end
 from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
@@ -46,13 +46,13 @@ def one_against_rest(
     """
     tasks = thresholds.table.tasks()
     if thresholds.many_classes and len(tasks) > 1:
-        scores = score_each_class(thresholds, metric, tasks, alpha)
+        scores = score_columns_by_each_class(thresholds, metric, tasks, alpha)
     else:
         each = [thresholds.find_best(*score_tests(thresholds, metric, task, alpha)) for task in tasks]
         scores = np.stack(each, axis=1) if each else np.zeros((len(thresholds.table), 0))
     if alpha is None:
         for i, task in enumerate(tasks):
-            _set_scores_of_nominal(scores[:, i], thresholds.table, metric, task)
+            _replace_scores_of_nominal_columns(scores[:, i], thresholds.table, metric, task)
     return scores, tasks
 
 
@@ -91,8 +91,8 @@ def score_columns(
     if several and metric.classes is not None and combine is None and alpha is None:
         if np.count_nonzero(table.totals > 0) < 2:
             return np.zeros(len(table))
-        scores = score_all_classes(thresholds, metric)
-        _set_scores_of_nominal(scores, table, metric, None)
+        scores = score_columns_by_all_classes(thresholds, metric)
+        _replace_scores_of_nominal_columns(scores, table, metric, None)
         return scores
     scores, tasks = one_against_rest(thresholds, metric, alpha)
     return combine_scores(scores, table.totals[tasks], combine or "max")
@@ -130,7 +130,9 @@ def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) ->
     return scores
 
 
-def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: Metric, task: int | None) -> None:
+def _replace_scores_of_nominal_columns(
+    scores: np.ndarray, table: ContingencyTable, metric: Metric, task: int | None
+) -> None:
     """Replace the scores of nominal columns in `scores`, float64 (columns,), if the metric scores all values at once.
 
     `task` is the code of the class that is compared with the rest; None compares all classes. Nothing changes if only
@@ -187,12 +189,12 @@ def score_tests(
     if counts.pos <= 0 or (counts.neg <= 0 and task is not None):
         return np.zeros(len(counts.pair)), 0.0
     if metric.bound is not None and alpha is None and len(counts.tp) > _FEW:
-        return _score_possible_best(thresholds, metric, task)
+        return _score_tests_that_may_be_best(thresholds, metric, task)
     return _score_counts(thresholds.table, metric, counts, thresholds.column, alpha)
 
 
-def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
-    """Do as `score_tests`, for the tests that may be the best of their column; others may have -inf.
+def _score_tests_that_may_be_best(thresholds: Thresholds, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
+    """Return what `score_tests` does, but perhaps -inf for tests that cannot be the best of their column.
 
     A block of neighbouring tests is left out if `Metric.bound` of the smallest and largest counts in it is below
     a score of the same column. What is left is cut into smaller blocks. So a best test is never left out.
@@ -200,7 +202,7 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
     tp, fp, pair, pos, neg = thresholds.count_against_rest(task)
     scores, constant = np.full(len(tp), -np.inf), 0.0
 
-    def score_some(tests: np.ndarray) -> None:
+    def score_unscored_tests(tests: np.ndarray) -> None:
         nonlocal constant
         new = tests[scores[pair[tests]] == -np.inf]
         at, number = np.unique(pair[new], return_inverse=True)
@@ -208,20 +210,20 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
         scores[pair[new]], constant = _score_counts(thresholds.table, metric, counts, thresholds.column[new])
 
     tp_and_fp = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
-    _, first = thresholds.starts
+    _, first = thresholds.first_tests
     size = np.diff(np.append(first, len(pair)))
     for most in _BLOCKS:
         blocks = -(-size // most)
         stop = np.repeat(first + size, blocks)
         first = np.repeat(first, blocks) + expand_ranges(np.zeros_like(blocks), blocks) * most
         size = np.minimum(stop - first, most)
-        score_some(first + size // 2)
+        score_unscored_tests(first + size // 2)
         ends = np.stack([first, first + size], axis=1).ravel()
         low, high = (reduce.reduceat(tp_and_fp, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
         bound = metric.compute("bound", first.shape, low[0], high[0], low[1], high[1], pos, neg)
         is_open = ~(bound < thresholds.find_best(scores[pair], -np.inf)[thresholds.column[first]])
         first, size = first[is_open], size[is_open]
-    score_some(expand_ranges(first, size))
+    score_unscored_tests(expand_ranges(first, size))
     return scores[pair], constant
 
 
@@ -230,16 +232,8 @@ def _score_counts(
 ) -> tuple[np.ndarray, float]:
     """Return the score of each test, float64 (tests,), and that of a feature that no row has.
 
-    Parameters
-    ----------
-    table, metric : of which table the counts are, and what to score by.
-    counts : of some tests.
-    column : int64 (tests,), the covered column of each of these tests, for messages.
-    alpha : as for `score_tests`.
-
-    Raises
-    ------
-    PluginError : as for `score_tests`.
+    `counts` are those of some tests of `table`. `column` is int64 (tests,), the covered column of each, for messages.
+    `alpha` and errors are as for `score_tests`.
     """
     pos, neg = counts.pos, counts.neg
     tp, fp = np.append(counts.tp, 0.0), np.append(counts.fp, 0.0)
@@ -254,7 +248,7 @@ def _score_counts(
     return scores[counts.pair], float(scores[-1])
 
 
-def score_each_class(
+def score_columns_by_each_class(
     thresholds: Thresholds, metric: Metric, tasks: list[int], alpha: float | None = None
 ) -> np.ndarray:
     """Return the best score of each column for each class of `tasks` against the rest: float64 (columns, tasks).
@@ -264,10 +258,14 @@ def score_each_class(
     """
     totals, total = thresholds.table.totals, float(thresholds.table.totals.sum())
     cells = thresholds.cells
-    runs = find_runs(thresholds.class_cells, cells.indptr, cells.column_of_cell, thresholds.is_test, cells.nominal)
+    runs = find_runs_by_class(
+        thresholds.class_cells, cells.indptr, cells.column_of_cell, thresholds.is_test, cells.nominal
+    )
     ends = metric.best_at_ends and alpha is None
 
-    def score(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray) -> tuple[np.ndarray, float]:
+    def score_pairs_of_counts(
+        tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray
+    ) -> tuple[np.ndarray, float]:
         return _score_counts(thresholds.table, metric, merge_equal_counts(tp, fp, pos, neg), column, alpha)
 
     found = np.zeros((len(totals), len(thresholds.table)))
@@ -283,16 +281,18 @@ def score_each_class(
         neg = total - pos
         if pos <= 0 or neg <= 0:
             continue
-        scores, none = score(np.zeros(len(rows)), np.minimum(rows, neg), pos, neg, somewhere)
+        scores, none = score_pairs_of_counts(np.zeros(len(rows)), np.minimum(rows, neg), pos, neg, somewhere)
         found[codes[group == number]] = thresholds.find_best(scores[row], none)
         own = order[bounds[number] : bounds[number + 1]]
         if len(own):
-            best = score_runs(runs.select(own), thresholds.rows, pos, neg, score, ends)
+            best = find_best_scores_of_runs(
+                runs.select_pairs(own), thresholds.rows, pos, neg, score_pairs_of_counts, ends
+            )
             found[runs.code[own], runs.column[own]] = best
     return np.ascontiguousarray(found[codes].T)
 
 
-def score_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
+def score_columns_by_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
     """Return the best score of each column by the metric's own form for several classes: float64 (columns,).
 
     The metric must have `Metric.classes`; with many classes, its `class_sums` save time. Classes without rows are
@@ -303,26 +303,26 @@ def score_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
     # Sums over classes lose digits where a class weighs very much more than another.
     if thresholds.many_classes and metric.class_sums is not None and totals.max() < _MUCH_MORE * totals[present].min():
         rows = np.append(thresholds.rows, 0.0)
-        sums = _sum_over_classes(thresholds, partial(metric.call, metric.class_sums.term))
+        sums = _sum_term_over_classes(thresholds, partial(metric.call, metric.class_sums.term))
         scores = metric.compute("class_sums", rows.shape, sums, rows, totals[present])
         return thresholds.find_best(scores[:-1], float(scores[-1]))
     if not thresholds.many_classes:
-        return _score_dense_classes(thresholds, metric, present)
+        return _score_columns_by_dense_classes(thresholds, metric, present)
     values = np.cumsum(np.diff(thresholds.cells.indptr) + 1) * len(totals)
     blocks = np.split(np.arange(len(thresholds.table)), np.flatnonzero(np.diff(values // _VALUES_AT_ONCE)) + 1)
     parts = (Thresholds(thresholds.table.only(columns)) for columns in blocks)
-    return np.concatenate([_score_dense_classes(part, metric, present) for part in parts])
+    return np.concatenate([_score_columns_by_dense_classes(part, metric, present) for part in parts])
 
 
-def _score_dense_classes(thresholds: Thresholds, metric: Metric, present: np.ndarray) -> np.ndarray:
-    """Do as `score_all_classes`, by `Metric.classes`; `present`, int64, has the codes of the classes with rows."""
+def _score_columns_by_dense_classes(thresholds: Thresholds, metric: Metric, present: np.ndarray) -> np.ndarray:
+    """Score columns by `Metric.classes`, as `score_columns_by_all_classes`; `present` are the codes with rows."""
     counts = np.append(thresholds.selected[:, present], np.zeros((1, len(present))), axis=0)
     scores = metric.compute("classes", (len(counts),), counts, thresholds.table.totals[present])
     return thresholds.find_best(scores[:-1], float(scores[-1]))
 
 
-def _sum_over_classes(thresholds: Thresholds, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Add up over classes the `term` of the rows that each test selects, and last of none: float64 (tests + 1,)."""
+def _sum_term_over_classes(thresholds: Thresholds, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    """Add up `term` over the classes for the rows of each test and, last, for no rows: float64 (tests + 1,)."""
     cells, own, totals = thresholds.cells, thresholds.class_cells, thresholds.table.totals
     totals_of = totals[own.code]
     nominal = cells.nominal[cells.column_of_cell[own.cell]]
@@ -330,7 +330,9 @@ def _sum_over_classes(thresholds: Thresholds, term: Callable[[np.ndarray, np.nda
     before = np.where(own.begins | nominal, 0.0, np.append(0.0, upto)[:-1])
     change = term(upto, totals_of) - term(before, totals_of)
     changes = np.bincount(own.cell, change, len(cells.values))
-    sums = np.where(cells.nominal[cells.column_of_cell], changes, sum_from_each_cell(changes, cells.indptr))
+    sums = np.where(
+        cells.nominal[cells.column_of_cell], changes, sum_from_each_cell_to_column_end(changes, cells.indptr)
+    )
     present = totals[totals > 0]
     nothing = float(term(np.zeros(len(present)), present).sum())
     return np.append(sums[thresholds.is_test] + nothing, nothing)

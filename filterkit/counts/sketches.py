@@ -64,7 +64,7 @@ class DistinctSketch(NamedTuple):
 
 def hash_numbers(values: np.ndarray) -> np.ndarray:
     """Return a hash of each float64 value, uint64 (n,); 0 and -0 have the same, and so have all NaN."""
-    return _add_odd_and_mix_bits((np.where(np.isnan(values), np.nan, values) + 0.0).view(np.uint64))
+    return _hash_integers((np.where(np.isnan(values), np.nan, values) + 0.0).view(np.uint64))
 
 
 def hash_texts(texts: Any) -> np.ndarray:
@@ -74,27 +74,27 @@ def hash_texts(texts: Any) -> np.ndarray:
     """
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     if not len(texts) or offsets[-1] == offsets[0]:
-        return _add_odd_and_mix_bits(np.zeros(len(texts), np.uint64))
+        return _hash_integers(np.zeros(len(texts), np.uint64))
     text = np.frombuffer(texts.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
     lengths = np.diff(offsets)
     position = np.arange(len(text)) - np.repeat(offsets[:-1] - offsets[0], lengths)
-    factors = _add_odd_and_mix_bits(np.arange(1, int(lengths.max()) + 1, dtype=np.uint64)) | np.uint64(1)
+    factors = _hash_integers(np.arange(1, int(lengths.max()) + 1, dtype=np.uint64)) | np.uint64(1)
     running = np.zeros(len(text) + 1, np.uint64)
     np.cumsum((text.astype(np.uint64) + np.uint64(1)) * factors[position], out=running[1:])
-    return _add_odd_and_mix_bits(np.diff(running[offsets - offsets[0]]))
+    return _hash_integers(np.diff(running[offsets - offsets[0]]))
 
 
 def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, width: int) -> np.ndarray:
-    """Add up, for each of `width` columns, hashes of its entries and of the row of each: uint64 (width, 2).
+    """Return two fingerprints of each of `width` columns: uint64 (width, 2), equal for columns with equal values.
 
-    The arguments are what `find_entries` returns. The sums are modulo 2**64. Columns with the same values have the same
-    sums, whether sparse or dense.
+    Each is the sum, modulo 2**64, of hashes of the column's nonzero entries and of their rows. `column`, `value` and
+    `row` are what `find_nonzero_entries` returns.
     """
     at = row.astype(np.uint64)
     prints = np.zeros((width, 2), np.uint64)
     hashes = hash_numbers(value)
     for number, factor in enumerate(map(np.uint64, _FACTORS)):
-        np.add.at(prints[:, number], column, _add_odd_and_mix_bits(hashes + at * factor + factor))
+        np.add.at(prints[:, number], column, _hash_integers(hashes + at * factor + factor))
     return prints
 
 
@@ -104,7 +104,7 @@ def merge_fingerprints(several: Sequence[np.ndarray]) -> np.ndarray:
     Columns with the same values in all rows have equal fingerprints; others have with a chance of 2**-128, because
     those of earlier batches are mixed before those of the next are added. They depend on how rows are batched.
     """
-    return reduce(lambda before, own: _add_odd_and_mix_bits(before) + own, several)
+    return reduce(lambda before, own: _hash_integers(before) + own, several)
 
 
 def mix_bits(numbers: np.ndarray) -> np.ndarray:
@@ -117,5 +117,5 @@ def mix_bits(numbers: np.ndarray) -> np.ndarray:
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
-def _add_odd_and_mix_bits(numbers: np.ndarray) -> np.ndarray:
+def _hash_integers(numbers: np.ndarray) -> np.ndarray:
     return mix_bits(numbers + np.uint64(_ODD))

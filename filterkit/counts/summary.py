@@ -12,14 +12,14 @@ from typing import Self
 import numpy as np
 
 from filterkit.counts.cells import (
-    find_entries,
-    find_extremes,
-    find_finite_entries,
-    include_zeros,
-    make_infinite_error,
+    find_and_check_nonzero_entries,
+    find_extremes_by_column,
+    find_nonzero_entries,
+    include_zeros_in_extremes,
+    make_infinite_value_error,
     take_columns,
 )
-from filterkit.counts.class_parts import collapse_parts
+from filterkit.counts.class_parts import sum_over_parts
 from filterkit.counts.exact_sums import (
     BITS,
     MOST_DIGITS,
@@ -41,8 +41,7 @@ _WEIGHT_BITS = 64  # weights are multiples of 2**-64
 _INT_BYTES = 400  # of the Python ints of one column
 
 
-def _convert_to_ints(numbers: np.ndarray) -> np.ndarray:
-    """Turn whole float64 numbers into Python ints."""
+def _convert_to_python_ints(numbers: np.ndarray) -> np.ndarray:
     whole: np.ndarray = np.frompyfunc(int, 1, 1)(numbers)
     return whole
 
@@ -92,13 +91,13 @@ class Summary(Statistic):
             total_parts=rows.totals[0],
             missing_parts=missing,
             nonzero_parts=nonzero,
-            label_parts=_count_labels(rows, columns),
+            label_parts=_sum_weights_by_label(rows, columns),
         )
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
         """Compute the summary, to the last bit, from a table that counts all rows as one class, each with weight 1."""
-        low, high = find_extremes(table.column_of_cell, table.values, len(table))
+        low, high = find_extremes_by_column(table.column_of_cell, table.values, len(table))
         parts = table.exact_parts.sum(axis=1)
         starts = compute_offsets(table.schema.label_counts[table.columns])
         nominal = np.flatnonzero(table.nominal[table.column_of_cell])
@@ -118,7 +117,7 @@ class Summary(Statistic):
         """Implement `Statistic.column_range`."""
         if high - low == len(self):
             return self
-        begin, end = self._label_starts[[low, high]].tolist()
+        begin, end = compute_offsets(self.schema.label_counts[self.columns])[[low, high]].tolist()
         return super().column_range(low, high).replace(label_parts=self.label_parts[begin:end])
 
     @property
@@ -129,53 +128,47 @@ class Summary(Statistic):
     @property
     def totals(self) -> np.ndarray:
         """float64 (1,): the weight of all rows."""
-        return collapse_parts(self.total_parts[None])
+        return sum_over_parts(self.total_parts[None])
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is missing."""
-        return collapse_parts(self.missing_parts)
+        return sum_over_parts(self.missing_parts)
 
     @cached_property
     def present(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is not missing."""
-        return collapse_parts(self.total_parts - self.missing_parts)
+        return sum_over_parts(self.total_parts - self.missing_parts)
 
     @cached_property
     def nonzero(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is neither missing nor zero."""
-        return collapse_parts(self.nonzero_parts)
+        return sum_over_parts(self.nonzero_parts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is zero."""
-        return collapse_parts(self._zero_parts)
+        return sum_over_parts(self._zero_parts)
 
     @property
     def _zero_parts(self) -> np.ndarray:
-        """float64 (k, parts): the weights of `zeros` in parts."""
         return np.asarray(self.total_parts - self.missing_parts - self.nonzero_parts)
-
-    @property
-    def _label_starts(self) -> np.ndarray:
-        """int64 (k + 1,): the labels of column i are ``starts[i]:starts[i + 1]``; none if it is numeric."""
-        return compute_offsets(self.schema.label_counts[self.columns])
 
     @cached_property
     def labels(self) -> Ragged:
         """The weight of the rows with each label of each column, in the order declared; a numeric column has none."""
-        starts = self._label_starts
+        starts = compute_offsets(self.schema.label_counts[self.columns])
         parts = self.label_parts.copy()
         nominal = np.flatnonzero(np.diff(starts))
         parts[starts[nominal]] = self._zero_parts[nominal]
-        return Ragged(starts, collapse_parts(parts))
+        return Ragged(starts, sum_over_parts(parts))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the largest value of each column, zeros included: float64 (k,) each.
 
         Both are 0 if all values are missing.
         """
-        return include_zeros(self.low, self.high, np.asarray(self._zero_parts.any(axis=1)))
+        return include_zeros_in_extremes(self.low, self.high, np.asarray(self._zero_parts.any(axis=1)))
 
 
 class Moments(Summary):
@@ -199,14 +192,14 @@ class Moments(Summary):
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         """Implement `Statistic.of_rows`, as `Summary` does."""
         moments = super().of_rows(rows, columns, reader)
-        exponent, weight_exponent, weights = moments._choose_exponents(), 0, None
+        exponent, weight_exponent, weights = choose_exponent(np.abs(moments.extremes()).max(axis=0)), 0, None
         if rows.parts is not None:
             weights = rows.parts.sum(axis=1)
             weight_exponent = int(choose_exponent(weights.max(initial=1.0)))
             weights *= compute_scale(np.array(weight_exponent))
         digits = np.zeros((2, MOST_DIGITS, len(columns)))
         if rows.batch.sparse:
-            column, value, row = find_entries(rows.batch, columns)
+            column, value, row = find_nonzero_entries(rows.batch, columns)
             value = np.where(np.isnan(value), 0.0, value) * compute_scale(exponent)[column]
             _add_values_and_squares(digits, value, None if weights is None else weights[row], column)
         elif len(columns):
@@ -222,7 +215,7 @@ class Moments(Summary):
         """Implement `Summary.of_table`."""
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
-        column, exponent = table.column_of_cell, moments._choose_exponents()
+        column, exponent = table.column_of_cell, choose_exponent(np.abs(moments.extremes()).max(axis=0))
         _add_values_and_squares(
             digits, table.values * compute_scale(exponent)[column], None, column, sum_over_classes(table.counts)
         )
@@ -233,9 +226,6 @@ class Moments(Summary):
         """Implement `Statistic.working_bytes`; computing a mean makes Python ints of the sums."""
         return self.nbytes + _INT_BYTES * len(self)
 
-    def _choose_exponents(self) -> np.ndarray:
-        return choose_exponent(np.abs(self.extremes()).max(axis=0))
-
     def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:
         """Set `sums` and `squares` from digits, float64 (2, digits, k), and exponents of `ExactSums`; return self."""
         self.sums, self.squares = (
@@ -245,7 +235,7 @@ class Moments(Summary):
 
     def mean(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the mean of the values that are not missing, times ``2**scale``: float64 (k,); 0 if there are none."""
-        return self._scale(self._mean, scale)
+        return self._multiply_by_power_of_two(self._scaled_mean, scale)
 
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,).
@@ -253,10 +243,10 @@ class Moments(Summary):
         A value minus `mean` minus this loses no digits.
         """
         # The mean is a whole number of these units, too, because no sum is below one unit.
-        mean = _convert_to_ints(np.ldexp(self._mean, 2 * UNIT_BITS))
-        remainder = (self._sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._weight
-        remainder /= self._weight << 2 * UNIT_BITS
-        return self._scale(remainder.astype(np.float64), scale)
+        mean = _convert_to_python_ints(np.ldexp(self._scaled_mean, 2 * UNIT_BITS))
+        remainder = (self._integer_sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._integer_weight
+        remainder /= self._integer_weight << 2 * UNIT_BITS
+        return self._multiply_by_power_of_two(remainder.astype(np.float64), scale)
 
     def squared_deviations(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the sum of the squared deviations from the mean, as of values times ``2**scale``: float64 (k,).
@@ -264,7 +254,7 @@ class Moments(Summary):
         It is 0 only if all values are equal, or if it is too small for float64. With an int (k,) `scale` of its own for
         each column, squares of extreme values stay within float64.
         """
-        return self._scale(self._scaled_deviations, scale, power=2)
+        return self._multiply_by_power_of_two(self._scaled_squared_deviations, scale, power=2)
 
     def typical_values(self) -> np.ndarray:
         """Return the mean of each column or, of a nominal one, the code of its most frequent label: float64 (k,)."""
@@ -281,35 +271,37 @@ class Moments(Summary):
         """
         low, high = self.extremes()
         divisor = np.where(low < high, np.where(self.present > 1, self.present - 1, np.nan), 1.0)
-        return self._scale(np.sqrt(self._scaled_deviations / divisor), scale)
+        return self._multiply_by_power_of_two(np.sqrt(self._scaled_squared_deviations / divisor), scale)
 
-    def _scale(self, numbers: np.ndarray, scale: np.ndarray | int, power: int = 1) -> np.ndarray:
+    def _multiply_by_power_of_two(self, numbers: np.ndarray, scale: np.ndarray | int, power: int = 1) -> np.ndarray:
         """Multiply numbers by ``2**(power * (26 * sums.values + scale))``: float64 (k,), infinite where too large."""
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(numbers, (power * (BITS * self.sums.values + scale)).astype(np.int32)))
 
     @cached_property
-    def _weight(self) -> np.ndarray:
+    def _integer_weight(self) -> np.ndarray:
         """object (k,): the weight of the rows whose value is not missing, as ints in units of 2**-64; 1 for 0."""
-        weight = _convert_to_ints((self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS).sum(axis=1)
+        weight = _convert_to_python_ints((self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS).sum(axis=1)
         return np.where(weight > 0, weight, 1)
 
     @cached_property
-    def _sum(self) -> np.ndarray:
+    def _integer_sum(self) -> np.ndarray:
         """object (k,): the sums as `ExactSums.compute_integers` returns them."""
         return self.sums.compute_integers()
 
     @cached_property
-    def _mean(self) -> np.ndarray:
+    def _scaled_mean(self) -> np.ndarray:
         """float64 (k,): the mean of values divided by ``2**(26 * sums.values)``; 0 if all are missing."""
-        return np.asarray(self._sum / (self._weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
+        return np.asarray(self._integer_sum / (self._integer_weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
 
     @cached_property
-    def _scaled_deviations(self) -> np.ndarray:
+    def _scaled_squared_deviations(self) -> np.ndarray:
         """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 *
         sums.values)``. 0 for a column that is constant, or missing in all rows."""
-        total = (self.squares.compute_integers() * self._weight << UNIT_BITS - _WEIGHT_BITS) - self._sum**2
-        total /= self._weight << 2 * UNIT_BITS - _WEIGHT_BITS
+        total = (
+            self.squares.compute_integers() * self._integer_weight << UNIT_BITS - _WEIGHT_BITS
+        ) - self._integer_sum**2
+        total /= self._integer_weight << 2 * UNIT_BITS - _WEIGHT_BITS
         low, high = self.extremes()
         # What lies below the last digit is lost, so that the difference may be below 0, or not 0 for a constant.
         return np.where(low < high, np.maximum(total.astype(np.float64), 0.0), 0.0)
@@ -325,7 +317,7 @@ def _summarize_dense_rows(rows: CountedRows, columns: np.ndarray, reader: str) -
     if len(X) and not (np.isfinite(low) & np.isfinite(high)).all():
         row, column = np.nonzero(np.isinf(X))
         if len(row):
-            raise make_infinite_error(rows, int(columns[column[0]]), int(row[0]), reader)
+            raise make_infinite_value_error(rows, int(columns[column[0]]), int(row[0]), reader)
     absent = np.isnan(X)
     flags = absent, (X != 0) & ~absent
     if rows.parts is None:
@@ -335,22 +327,26 @@ def _summarize_dense_rows(rows: CountedRows, columns: np.ndarray, reader: str) -
 
 def _summarize_sparse_rows(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
     """Do as `_summarize_dense_rows` with the rows of a sparse batch; zeros do not count for `low` and `high`."""
-    column, value, row = find_finite_entries(rows, columns, reader)
+    column, value, row = find_and_check_nonzero_entries(rows, columns, reader)
     absent = np.isnan(value)
-    missing = rows.sum_by(column[absent], row[absent], len(columns))
+    missing = rows.sum_weights_by_group(column[absent], row[absent], len(columns))
     if absent.any():
         column, value, row = column[~absent], value[~absent], row[~absent]
-    return *find_extremes(column, value, len(columns)), missing, rows.sum_by(column, row, len(columns))
+    return (
+        *find_extremes_by_column(column, value, len(columns)),
+        missing,
+        rows.sum_weights_by_group(column, row, len(columns)),
+    )
 
 
-def _count_labels(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
+def _sum_weights_by_label(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
     """Add up the weights of the rows with each label of a nominal column but its first: `Summary.label_parts`."""
     starts = compute_offsets(rows.batch.schema.label_counts[columns])
     nominal = np.flatnonzero(np.diff(starts))
-    column, value, row = find_entries(rows.batch, columns[nominal])
+    column, value, row = find_nonzero_entries(rows.batch, columns[nominal])
     present = np.flatnonzero(~np.isnan(value))
     label = starts[nominal[column[present]]] + value[present].astype(np.int64)
-    return rows.sum_by(label, row[present], int(starts[-1]))
+    return rows.sum_weights_by_group(label, row[present], int(starts[-1]))
 
 
 def _add_values_and_squares(

@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from filterkit.counts import class_parts
-from filterkit.counts.cells import count_cells, find_extremes, include_zeros
-from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
+from filterkit.counts.cells import count_rows_by_value_and_class, find_extremes_by_column, include_zeros_in_extremes
+from filterkit.counts.class_parts import Parts, SparseParts, sum_over_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_parts
@@ -63,7 +63,7 @@ class ContingencyTable(Statistic):
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         """Implement `Statistic.of_rows`."""
-        indptr, values, cells, gaps = count_cells(rows, columns, reader)
+        indptr, values, cells, gaps = count_rows_by_value_and_class(rows, columns, reader)
         return cls(
             schema=rows.batch.schema,
             columns=columns,
@@ -80,13 +80,13 @@ class ContingencyTable(Statistic):
         if len(several) == 1:
             return several[0]
         if not 1 < jobs <= len(several[0]) or sum(len(table.values) for table in several) <= _WORTH_THREADS:
-            return _merge_cells(several)
+            return _merge_tables(several)
         # Each thread merges columns with about as many cells in all tables as the others.
         upto = np.sum([table.indptr for table in several], axis=0)
         cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
         bounds = sorted({0, *cuts.tolist(), len(several[0])})
         spans = [[table.column_range(low, high) for table in several] for low, high in pairwise(bounds)]
-        return join_columns(list(LocalEngine(jobs).map(_merge_cells, spans)))
+        return concatenate_columns(list(LocalEngine(jobs).map(_merge_tables, spans)))
 
     @property
     def nbytes(self) -> int:
@@ -103,14 +103,14 @@ class ContingencyTable(Statistic):
     @property
     def exact_parts(self) -> np.ndarray:
         """float64 (cells, classes, parts): the weights of `counts` in parts whose sums are exact."""
-        return self._as_array(self.cell_parts)
+        return self._to_padded_array(self.cell_parts)
 
     @property
     def missing_parts(self) -> np.ndarray:
         """float64 (k, classes, parts): the weights of `missing` in parts whose sums are exact."""
-        return self._as_array(self.gap_parts)
+        return self._to_padded_array(self.gap_parts)
 
-    def _as_array(self, parts: Parts) -> np.ndarray:
+    def _to_padded_array(self, parts: Parts) -> np.ndarray:
         return pad_parts(parts.to_array() if isinstance(parts, SparseParts) else parts, self.total_parts.shape[1])
 
     @property
@@ -121,39 +121,39 @@ class ContingencyTable(Statistic):
 
     @property
     def _class_slice(self) -> slice:
-        """Which of the weights in parts are those of classes, and not of `class_sums`."""
+        """The slice of an axis of classes and, with a numeric class, `class_sums` that has the classes alone."""
         return slice(len(self.total_parts) - self.numeric_class)
 
     @cached_property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of all rows of each class."""
-        return collapse_parts(self.total_parts[self._class_slice])
+        return sum_over_parts(self.total_parts[self._class_slice])
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is missing."""
-        return collapse_parts(self.missing_parts[:, self._class_slice])
+        return sum_over_parts(self.missing_parts[:, self._class_slice])
 
     @cached_property
     def counts(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows of each class with the cell's value in its column."""
-        return collapse_parts(self.exact_parts[:, self._class_slice])
+        return sum_over_parts(self.exact_parts[:, self._class_slice])
 
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value."""
-        return sum_over_classes(self._drop_classes_if_sparse().counts)
+        return sum_over_classes(self._merge_classes_if_sparse().counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
         """The weight of the zeros of each column by class, float64 (k, classes); 0 where zeros have a cell."""
-        return collapse_parts(self._zero_parts[:, self._class_slice])
+        return sum_over_parts(self._zero_parts[:, self._class_slice])
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
         """float64 (k, classes, parts): the weights of `zeros` in parts."""
-        sums = class_parts.add_groups(self.cell_parts, self.column_of_cell, len(self))
-        return np.asarray(self.total_parts - self.missing_parts - self._as_array(sums))
+        sums = class_parts.sum_groups_of_positions(self.cell_parts, self.column_of_cell, len(self))
+        return np.asarray(self.total_parts - self.missing_parts - self._to_padded_array(sums))
 
     @cached_property
     def nonzero_rows(self) -> np.ndarray:
@@ -161,20 +161,20 @@ class ContingencyTable(Statistic):
 
         In a table that `with_zeros` returns, zeros count here.
         """
-        table = self._drop_classes_if_sparse()
+        table = self._merge_classes_if_sparse()
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
     @cached_property
     def missing_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is missing."""
-        return sum_over_classes(self._drop_classes_if_sparse().missing)
+        return sum_over_classes(self._merge_classes_if_sparse().missing)
 
     @cached_property
     def zero_occurs(self) -> np.ndarray:
         """bool (k,): whether a row has the value zero; False if zeros have a cell, as in a table of `with_zeros`."""
-        return np.asarray(self._drop_classes_if_sparse()._zero_parts.any(axis=(1, 2)))
+        return np.asarray(self._merge_classes_if_sparse()._zero_parts.any(axis=(1, 2)))
 
-    def _drop_classes_if_sparse(self) -> ContingencyTable:
+    def _merge_classes_if_sparse(self) -> ContingencyTable:
         """Return the table itself if its weights are arrays, else the same rows counted as one class."""
         return self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
 
@@ -188,23 +188,25 @@ class ContingencyTable(Statistic):
         if high - low == len(self):
             return self
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
-        return self._select(slice(low, high), self.indptr[low : high + 1] - cells.start, cells)
+        return self._select_columns(slice(low, high), self.indptr[low : high + 1] - cells.start, cells)
 
     def only(self, numbers: np.ndarray) -> ContingencyTable:
         """Return the table of some of its columns; `numbers` are their indices in `columns`, int64 and ascending.
 
         A column may be repeated.
         """
-        return self._select(numbers, *find_row_entries(self.indptr, numbers))
+        return self._select_columns(numbers, *find_row_entries(self.indptr, numbers))
 
-    def _select(self, numbers: np.ndarray | slice, indptr: np.ndarray, cells: np.ndarray | slice) -> ContingencyTable:
+    def _select_columns(
+        self, numbers: np.ndarray | slice, indptr: np.ndarray, cells: np.ndarray | slice
+    ) -> ContingencyTable:
         """Return the table of some columns and of their cells; `indptr` says which cells each of the columns has."""
         return self.replace(
             columns=self.columns[numbers],
             indptr=indptr,
             values=self.values[cells],
-            cell_parts=class_parts.take(self.cell_parts, cells),
-            gap_parts=class_parts.take(self.gap_parts, numbers),
+            cell_parts=class_parts.take_positions(self.cell_parts, cells),
+            gap_parts=class_parts.take_positions(self.gap_parts, numbers),
         )
 
     def first_columns(self, count: int) -> ContingencyTable:
@@ -213,17 +215,17 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """Return the table of the same rows counted as one class."""
-        return self._select_classes(self._class_slice)
+        return self._merge_into_one_class(self._class_slice)
 
     def class_sums(self) -> ContingencyTable:
         """Return the table of the same rows as one class, in which each counts by its weight times a numeric class.
 
-        That has been shifted and scaled so that its mean is 0, but for rounding, and its squares add up to the weight
-        of all rows.
+        The class is shifted and scaled: its mean is 0, but for rounding, and its squares add up to the weight of all
+        rows.
         """
-        return self._select_classes(slice(self._class_slice.stop, None))
+        return self._merge_into_one_class(slice(self._class_slice.stop, None))
 
-    def _select_classes(self, classes: slice) -> ContingencyTable:
+    def _merge_into_one_class(self, classes: slice) -> ContingencyTable:
         group = np.full(len(self.total_parts), -1)
         group[classes] = 0
         return self.group_classes(group, 1)
@@ -239,8 +241,8 @@ class ContingencyTable(Statistic):
         """
         kept = np.flatnonzero(group >= 0)
         return self.replace(
-            cell_parts=class_parts.group_classes(self.cell_parts, group, groups),
-            gap_parts=class_parts.group_classes(self.gap_parts, group, groups),
+            cell_parts=class_parts.sum_groups_of_classes(self.cell_parts, group, groups),
+            gap_parts=class_parts.sum_groups_of_classes(self.gap_parts, group, groups),
             total_parts=sum_parts(group[kept], self.total_parts[kept], groups),
         )
 
@@ -254,15 +256,17 @@ class ContingencyTable(Statistic):
             return self
         column = np.concatenate([self.column_of_cell, have])
         values = np.concatenate([self.values, np.zeros(len(have))])
-        parts = class_parts.concatenate([self.cell_parts, self._zero_parts[have]])
-        return self.replace(**sort_cells(column, values, parts, len(self)))
+        parts = class_parts.concatenate_positions([self.cell_parts, self._zero_parts[have]])
+        return self.replace(**sort_and_merge_cells(column, values, parts, len(self)))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the largest value of each column, zeros included: float64 (k,) each.
 
         Both are 0 if all values are missing.
         """
-        return include_zeros(*find_extremes(self.column_of_cell, self.values, len(self)), self.zero_occurs)
+        return include_zeros_in_extremes(
+            *find_extremes_by_column(self.column_of_cell, self.values, len(self)), self.zero_occurs
+        )
 
     def cumulative(self, descending: bool = False) -> np.ndarray:
         """Return the weight of the rows of each cell and of those with smaller values: float64 (cells, classes).
@@ -274,13 +278,13 @@ class ContingencyTable(Statistic):
         before = np.zeros((len(parts) + 1, *parts.shape[1:]))  # of each cell and, last, all
         np.cumsum(parts, axis=0, out=before[1:])
         if descending:
-            return collapse_parts(before.take(self.indptr[column + 1], axis=0) - before[:-1])
-        return collapse_parts(before[1:] - before.take(self.indptr[column], axis=0))
+            return sum_over_parts(before.take(self.indptr[column + 1], axis=0) - before[:-1])
+        return sum_over_parts(before[1:] - before.take(self.indptr[column], axis=0))
 
     def tasks(self) -> list[int]:
-        """Return the codes of the classes to tell from the rest, ascending: the positive class if there is one.
+        """Return the codes of the classes to tell from the rest, ascending: only the positive class if there is one.
 
-        Else that is the rarer of two classes, or all that have rows of more; see `Schema.positive_classes`.
+        Without a positive class, it is the rarer of two classes, or all with rows of more than two.
         """
         return self.schema.positive_classes(self.totals)
 
@@ -302,61 +306,54 @@ def share_out_missing(table: ContingencyTable) -> np.ndarray:
     return np.asarray(table.counts + share[:, None] * table.missing[column])
 
 
-def _merge_cells(tables: Sequence[ContingencyTable]) -> ContingencyTable:
+def _merge_tables(tables: Sequence[ContingencyTable]) -> ContingencyTable:
     """Merge tables of the same columns, at least one, into that of all rows."""
     column = np.concatenate([table.column_of_cell for table in tables])
     values = np.concatenate([table.values for table in tables])
-    parts = class_parts.concatenate([table.cell_parts for table in tables])
-    gaps, width = class_parts.concatenate([table.gap_parts for table in tables]), len(tables[0])
+    parts = class_parts.concatenate_positions([table.cell_parts for table in tables])
+    gaps, width = class_parts.concatenate_positions([table.gap_parts for table in tables]), len(tables[0])
     return tables[0].replace(
-        gap_parts=class_parts.add_groups(gaps, np.tile(np.arange(width), len(tables)), width),
+        gap_parts=class_parts.sum_groups_of_positions(gaps, np.tile(np.arange(width), len(tables)), width),
         total_parts=add_parts([table.total_parts for table in tables]),
-        **sort_cells(column, values, parts, width),
+        **sort_and_merge_cells(column, values, parts, width),
     )
 
 
-def join_cells(table: ContingencyTable, begins: np.ndarray) -> ContingencyTable:
-    """Join each cell of a table with those after it, up to the next where `begins` is True.
+def merge_cells_into_bins(table: ContingencyTable, begins: np.ndarray) -> ContingencyTable:
+    """Return the table with runs of cells merged; each cell where `begins`, bool (cells,), is True begins a run.
 
-    `begins` is bool (cells,). Each column and each label of a nominal one begins a cell, too. The value of a joined
-    cell is its least.
+    The first cell of a column and each label begin one, too. The value of a merged cell is its least.
     """
     column = table.column_of_cell
     first = np.flatnonzero(begins | table.nominal[column] | find_run_begins(column))
     return table.replace(
         indptr=compute_row_offsets(column[first], len(table)),
         values=table.values[first],
-        cell_parts=class_parts.add_runs(table.cell_parts, first) if len(first) else table.cell_parts,
+        cell_parts=class_parts.sum_runs_of_positions(table.cell_parts, first) if len(first) else table.cell_parts,
     )
 
 
-def join_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
-    """Join tables of the same rows, at least one, into that of the columns of all, in order."""
+def concatenate_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
+    """Return the table of the columns of all `parts`, tables of the same rows, at least one, in their order."""
     return parts[0].replace(
         columns=np.concatenate([part.columns for part in parts]),
         indptr=compute_offsets(np.concatenate([np.diff(part.indptr) for part in parts])),
         values=np.concatenate([part.values for part in parts]),
-        cell_parts=class_parts.concatenate([part.cell_parts for part in parts]),
-        gap_parts=class_parts.concatenate([part.gap_parts for part in parts]),
+        cell_parts=class_parts.concatenate_positions([part.cell_parts for part in parts]),
+        gap_parts=class_parts.concatenate_positions([part.gap_parts for part in parts]),
     )
 
 
-def sort_cells(column: np.ndarray, values: np.ndarray, parts: Parts, width: int) -> dict[str, Any]:
-    """Sort cells in any order, add up those of the same column and value, and return what a table holds of them.
+def sort_and_merge_cells(column: np.ndarray, values: np.ndarray, parts: Parts, width: int) -> dict[str, Any]:
+    """Sort cells, and add up those of the same column and value: three attributes of a `ContingencyTable`, by name.
 
-    Parameters
-    ----------
-    column : int64 (cells,), the covered column of each cell, from 0 to `width` - 1.
-    values, parts : the value and the weights of each cell.
-
-    Returns
-    -------
-    `indptr`, `values` and `cell_parts` of a `ContingencyTable`.
+    They are ``indptr``, ``values`` and ``cell_parts``. `column` is int64 (cells,), the covered column of each cell,
+    from 0 to `width` - 1; `values` and `parts` are the value and the weights of each.
     """
     order = np.argsort(make_sort_keys(column, values), kind="stable")  # fast, because most cells come in sorted runs
-    column, values, parts = column[order], values[order], class_parts.take(parts, order)
+    column, values, parts = column[order], values[order], class_parts.take_positions(parts, order)
     begin = find_run_begins(values, column)
     if not begin.all():
         first = np.flatnonzero(begin)
-        column, values, parts = column[first], values[first], class_parts.add_runs(parts, first)
+        column, values, parts = column[first], values[first], class_parts.sum_runs_of_positions(parts, first)
     return {"indptr": compute_row_offsets(column, width), "values": values, "cell_parts": parts}

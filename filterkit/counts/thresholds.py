@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts
-from filterkit.counts.class_runs import ClassCells, list_class_cells
+from filterkit.counts.class_runs import ClassCells, list_cells_by_class
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.ragged import find_run_begins
 
@@ -74,16 +74,16 @@ class Thresholds:
     @cached_property
     def selected(self) -> np.ndarray:
         """float64 (tests, classes): the weight of the rows of each class that each test selects."""
-        return self._select_rows(self.cells)
+        return self._sum_selected_weights(self.cells)
 
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (tests,): the weight of the rows of any class that each test selects."""
         if self.many_classes:
-            return np.asarray(self._select_rows(self.cells.without_classes())[:, 0])
+            return np.asarray(self._sum_selected_weights(self.cells.without_classes())[:, 0])
         return sum_over_classes(self.selected)
 
-    def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
+    def _sum_selected_weights(self, cells: ContingencyTable) -> np.ndarray:
         """Return the weight of the rows of each class that each test selects: float64 (tests, classes of `cells`).
 
         `cells` is the attribute of this name, or that table with its classes left out.
@@ -99,10 +99,10 @@ class Thresholds:
     def class_cells(self) -> ClassCells:
         """The cells of each class."""
         parts = self.cells.cell_parts
-        return list_class_cells(SparseParts.from_parts(parts), self.cells.column_of_cell)
+        return list_cells_by_class(SparseParts.from_parts(parts), self.cells.column_of_cell)
 
     @cached_property
-    def starts(self) -> tuple[np.ndarray, np.ndarray]:
+    def first_tests(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (columns that have a test,) each: these columns, and the first test of each."""
         begin = np.flatnonzero(find_run_begins(self.column))
         return self.column[begin], begin
@@ -118,7 +118,7 @@ class Thresholds:
         A column without a test has `constant`.
         """
         best = np.full(len(self.table), constant)
-        columns, begin = self.starts
+        columns, begin = self.first_tests
         if len(columns):
             best[columns] = np.maximum.reduceat(scores, begin)
         return best
@@ -133,7 +133,7 @@ class Thresholds:
                 pos = float(self.table.totals[task])
                 if self.many_classes:
                     is_task = np.arange(len(self.table.totals)) == task
-                    tp = self._select_rows(self.cells.group_classes(np.where(is_task, 0, -1), 1))[:, 0]
+                    tp = self._sum_selected_weights(self.cells.group_classes(np.where(is_task, 0, -1), 1))[:, 0]
                 else:
                     tp = self.selected[:, task]
             fp = np.minimum(self.rows - tp, total - pos)  # weights not whole may round

@@ -73,7 +73,7 @@ class CountedRows(NamedTuple):
         """float64 (classes, parts): the weight of the rows of each class, in parts."""
         return sum_parts(self.y, self.parts, self.classes)
 
-    def sum_by(self, group: np.ndarray, row: np.ndarray, groups: int) -> np.ndarray:
+    def sum_weights_by_group(self, group: np.ndarray, row: np.ndarray, groups: int) -> np.ndarray:
         """Add up the weights of entries by group: float64 (groups, parts).
 
         `group`, int (entries,), is from 0 to `groups` - 1. `row`, int (entries,), is the row that each entry is in.
@@ -121,10 +121,7 @@ def select_counted_rows(batch: Batch, supervised: bool, reader: str) -> CountedR
 def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
     """Add up the weights of the entries with each number in `at`: float64 (length, parts).
 
-    Parameters
-    ----------
-    at : int (entries,), from 0 to `length` - 1.
-    weights : float64 (entries, parts), or None if all are 1.
+    `at` is int (entries,), from 0 to `length` - 1. `weights` are float64 (entries, parts), or None if all are 1.
     """
     if weights is None:
         return np.bincount(at, minlength=length).astype(np.float64)[:, None]
@@ -155,12 +152,9 @@ def sum_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
 
 
 def check_sum(reader: str, weights: float, rows: int) -> None:
-    """Raise a `StageError` if the sum of weights is above 2**43, or their mean below 2**-40, so that rounding matters.
+    """Raise StageError if the sum of weights is above 2**43, or their mean below 2**-40, so that rounding matters.
 
-    Parameters
-    ----------
-    reader : the name of the stage, for the message.
-    weights, rows : the sum of the weights, and the number of rows whose weight is not 0.
+    `weights` is the sum, and `rows` the number of rows whose weight is not 0. `reader` is the name of the stage.
     """
     if weights > _LARGEST:
         raise StageError(

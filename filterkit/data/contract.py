@@ -22,7 +22,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.errors import PATH, FilterkitError, PluginError, find_plugin, find_plugin_of_error, quoted
+from filterkit.errors import PATH, FilterkitError, PluginError, find_plugin_of, find_plugin_of_error, quoted
 from filterkit.messages import running_stage
 
 _CHECKED = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
@@ -47,7 +47,7 @@ def make_contract_error(offer: Any, fault: str, error: BaseException | None = No
 
 def _name_plugin(offer: Any, error: BaseException | None) -> str:
     """Return the end of a message, such as `` (plugin x)``: who raised `error`, or offers `offer`; "" if unknown."""
-    plugin = (find_plugin_of_error(error) if error is not None else "") or find_plugin(offer)
+    plugin = (find_plugin_of_error(error) if error is not None else "") or find_plugin_of(offer)
     return f" (plugin {plugin})" if plugin else ""
 
 

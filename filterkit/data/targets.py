@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.data.attributes import Attribute, ManyOrFew, find_attribute, list_names
-from filterkit.errors import NAME_A_CLASS, FilterkitError, format_class_stages, quoted, suggestion, to_one_line
+from filterkit.errors import (
+    NAME_A_CLASS,
+    FilterkitError,
+    format_stages_for_class,
+    quoted,
+    suggestion,
+    to_one_line,
+)
 
 IN_X, IN_TARGETS, IN_PASSTHROUGH = range(3)  # the parts of a batch that hold values, see `Schema.locations`
 
@@ -110,7 +117,7 @@ class Targets:
     def _check_targets(self) -> None:
         target, positive = self.class_attribute, self.positive
         if target is not None and target.kind not in ("nominal", "numeric"):
-            advice = f"; leave --class out, and begin the chain with: {format_class_stages(target.name)}"
+            advice = f"; leave --class out, and begin the chain with: {format_stages_for_class(target.name)}"
             raise FilterkitError(
                 f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
                 + (advice if target.kind == "string" else "; choose another")

@@ -24,7 +24,7 @@ from filterkit.engines.engine import Engine, check_may_start, make_picklable
 from filterkit.engines.local import map_ahead
 from filterkit.engines.signals import LONGEST_WAIT, hold_back_signals
 from filterkit.errors import FilterkitError
-from filterkit.temporary import TemporaryFolder, name_temporary_errors
+from filterkit.temporary import TemporaryFolder, convert_temporary_file_errors
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -157,12 +157,12 @@ def _call_and_write_result(function_path: str, item_path: str) -> str:
 
 
 def _pickle_to_file(thing: Any, path: str) -> None:
-    with name_temporary_errors(), open(path, "wb") as file:
+    with convert_temporary_file_errors(), open(path, "wb") as file:
         pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
 
 
 def _unpickle_file(path: str) -> Any:
-    with name_temporary_errors(), open(path, "rb") as file:
+    with convert_temporary_file_errors(), open(path, "rb") as file:
         return pickle.load(file)
 
 
@@ -171,7 +171,7 @@ _unpickle_function = lru_cache(maxsize=2)(_unpickle_file)  # two, because a map 
 
 def _unpickle_and_remove_file(path: str) -> Any:
     thing = _unpickle_file(path)
-    with name_temporary_errors():
+    with convert_temporary_file_errors():
         os.unlink(path)
     return thing
 

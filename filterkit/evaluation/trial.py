@@ -18,7 +18,7 @@ from filterkit.chains.chain import Chain, open_training_rows, suggest_stages_in_
 from filterkit.chains.fitting import Fitting
 from filterkit.data.batch import Batch
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import FilterkitError, StageError, explain_unexpected, quoted
+from filterkit.errors import FilterkitError, StageError, explain_unexpected_error, quoted
 from filterkit.evaluation.folds import DrawnFolds
 from filterkit.evaluation.measure_names import OF_PROBABILITIES, OF_SCORES
 from filterkit.evaluation.measures import find_best, measures
@@ -89,7 +89,7 @@ def fit_and_predict_chains(
             except Exception as error:
                 if isinstance(error, StageError):
                     error.row = None  # a number within the part, which means nothing to the user
-                text = str(error) if isinstance(error, FilterkitError) else explain_unexpected(error)
+                text = str(error) if isinstance(error, FilterkitError) else explain_unexpected_error(error)
                 raise FilterkitError(f"{prefix}, chain {quoted(name)}: {text}") from error
             needed = {other[:end] for other in later for end in range(len(other) + 1)}
             fitted = {words: each for words, each in fitted.items() if words in needed}  # frees the rows of the others

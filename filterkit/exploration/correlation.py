@@ -22,27 +22,15 @@ _LEAST = 1e-12  # a variance, as a share of the squared width of the values, bel
 def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Passes[np.ndarray]:
     """Compute Pearson's correlation of each pair of some columns, over the rows that have both values, in one pass.
 
-    Rows count by weight. Infinite values count as missing.
-
-    Parameters
-    ----------
-    rows : the rows.
-    columns : int64 (k,), ascending: which columns.
-    overview : of the rows.
-
-    Returns
-    -------
-    float64 (k, k), NaN where a column does not vary, or hardly, so that rounding would decide.
-
-    Raises
-    ------
-    StageError : a weight cannot be counted, or there are too many rows.
+    Return float64 (k, k), NaN where a column does not vary, or so little that rounding would decide. `columns` is int64
+    (k,), ascending, and `overview` that of `rows`. Rows count by weight; infinite values count as missing. Raise
+    StageError if a weight cannot be counted, or there are too many rows.
     """
     low, high = (each[columns] for each in overview.moments.extremes())
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     gram = yield from compute_merged_record(
-        chosen, _Blocks(low, high, complete, float(overview.largest_weight)).multiply
+        chosen, _PairProducts(low, high, complete, float(overview.largest_weight)).compute_gram
     )
     # For each pair of columns: the weight of the rows that have both values; the sum of the values of the first column,
     # and of their squares; and the sum of the products of both.
@@ -61,8 +49,8 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
         return np.asarray(np.clip(covariance / np.sqrt(variance * variance.T), -1.0, 1.0))
 
 
-class _Blocks:
-    """Multiplies columns of batches: the values and, unless all are known, their squares and whether they are known.
+class _PairProducts:
+    """Computes the `Gram` of batches: of the values and, unless all are known, their squares and flags of known values.
 
     Parameters
     ----------
@@ -79,7 +67,7 @@ class _Blocks:
         self._schema = Schema("correlation", [Attribute(name, "numeric") for name in names])
         self._grid = Gram.find_grid(Batch(self._schema, np.ones((1, len(names))), weights=np.array([weight])), READER)
 
-    def multiply(self, batch: Batch) -> Gram:
+    def compute_gram(self, batch: Batch) -> Gram:
         """Return the `Gram` of one batch: of its values, scaled to lie from 0 to 1, and of their squares and flags."""
         X = batch.in_form(sparse=False).X
         present = np.isfinite(X)

@@ -14,7 +14,7 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged
 from filterkit.exploration.extents import MeasuringStage
-from filterkit.exploration.short import round_to_few_digits
+from filterkit.exploration.short import round_to_four_digits
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, State
 from filterkit.stages.columns import ColumnStage
@@ -34,7 +34,7 @@ class Curves(NamedTuple):
     columns : int64 (n,), ascending: the incoming column of each outgoing one that has a curve; several classes give
         several.
     images : float64 (most values of a column, n): what each value of the column becomes; NaN after its last value.
-    words : the stage and its options; empty without one.
+    words : the stage and its options; "" without a stage.
     what : what an image is, such as p(v).
     """
 
@@ -46,13 +46,13 @@ class Curves(NamedTuple):
     what: str
 
     def list_curves(self, column: int) -> list[dict[str, Any]]:
-        """List the curves of an incoming column as the page reads them, one for each of the first six tasks."""
+        """Return dictionaries for the page, one for each of the first six curves of an incoming column."""
         values, rows = self.values.get_row(column), self.rows.get_row(column)
         return [
             {
                 "task": number,
                 "value": values,
-                "p": round_to_few_digits(self.images[: len(values), outgoing]),
+                "p": round_to_four_digits(self.images[: len(values), outgoing]),
                 "rows": rows,
                 "what": self.what,
                 "stage": self.words,
@@ -64,7 +64,7 @@ class Curves(NamedTuple):
 def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
     """Return the first of the `stages` with a `ColumnStage.curve_name` that does not learn from folds.
 
-    With folds, each row has a curve of its own. Without such a stage, return a known one with default options, or None.
+    Without such a stage, return one that a plugin in `known` offers, with default options; None if none does.
     """
     for stage in stages:
         if isinstance(stage, ColumnStage) and stage.curve_name and not stage.folds():
@@ -78,18 +78,8 @@ def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | 
 def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
     """Fit a stage with a curve on some columns, and compute the curves of at most 200 values of each.
 
-    Outgoing columns without a curve, whose values are all NaN, are left out.
-
-    Parameters
-    ----------
-    rows : the rows, which have a nominal class.
-    columns : int64, ascending: which columns.
-    stage : the stage.
-    memory : bytes, as for `Chain.fit`.
-
-    Raises
-    ------
-    StageError : the stage cannot be fitted.
+    Outgoing columns without a curve, whose values are all NaN, are left out. The rows have a nominal class; `columns`
+    is int64, ascending; `memory` is bytes, as for `Chain.fit`. Raise StageError if the stage cannot be fitted.
     """
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     thinned, fitted = yield from fit_in_passes([_ThinValues(), stage], chosen, memory)
@@ -102,13 +92,10 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     return Curves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
 
 
-def compute_class_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int) -> Passes[Curves]:
+def compute_class_mean_curves(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int) -> Passes[Curves]:
     """Compute the mean of a numeric class over at most 200 values of each of some columns.
 
-    Parameters
-    ----------
-    rows, columns, memory : as for `compute_curves`.
-    class_ : what `describe_numeric_class` says of the class.
+    `class_` is what `describe_numeric_class` returns. The other parameters are those of `compute_curves`.
     """
     (thinned,) = yield from fit_in_passes(
         [_ThinValues()], rows.transform_by(make_column_selector(rows.schema, columns)), memory

@@ -12,11 +12,11 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlate_columns
-from filterkit.exploration.curves import compute_class_means, compute_curves, find_curve_stage
+from filterkit.exploration.curves import compute_class_mean_curves, compute_curves, find_curve_stage
 from filterkit.exploration.extents import Extents
 from filterkit.exploration.features import MOST_CURVES, Features
-from filterkit.exploration.histograms import count_bins
-from filterkit.exploration.short import round_to_few_digits
+from filterkit.exploration.histograms import compute_histograms
+from filterkit.exploration.short import round_to_four_digits
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Fitted, Stage
 
@@ -43,12 +43,10 @@ class LaterStages(NamedTuple):
     after: Extents | None
 
 
-def describe_best(
+def describe_best_features(
     features: Features, later: LaterStages, known: Registry, memory: int, overview: Overview, class_: Any
 ) -> dict[str, Any]:
-    """Return ``details`` of the page, histograms and curves of the best features, and ``correlation``, of their pairs.
-
-    All that can share a pass over the rows does.
+    """Return two entries of the page: ``details``, histograms and curves of the best features, and ``correlation``.
 
     Parameters
     ----------
@@ -56,7 +54,7 @@ def describe_best(
     later : the stages that come after them.
     known : the plugins, one of which may offer a stage with a curve.
     memory : bytes, as for `Chain.fit`.
-    overview : of the rows of the features.
+    overview : the overview of the rows of the features.
     class_ : what the overview of the page says of the class; None without one.
 
     Raises
@@ -66,7 +64,7 @@ def describe_best(
     if not len(features.best):
         return {"details": [], "correlation": {"features": [], "r": []}}
     columns = np.sort(features.best)
-    origin = _find_origins(features.schema, later.fitted)
+    origin = _find_source_features(features.schema, later.fitted)
     # The first six columns made of each of the best features.
     order = np.argsort(origin, kind="stable")
     own = origin[order]
@@ -75,23 +73,23 @@ def describe_best(
     stage = find_curve_stage(later.stages, known) if 0 < len(features.tasks) <= MOST_CURVES else None
     curves: Any = iter(()) if stage is None else compute_curves(features.rows, columns, stage, memory)
     if features.supervised and "mean" in class_:
-        curves = compute_class_means(features.rows, columns, class_, memory)
+        curves = compute_class_mean_curves(features.rows, columns, class_, memory)
     before, curves, after, correlation = run_passes(
-        count_bins(features.rows, columns, later.before),
+        compute_histograms(features.rows, columns, later.before),
         curves,
-        count_bins(later.rows, outgoing, later.after) if later.after and len(outgoing) else iter(()),
-        _correlate_best(features, overview),
+        compute_histograms(later.rows, outgoing, later.after) if later.after and len(outgoing) else iter(()),
+        _correlate_best_features(features, overview),
     )
     return {
         "details": [
             {
                 "feature": int(np.searchsorted(features.shown, column)),
-                "before": before.describe(at),
+                "before": before.describe_column(at),
                 "curves": [] if curves is None else curves.list_curves(at),
                 "after": []
                 if after is None
                 else [
-                    {"name": after.schema.features[number].name, "histogram": after.describe(number)}
+                    {"name": after.schema.features[number].name, "histogram": after.describe_column(number)}
                     for number in np.flatnonzero(origin[outgoing] == column).tolist()
                 ],
             }
@@ -101,7 +99,7 @@ def describe_best(
     }
 
 
-def _find_origins(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
+def _find_source_features(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
     """Find the feature that each column after the last stage is made of: int64 (columns,), -1 if nothing tells it."""
     origin = np.arange(schema.width)
     for fitted in stages:
@@ -115,7 +113,7 @@ def _find_origins(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
     return origin
 
 
-def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
+def _correlate_best_features(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
     """Return ``correlation`` of the page: of up to 100 of the best features, numeric or with two labels.
 
     It is empty with fewer than two such features.
@@ -126,4 +124,4 @@ def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, 
     columns = np.sort(usable)
     r = yield from correlate_columns(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
-    return {"features": np.searchsorted(features.shown, usable), "r": round_to_few_digits(r[np.ix_(at, at)])}
+    return {"features": np.searchsorted(features.shown, usable), "r": round_to_four_digits(r[np.ix_(at, at)])}

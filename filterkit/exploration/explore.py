@@ -25,23 +25,23 @@ from filterkit.counts.overview import Overview
 from filterkit.counts.record import SUM, Record, RecordMerger
 from filterkit.data.batch import Batch
 from filterkit.errors import UsageError, find_repeated
-from filterkit.exploration.details import LaterStages, describe_best
+from filterkit.exploration.details import LaterStages, describe_best_features
 from filterkit.exploration.extents import READER, Extents
 from filterkit.exploration.features import (
     Features,
-    compare_metrics,
-    compute_isolines,
+    compute_isoline_scores,
+    correlate_metrics,
     describe_features,
     describe_tasks,
-    list_metrics,
-    write_notes,
+    list_notes_on_omissions,
+    list_usable_metrics,
 )
-from filterkit.exploration.isolines import has_plane, list_isoline_rates
+from filterkit.exploration.isolines import can_score_roc_plane, list_roc_axis_rates
 from filterkit.exploration.overview import (
     describe_numeric_class,
     describe_table,
-    estimate_number_of_tests,
-    find_warnings,
+    estimate_number_of_distinct_tests,
+    list_warnings,
 )
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.lookup import find_metric
@@ -75,7 +75,7 @@ def explore(
     """
     repeated = find_repeated(by)
     if repeated is not None:
-        raise UsageError(f"--by {repeated} is given twice")
+        raise UsageError(f"--by {repeated} is given twice; leave one out")
     chosen = [find_metric(name) for name in by]
     ends = {0: time.perf_counter()}
     fitting = Fitting(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
@@ -85,19 +85,23 @@ def explore(
     target = explored.schema.class_attribute
     has_numeric_class = target is not None and target.kind == "numeric"
     overviews = RecordMerger(Overview.of, explored.schema)
-    metrics = chosen or list_metrics(explored.schema, known)
+    metrics = chosen or list_usable_metrics(explored.schema, known)
 
-    def choose_metrics() -> list[Metric]:
+    def leave_out_slow_metrics() -> list[Metric]:
         """Return the metrics without those that would take too long, unless they are asked for or the only ones."""
         quick = [metric for metric in metrics if not metric.slow]
-        return quick if quick and not chosen and estimate_number_of_tests(overviews.merge()) > _MANY_TESTS else metrics
+        return (
+            quick
+            if quick and not chosen and estimate_number_of_distinct_tests(overviews.merge()) > _MANY_TESTS
+            else metrics
+        )
 
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
     _, numbers, ranking, before, after, *counts = run_passes(
         iter([[Query(explored, overviews.compute, overviews.add)]]),
         compute_merged_record(explored, partial(count_class_values, READER)) if has_numeric_class else iter(()),
-        rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
+        rank_features(explored, leave_out_slow_metrics, is_supervised, memory) if has_features else iter(()),
         compute_merged_record(explored, Extents.of) if has_features else iter(()),
         compute_merged_record(each_rows[-1], Extents.of) if has_features and stages[head:] else iter(()),
         *(compute_merged_record(each, CellCounts.of) for each in each_rows),
@@ -110,7 +114,7 @@ def explore(
     about_rows = {
         "head": head,
         "overview": described,
-        "warnings": find_warnings(overview, explored.schema, ranking),
+        "warnings": list_warnings(overview, explored.schema, ranking),
         "stages": [
             {"words": words, "columns": each.schema.width}
             | vars(each_counts)
@@ -129,18 +133,18 @@ def explore(
     return (
         about_rows
         | {
-            "notes": write_notes(features, left_out),
+            "notes": list_notes_on_omissions(features, left_out),
             "tasks": tasks,
             "metrics": [
-                {"name": metric.name, "summary": metric.summary(), "plane": has_plane(metric, len(tasks))}
+                {"name": metric.name, "summary": metric.summary(), "plane": can_score_roc_plane(metric, len(tasks))}
                 for metric in ranking.metrics
             ],
             "features": describe_features(features),
-            "isolines": compute_isolines(ranking.metrics, tasks),
-            "rates": list_isoline_rates(),
-            "agreement": compare_metrics(ranking),
+            "isolines": compute_isoline_scores(ranking.metrics, tasks),
+            "rates": list_roc_axis_rates(),
+            "agreement": correlate_metrics(ranking),
         }
-        | describe_best(features, later, known, memory, overview, described["class"])
+        | describe_best_features(features, later, known, memory, overview, described["class"])
     )
 
 
@@ -176,7 +180,7 @@ _NO_FEATURES: dict[str, Any] = {
         "strips": {"bins": BINS, "counts": ""},
     },
     "isolines": {},
-    "rates": list_isoline_rates(),
+    "rates": list_roc_axis_rates(),
     "agreement": {"metrics": [], "spearman": []},
     "correlation": {"features": [], "r": []},
     "details": [],

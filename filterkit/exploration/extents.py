@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from filterkit.counts.cells import find_entries, find_extremes
-from filterkit.counts.class_parts import collapse_parts
+from filterkit.counts.cells import find_extremes_by_column, find_nonzero_entries
+from filterkit.counts.class_parts import sum_over_parts
 from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Field, Record
 from filterkit.counts.weights import add_parts, select_counted_rows
 from filterkit.data.batch import Batch
@@ -53,12 +53,12 @@ class Extents(Record):
         Raise StageError if a weight cannot be counted.
         """
         rows, width = select_counted_rows(batch, has_nominal_class(batch.schema), READER), batch.schema.width
-        column, value, row = find_entries(rows.batch, np.arange(width))
-        stored_parts = rows.sum_by(column, row, width)
+        column, value, row = find_nonzero_entries(rows.batch, np.arange(width))
+        stored_parts = rows.sum_weights_by_group(column, row, width)
         finite = np.isfinite(value)
         if not finite.all():
             column, value = column[finite], value[finite]
-        low, high = find_extremes(column, value, width)
+        low, high = find_extremes_by_column(column, value, width)
         whole = np.ones(width, bool)
         whole[column[value != np.rint(value)]] = False
         return cls(low=low, high=high, whole=whole, stored_parts=stored_parts, total_parts=rows.totals)
@@ -66,20 +66,19 @@ class Extents(Record):
     @property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of the rows of each class."""
-        return collapse_parts(self.total_parts)
+        return sum_over_parts(self.total_parts)
 
     @property
-    def zero(self) -> np.ndarray:
+    def zero_weight(self) -> np.ndarray:
         """float64 (columns,): the weight of the rows whose value is zero."""
-        return collapse_parts(add_parts([self.total_parts.sum(axis=0)[None], -self.stored_parts]))
+        return sum_over_parts(add_parts([self.total_parts.sum(axis=0)[None], -self.stored_parts]))
 
-    def take(self, columns: np.ndarray) -> Self:
+    def select_columns(self, columns: np.ndarray) -> Self:
         """Return the extents of some columns, int64 (k,)."""
         return self.replace(**{name: getattr(self, name)[columns] for name in ("low", "high", "whole", "stored_parts")})
 
 
 def has_nominal_class(schema: Schema) -> bool:
-    """Return whether there is a nominal class, by which histograms then count."""
     target = schema.class_attribute
     return target is not None and target.kind == "nominal"
 

@@ -11,9 +11,9 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.data.ragged import find_run_begins
 from filterkit.data.schema import Schema
-from filterkit.exploration.isolines import has_plane, score_plane
+from filterkit.exploration.isolines import can_score_roc_plane, score_roc_plane
 from filterkit.exploration.ranking import BINS, Ranking
-from filterkit.exploration.short import round_to_few_digits
+from filterkit.exploration.short import round_to_four_digits
 from filterkit.plugin.registry import Registry
 
 _MOST_FEATURES = 30_000  # of the page
@@ -21,15 +21,10 @@ _PLANES = 6  # tasks that have isolines
 MOST_CURVES = 50  # of a feature; each takes as much work as a table of two classes
 
 
-def list_metrics(schema: Schema, known: Registry) -> list[Metric]:
-    """List the metrics to show where none is asked for: those that the class allows, without random ones.
+def list_usable_metrics(schema: Schema, known: Registry) -> list[Metric]:
+    """List the metrics to show where none is asked for: those that the class of `schema` allows, without random ones.
 
-    Metrics that lead come first, then by name.
-
-    Parameters
-    ----------
-    schema : of the features.
-    known : the plugins.
+    Metrics that lead come first, then by name. `known` has all plugins.
     """
     target = schema.class_attribute
     kind = "" if target is None else target.kind
@@ -48,7 +43,7 @@ class Features:
     Parameters
     ----------
     rows : the rows.
-    ranking : of their features.
+    ranking : the ranking of their features.
     best : how many of the best features are shown in detail.
 
     Attributes
@@ -80,26 +75,26 @@ def describe_features(features: Features) -> dict[str, Any]:
     ranking, shown, schema = features.ranking, features.shown, features.schema
     attributes = [schema.features[i] for i in shown.tolist()]
     varied = ranking.varied[shown]
-    points, point = _choose_points(features)
+    points, point = _list_distinct_best_tests(features)
     nominal = schema.nominal[shown]
-    low, high = (np.where(nominal, np.nan, round_to_few_digits(each[shown])) for each in (ranking.low, ranking.high))
+    low, high = (np.where(nominal, np.nan, round_to_four_digits(each[shown])) for each in (ranking.low, ranking.high))
     scores = np.where(varied[:, None], ranking.scores[shown], np.nan)
     return {
         "total": len(ranking),
         "name": [a.name for a in attributes],
         "kind": [a.kind for a in attributes],
-        "nonzero": round_to_few_digits(ranking.nonzero[shown]),
-        "missing": round_to_few_digits(ranking.missing[shown]),
+        "nonzero": round_to_four_digits(ranking.nonzero[shown]),
+        "missing": round_to_four_digits(ranking.missing[shown]),
         "low": low,
         "high": high,
-        "scores": {metric.name: round_to_few_digits(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
+        "scores": {metric.name: round_to_four_digits(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
         "points": points,
         "point": {metric.name: point[:, i] for i, metric in enumerate(ranking.metrics)},
         "strips": {"bins": BINS, "counts": base64.b64encode(ranking.strips[shown].tobytes()).decode()},
     }
 
 
-def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
+def _list_distinct_best_tests(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     """Return ``points`` of the page, the distinct best tests of each feature shown, by feature, class and threshold.
 
     Also return int64 (features, metrics): which of its tests is best by each metric; -1 without tests, as
@@ -131,8 +126,8 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
         "start": start,
         "task": np.searchsorted(tasks, task[chosen]),
         "threshold": np.where(nominal, np.nan, threshold),
-        "tp": round_to_few_digits(tp[chosen]),
-        "fp": round_to_few_digits(fp[chosen]),
+        "tp": round_to_four_digits(tp[chosen]),
+        "fp": round_to_four_digits(fp[chosen]),
         "label": labels,
     }, point
 
@@ -149,20 +144,20 @@ def describe_tasks(features: Features) -> list[dict[str, Any]]:
     ]
 
 
-def compute_isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
+def compute_isoline_scores(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
     """Return ``isolines`` of the page: scores over the ROC plane by metric, for each of the first six tasks with rows.
 
     Metrics whose score does not follow from a point of the plane are left out.
     """
     shown = [task for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
     return {
-        metric.name: [round_to_few_digits(score_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
+        metric.name: [round_to_four_digits(score_roc_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
         for metric in metrics
-        if has_plane(metric, len(tasks))
+        if can_score_roc_plane(metric, len(tasks))
     }
 
 
-def compare_metrics(ranking: Ranking) -> dict[str, Any]:
+def correlate_metrics(ranking: Ranking) -> dict[str, Any]:
     """Return ``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics.
 
     Only features that vary count; with fewer than two, all are NaN.
@@ -173,7 +168,7 @@ def compare_metrics(ranking: Ranking) -> dict[str, Any]:
     if len(scores) > 1:
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.corrcoef([_rank_scores(each) for each in scores.T])
-    return {"metrics": names, "spearman": round_to_few_digits(found).reshape(len(names), -1)}
+    return {"metrics": names, "spearman": round_to_four_digits(found).reshape(len(names), -1)}
 
 
 def _rank_scores(scores: np.ndarray) -> np.ndarray:
@@ -183,7 +178,7 @@ def _rank_scores(scores: np.ndarray) -> np.ndarray:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[number])
 
 
-def write_notes(features: Features, slow: list[str]) -> list[str]:
+def list_notes_on_omissions(features: Features, slow: list[str]) -> list[str]:
     """Return ``notes`` of the page, a sentence for each thing left out; `slow` are the names of metrics left out."""
     found = []
     if slow:

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.chains.queries import Passes, compute_merged_record
 from filterkit.chains.rows import Rows
-from filterkit.counts.cells import find_finite_entries
+from filterkit.counts.cells import find_and_check_nonzero_entries
 from filterkit.counts.record import SUM_OF_PARTS, Field, Record
 from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
@@ -29,7 +29,7 @@ class Histograms(NamedTuple):
 
     Attributes
     ----------
-    schema : of the columns.
+    schema : the schema of the columns.
     classes : the names of the classes counted, of which the last may be all others; ``[""]`` without a nominal class.
     edges : the edges of the bins of each column, ascending; none of a nominal one, or of one without values.
     counts : float64 (columns, classes, bins), the weights of rows; of a nominal column by label, where the last bin
@@ -45,7 +45,7 @@ class Histograms(NamedTuple):
     zero: np.ndarray
     missing: np.ndarray
 
-    def describe(self, column: int) -> dict[str, Any]:
+    def describe_column(self, column: int) -> dict[str, Any]:
         """Return the histogram of one column for the page: edges or labels, counts, missing, zeros counted apart.
 
         ``zero`` is None if zeros are not counted apart. More than 40 labels become 39 and one for all others.
@@ -65,24 +65,17 @@ class Histograms(NamedTuple):
         }
 
 
-def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
-    """Count the values of some columns by class, where there is a nominal one, in one pass.
+def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
+    """Compute the histograms of some columns, by class if there is a nominal one, in one pass over the rows.
 
-    Parameters
-    ----------
-    rows : the rows.
-    columns : int64, ascending, at least one: which columns.
-    extents : those of all columns of `rows`.
-
-    Raises
-    ------
-    StageError : a value is infinite.
+    `columns` is int64, ascending, at least one. `extents` are those of all columns of `rows`. Raise StageError if a
+    value is infinite.
     """
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     schema = chosen.schema
     group, names = _group_classes(schema, extents.totals)
-    bins = _Bins(schema, extents.take(columns), group)
-    counts = yield from compute_merged_record(chosen, bins.count)
+    bins = _Bins(schema, extents.select_columns(columns), group)
+    counts = yield from compute_merged_record(chosen, bins.count_values)
     totals = sum_parts(group, extents.total_parts, counts.filled.shape[1])
     zeros = add_parts([totals[None], -counts.filled.sum(axis=2)])
     apart = bins.apart[:, None]
@@ -135,8 +128,8 @@ class _Bins:
 
     Parameters
     ----------
-    schema : of the batches.
-    extents : of their columns.
+    schema : the schema of the batches.
+    extents : the extents of their columns.
     group : int64 (classes,), the group of each class.
 
     Attributes
@@ -151,23 +144,23 @@ class _Bins:
         self._supervised = has_nominal_class(schema)
         self._group = group
         self._groups = int(group.max(initial=0)) + 1
-        self.apart = ~self._nominal & (extents.zero > 0)
-        self.apart &= schema.zero | (extents.zero > _SPECIAL * extents.totals.sum())
-        self.edges = _choose_edges(extents, self._nominal, self.apart)
+        self.apart = ~self._nominal & (extents.zero_weight > 0)
+        self.apart &= schema.zero | (extents.zero_weight > _SPECIAL * extents.totals.sum())
+        self.edges = _choose_bin_edges(extents, self._nominal, self.apart)
         self._last = np.where(self._nominal, _BINS - 1, np.maximum(self.edges.lengths - 2, 0))
         self.zero = self._find_bins(np.arange(schema.width), np.zeros(schema.width))
 
-    def count(self, batch: Batch) -> BinCounts:
+    def count_values(self, batch: Batch) -> BinCounts:
         """Count the values of one batch; raise a `StageError` if one is infinite or a weight cannot be counted."""
         rows = select_counted_rows(batch, self._supervised, READER)
-        column, value, row = find_finite_entries(rows, np.arange(len(self._nominal)), READER)
+        column, value, row = find_and_check_nonzero_entries(rows, np.arange(len(self._nominal)), READER)
         at = np.full(len(value), _BINS)
         present = np.flatnonzero(~np.isnan(value))
         at[present] = self._find_bins(column[present], value[present])
         group = self._group[rows.y]
         flat = (column.astype(np.int64) * self._groups + group[row]) * (_BINS + 1) + at
         shape = (len(self._nominal), self._groups, _BINS + 1)
-        filled = rows.sum_by(flat, row, prod(shape)).reshape(*shape, -1)
+        filled = rows.sum_weights_by_group(flat, row, prod(shape)).reshape(*shape, -1)
         return BinCounts(filled=filled)
 
     def _find_bins(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -179,13 +172,13 @@ class _Bins:
         return np.asarray(np.minimum(bins, self._last[column]).astype(np.int64))
 
 
-def _choose_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> Ragged:
+def _choose_bin_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> Ragged:
     """Choose `Histograms.edges`: bins around whole numbers if all are whole and less than 40 apart, else 40 equal ones.
 
     Zeros that are not `apart` lie within the edges.
     """
     edges = [np.zeros(0)] * len(nominal)
-    among = ~apart & (extents.zero > 0)
+    among = ~apart & (extents.zero_weight > 0)
     low = np.where(among, np.minimum(extents.low, 0.0), extents.low)
     high = np.where(among, np.maximum(extents.high, 0.0), extents.high)
     for number in np.flatnonzero(~nominal & (low <= high)).tolist():

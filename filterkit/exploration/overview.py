@@ -14,7 +14,7 @@ from filterkit.counts.overview import Overview
 from filterkit.counts.quantiles import quantiles
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.schema import Schema
-from filterkit.errors import format_class_stages
+from filterkit.errors import format_stages_for_class
 from filterkit.exploration.ranking import Ranking
 
 _NAMES = 20  # of the attributes of a warning
@@ -24,7 +24,7 @@ _RARE = 10  # rows of a class
 _SHORT = 40  # characters of a text that may be an identifier
 
 
-def estimate_number_of_tests(overview: Overview) -> int:
+def estimate_number_of_distinct_tests(overview: Overview) -> int:
     """Estimate how many tests of all features differ in their counts, times the classes if they are more than two."""
     distinct = int(overview.distinct_counts.sum())
     classes = len(overview.class_rows)
@@ -73,16 +73,16 @@ def describe_numeric_class(table: ContingencyTable) -> dict[str, Any]:
     }
 
 
-def find_warnings(overview: Overview, features: Schema, ranking: Ranking | None) -> list[dict[str, Any]]:
-    """Find what deserves attention: ``warnings`` of the page.
+def list_warnings(overview: Overview, features: Schema, ranking: Ranking | None) -> list[dict[str, Any]]:
+    """Return ``warnings`` of the page, what deserves attention in a table.
 
-    Each is a dictionary: ``kind``, ``text``, ``attributes`` (the first names) and ``count`` (of all names).
+    Each is a dictionary of ``kind``, ``text``, ``attributes`` (the first names) and ``count`` (of all names).
 
     Parameters
     ----------
-    overview : of the table.
-    features : the schema of the rows that `ranking` is of.
-    ranking : the scored features; None to say nothing of features. Nothing is said of them if rows are few, either.
+    overview : the overview of the table.
+    features : the schema of the features in `ranking`.
+    ranking : the scored features; None to leave out warnings of features. With fewer than 20 rows, they are left out.
     """
     warnings = [*_list_class_warnings(overview)]
     if overview.rows:
@@ -110,7 +110,7 @@ def _list_class_warnings(overview: Overview) -> _Warnings:
         yield "class", "There are labels. To score features, name one of them with --class:", names
         return
     if target is None:
-        how = f"begin the chain with: {format_class_stages('NAME')}"
+        how = f"begin the chain with: {format_stages_for_class('NAME')}"
         text = "There is no class, so only metrics that need none are shown. Name one with --class, or, if it is text,"
         yield "class", f"{text} {how}", None
         return
@@ -134,7 +134,9 @@ def _list_column_warnings(overview: Overview) -> _Warnings:
     yield "equal", "These attributes have the same value in each row:", texts
     texts = [
         attribute.name
-        for (attribute, longest, count) in zip(overview.schema.passthrough, overview.longest, overview.distinct_texts)
+        for (attribute, longest, count) in zip(
+            overview.schema.passthrough, overview.longest, overview.distinct_text_counts
+        )
         if attribute.kind == "string" and _FEW_ROWS <= overview.rows <= count and longest <= _SHORT
     ]
     yield "id", "These texts differ in all rows, and may be identifiers:", texts

@@ -14,7 +14,7 @@ _ROWS = 100  # of the table
 
 
 def render_noscript_fragment(data: Mapping[str, Any]) -> str:
-    """Render what the page shows where scripts do not run, a fragment of HTML: main facts, and the 100 best features.
+    """Return the HTML that the page shows where scripts do not run: main facts, and a table of the 100 best features.
 
     Parameters
     ----------
@@ -28,10 +28,10 @@ def render_noscript_fragment(data: Mapping[str, Any]) -> str:
     lines += [f"{each['text']} {', '.join(each['attributes'])}" for each in data["warnings"]]
     lines += data["notes"]
     parts = [f"<h1>{_escape(data['relation'] or data['file'])}</h1>", *(f"<p>{_escape(line)}</p>" for line in lines)]
-    return "\n".join([*parts, *_render_features(data), ""])
+    return "\n".join([*parts, *_render_feature_table(data), ""])
 
 
-def _render_features(data: Mapping[str, Any]) -> Iterator[str]:
+def _render_feature_table(data: Mapping[str, Any]) -> Iterator[str]:
     features, metrics = data["features"], [metric["name"] for metric in data["metrics"]]
     if not metrics:
         return

@@ -28,7 +28,7 @@ _MANY_TASKS = 20  # with more, the tests that are best by the first metric stand
 
 @dataclass(eq=False)
 class Ranking:
-    """Holds what is known of all features: scores, best tests and a few counts.
+    """Holds scores, best tests and a few counts of all features.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Ranking:
     totals : float64 (classes,), the weight of the rows of each class, or of all rows if no metric needs a class.
     scores : float64 (features, metrics).
     varied : bool (features,), whether a feature has more than one value.
-    strips : uint8 (features, 2, `BINS`), see `_compute_bin_pictures`.
+    strips : uint8 (features, 2, `BINS`), see `_compute_bin_shares`.
     low, high : float64 (features,), the least and the largest value.
     nonzero, missing : float64 (features,), the weights of the rows whose value is neither zero nor missing, or missing.
     distinct : int64 (features,), the number of distinct values.
@@ -67,13 +67,13 @@ class Ranking:
 def rank_features(
     rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int
 ) -> Passes[Ranking]:
-    """Score the features of some rows by several metrics.
+    """Return the `Ranking` of the features of some rows by several metrics.
 
     Parameters
     ----------
     rows : the rows.
-    metrics : gives the metrics, at least one; it is called once after the first pass.
-    supervised : whether one of them needs a class.
+    metrics : returns the metrics, at least one; it is called once, after the first pass.
+    supervised : whether one of the metrics needs a class.
     memory : bytes, as for `Chain.fit`.
 
     Raises
@@ -105,25 +105,29 @@ class _RankColumns(MeasuringStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         thresholds = Thresholds(table)
-        tests, scores = self._score(thresholds)
+        tests, scores = self._score_by_each_metric(thresholds)
         low, high = table.extremes()
         cells = table.with_zeros()
         parts = SparseParts.from_parts(cells.cell_parts)
+        whole, pure = (
+            np.bincount(cells.column_of_cell[is_other], minlength=len(cells)) == 0
+            for is_other in (cells.values != np.rint(cells.values), np.diff(parts.starts) > 1)
+        )
         return {
             "scores": np.stack(scores, axis=1),
             "varied": thresholds.varied,
-            "strips": _compute_bin_pictures(cells, parts, low, high, tests[0].task),
+            "strips": _compute_bin_shares(cells, parts, low, high, tests[0].task),
             "low": low,
             "high": high,
             "nonzero": table.nonzero_rows,
             "missing": table.missing_rows,
             "distinct": np.diff(cells.indptr),
-            "whole": _find_columns_flagged_throughout(cells, cells.values == np.rint(cells.values)),
-            "pure": _find_columns_flagged_throughout(cells, np.diff(parts.starts) < 2),
+            "whole": whole,
+            "pure": pure,
             **{name: np.stack([getattr(each, name) for each in tests], axis=1) for name in BestTests._fields},
         }
 
-    def _score(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
+    def _score_by_each_metric(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
         """Return the best tests, and float64 (columns,) scores, by each metric.
 
         With many classes, and for metrics that do not look at data, the best tests are those by the first metric.
@@ -143,17 +147,12 @@ class _RankColumns(MeasuringStage):
         return tests, scores
 
 
-def _find_columns_flagged_throughout(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
-    """Return for each column whether `flags`, bool (cells,), is True in all its cells; True without cells."""
-    return np.asarray(np.bincount(cells.column_of_cell[~flags], minlength=len(cells)) == 0)
-
-
-def _compute_bin_pictures(
+def _compute_bin_shares(
     cells: ContingencyTable, parts: SparseParts, low: np.ndarray, high: np.ndarray, task: np.ndarray
 ) -> np.ndarray:
-    """Draw a small picture of each column: the shares of rows in 12 bins, of a class and of the rest: uint8 (k, 2, 12).
+    """Return the shares of rows of each column in 12 bins, of a class and of the rest: uint8 (k, 2, 12).
 
-    A share of 1 is 255, and it is rounded up. `task` is int64 (k,), the class of each column, and `parts` are the
+    255 is a share of 1; shares are rounded up. `task` is int64 (k,), the class of each column, and `parts` are the
     weights of the cells. The bins are of equal width from `low` to `high`, or of labels. If all rows count as one
     class, or the class is numeric, the second share is 0.
     """
@@ -165,8 +164,8 @@ def _compute_bin_pictures(
     at = column * BINS + np.clip((share * BINS).astype(np.int64), 0, BINS - 1)
     own = cells.rows
     if len(cells.totals) > 1 and not cells.numeric_class:
-        is_own = parts.code == task[column][parts.position]
-        own = np.bincount(parts.position[is_own], parts.weights[is_own], len(column))
+        is_own = parts.code == task[column][parts.position_of_entry]
+        own = np.bincount(parts.position_of_entry[is_own], parts.weight_of_entry[is_own], len(column))
     strips = np.zeros((len(cells), 2, BINS), np.uint8)
     for number, weights in enumerate((own, np.maximum(cells.rows - own, 0.0))):
         counts = np.bincount(at, weights, len(cells) * BINS).reshape(-1, BINS)

@@ -7,7 +7,7 @@ import numpy as np
 _DIGITS = 4
 
 
-def round_to_few_digits(numbers: np.ndarray) -> np.ndarray:
+def round_to_four_digits(numbers: np.ndarray) -> np.ndarray:
     """Round numbers to four significant digits: float32 of the same shape, NaN where they are not finite."""
     values = np.asarray(numbers, np.float64)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

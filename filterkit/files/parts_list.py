@@ -162,7 +162,7 @@ class Parts:
             self._folder.remove(self.names.journal_name)
         self._has_begun = False
 
-    def remove_all(self) -> None:
+    def remove_own_folders(self) -> None:
         """Remove all parts and the journal."""
         for name in [*map(self.names.format_part_name, self.entries), self.names.journal_name]:
             self._folder.remove(name)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.temporary import name_temporary_errors
+from filterkit.temporary import convert_temporary_file_errors
 
 
 class Stored(NamedTuple):
@@ -57,7 +57,7 @@ class Scratch:
         offset = self._end = -(-self._end // 8) * 8  # where any array may begin
         length = 0
         for part in map(np.ascontiguousarray, parts):
-            with name_temporary_errors(), self._position:
+            with convert_temporary_file_errors(), self._position:
                 self._file.seek(self._end)
                 self._end += self._file.write(part)  # type: ignore[arg-type]  # an array is a buffer
                 self._file.truncate(self._end)  # an empty array at the end may begin beyond what is written
@@ -67,7 +67,7 @@ class Scratch:
     def read(self, stored: Stored) -> np.ndarray:
         """Read a stored array into memory, and return it."""
         array = np.empty(stored.shape, stored.dtype)
-        with name_temporary_errors(), self._position:
+        with convert_temporary_file_errors(), self._position:
             self._file.seek(stored.offset)
             if self._file.readinto(array) < array.nbytes:  # type: ignore[arg-type]
                 raise OSError("something has cut the temporary file short; run the command again")
@@ -78,7 +78,7 @@ class Scratch:
 
         They can be used after `close`. If the disk fails while they are used, the system ends the process.
         """
-        with name_temporary_errors():
+        with convert_temporary_file_errors():
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         return [np.ndarray(each.shape, each.dtype, mapped, each.offset) for each in several]
 

@@ -30,7 +30,7 @@ from filterkit.files.source import Source
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows
 from filterkit.stages.options import Configured, get_option_types
-from filterkit.temporary import name_temporary_errors
+from filterkit.temporary import convert_temporary_file_errors
 
 # An option in a text: its name, ``=`` or nothing, and its value; a backslash takes the next character as it is.
 _OPTION = re.compile(r"(?:\A|,)((?:\\.?|[^\\,=])*)(?:(=)((?:\\.?|[^\\,])*))?", re.DOTALL)
@@ -117,7 +117,7 @@ class Opening(NamedTuple):
         else:
             import tempfile  # plain files do not need it
 
-            with closing(Source(path)) as source, name_temporary_errors():
+            with closing(Source(path)) as source, convert_temporary_file_errors():
                 file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=find_ending(path))
                 while content := source.read(1 << 20):
                     file.write(content)

@@ -9,7 +9,7 @@ from filterkit.data.losses import named
 from filterkit.data.schema import Schema
 from filterkit.errors import quoted
 from filterkit.formats.base import FileFormat, Writer
-from filterkit.messages import say
+from filterkit.messages import write_message
 
 _MOST_NAMED = 20  # columns in the option that a warning shows
 
@@ -107,7 +107,7 @@ class Losses:
 
     def _warn(self, text: str) -> None:
         if not self.is_quiet:
-            say(f"filterkit: warning: {text}")
+            write_message(f"filterkit: warning: {text}")
 
     def warn_before_rows(self) -> None:
         """Give, once, the warnings that do not depend on the rows."""

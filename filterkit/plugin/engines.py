@@ -10,7 +10,7 @@ from filterkit.engines.engine import Engine, find_engine_options_fault
 from filterkit.errors import PluginError, UsageError, quoted
 from filterkit.plugin.lookup import suggest_known_names
 from filterkit.plugin.registry import Registry, get_registry
-from filterkit.temporary import TemporaryFolder, name_temporary_errors
+from filterkit.temporary import TemporaryFolder, convert_temporary_file_errors
 
 
 def make_engine(name_and_options: str, jobs: int, known: Registry) -> Engine:
@@ -79,7 +79,7 @@ def _load_plugin_files(content_by_path: dict[str, bytes]) -> None:
             if not os.path.isfile(path) or Path(path).read_bytes() != text:
                 _copies.append(TemporaryFolder())
                 here = os.path.join(_copies[-1].path, os.path.basename(path))
-                with name_temporary_errors():
+                with convert_temporary_file_errors():
                     Path(here).write_bytes(text)
             get_registry().load_plugin_file(here)
             _loaded[path] = text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.errors import UsageError, find_plugin, make_file_error, quoted
+from filterkit.errors import UsageError, find_plugin_of, make_file_error, quoted
 from filterkit.messages import format_click_message
 from filterkit.plugin.lookup import explain_misplaced_option, find_stage, map_option_values_to_stage_words
 from filterkit.plugin.registry import Registry
@@ -166,7 +166,7 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
     try:
         yield
     except TypeError as error:
-        plugin = find_plugin(stage)
+        plugin = find_plugin_of(stage)
         error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
         raise
 

@@ -22,7 +22,7 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from filterkit._lazy import end_postponing
+from filterkit._lazy import stop_postponing_imports
 from filterkit._version import DISTRIBUTION
 from filterkit.errors import FilterkitError, PluginError, make_file_error, quoted, record_plugin, record_plugin_module
 from filterkit.plugin.discovery import Installed, list_installed_plugins
@@ -233,7 +233,7 @@ class Registry:
         if spec is None or spec.loader is None or not os.path.isfile(path):
             missing = FileNotFoundError(errno.ENOENT, "no such Python file; check the path", path)
             raise make_file_error(f"{by} {path}: {missing.strerror}", missing, PluginError)
-        end_postponing()
+        stop_postponing_imports()
         module = importlib.util.module_from_spec(spec)
         sys.modules[module_name] = module
         plugin = Plugin(name, path)
@@ -356,7 +356,7 @@ def _import_entry_point(value: str) -> Any:
     """Import what an entry point names: a module, or an object in one, ``module:name``."""
     path, _, name = value.partition(":")
     if path.partition(".")[0] not in ("filterkit", "filterkit_plugins"):
-        end_postponing()
+        stop_postponing_imports()
     found = importlib.import_module(path)
     return attrgetter(name)(found) if name else found
 

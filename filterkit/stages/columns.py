@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.table import ContingencyTable, sort_cells
+from filterkit.counts.table import ContingencyTable, sort_and_merge_cells
 from filterkit.data.arithmetic import Bools, Floats, Ints
 from filterkit.data.attributes import Attribute, take_attributes
 from filterkit.data.batch import Batch
@@ -443,13 +443,15 @@ class FittedColumns(Fitted):
         gaps = np.flatnonzero(full.missing_rows)
         if len(gaps):
             output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))
-            parts = class_parts.concatenate([parts, class_parts.take(full.gap_parts, gaps)])
+            parts = class_parts.concatenate_positions([parts, class_parts.take_positions(full.gap_parts, gaps)])
         image = self._transform_values(values, outputs[output])
         absent = np.flatnonzero(np.isnan(image))
-        gap_parts = class_parts.add_groups(class_parts.take(parts, absent), output[absent], len(outputs))
+        gap_parts = class_parts.sum_groups_of_positions(
+            class_parts.take_positions(parts, absent), output[absent], len(outputs)
+        )
         is_cell = (image != 0) & ~np.isnan(image)
         if not is_cell.all():
             present = np.flatnonzero(is_cell)
-            output, image, parts = output[present], image[present], class_parts.take(parts, present)
-        cells = sort_cells(output, image, parts, len(outputs))
+            output, image, parts = output[present], image[present], class_parts.take_positions(parts, present)
+        cells = sort_and_merge_cells(output, image, parts, len(outputs))
         return full.replace(schema=self.schema, columns=outputs, gap_parts=gap_parts, **cells)

@@ -201,7 +201,7 @@ class ClassScaling(MetricScaling):
 
 def make_metric_stage(metric: Metric) -> type[MetricScaling]:
     """Make the stage class that scales each column by `metric`; its name and help are those of the metric."""
-    base: type[MetricScaling] = ClassScaling if metric.compares_classes else MetricScaling
+    base: type[MetricScaling] = ClassScaling if metric.compares_class_with_rest else MetricScaling
     if metric.by_column is not None:
         base = RandomScaling
     first, _, rest = metric.help().partition("\n")

@@ -21,6 +21,6 @@ The checks of a list stand in the order in which they are best run. Those in `BA
 build on them, and that would only report the same mistake once more.
 """
 
-from filterkit._lazy import attach
+from filterkit._lazy import make_lazy_attributes
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = make_lazy_attributes(__name__, __file__)

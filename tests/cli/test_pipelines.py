@@ -175,7 +175,10 @@ def test_a_current_folder_that_was_deleted_does_no_harm_to_absolute_paths(here):
     assert there(f"-o {here}/x.arff {iris}").returncode == 0
     assert there("iris.arff").stderr == "filterkit: iris.arff: No such file or directory\n"
     done = there(f"-o x.arff {iris}")
-    assert (done.returncode, done.stderr) == (1, "filterkit: the current folder has been deleted\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "filterkit: the current folder has been deleted; change to another folder\n",
+    )
 
 
 @pytest.mark.parametrize(("fault", "options"), [("a bad row", "--complete"), ("SIGKILL", "")])

@@ -7,7 +7,7 @@ from agreement import make
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filterkit.counts.cells import find_entries
+from filterkit.counts.cells import find_nonzero_entries
 from filterkit.counts.sketches import (
     MOST_HASHES,
     DistinctSketch,
@@ -63,7 +63,7 @@ def test_equal_texts_have_equal_hashes_and_others_do_not(texts, skip):
 def prints(X, sparse=False):
     batch = make(X, [0] * len(X), sparse=sparse)
     columns = np.arange(batch.schema.width)
-    return fingerprint_columns(*find_entries(batch, columns), len(columns))
+    return fingerprint_columns(*find_nonzero_entries(batch, columns), len(columns))
 
 
 def test_equal_columns_have_equal_prints(sparse):

@@ -194,6 +194,6 @@ def test_a_change_without_a_word_is_found(defect, monkeypatch):
         numbers = DelimitedWriter._format_numbers
         monkeypatch.setattr(DelimitedWriter, "_format_numbers", lambda self, X: numbers(self, X.round(3)))
     else:
-        monkeypatch.setattr("filterkit.formats.losses.say", lambda text: None)
+        monkeypatch.setattr("filterkit.formats.losses.write_message", lambda text: None)
     wrong = round_trips.round_trips(8, 1).wrong
     assert any(line.startswith(f"csv: {defect}, table ") for line in wrong.values())

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from filterkit.errors import visible
-from filterkit.messages import HEADING, color_text, has_color
+from filterkit.messages import HEADING, color_text, should_use_color
 
 D = TypeVar("D")
 
@@ -34,7 +34,7 @@ def print_document(as_json: bool, document: D, format_lines: Callable[[D], Itera
     if as_json:
         _print_json(document)
         return
-    bold = has_color(sys.stdout)
+    bold = should_use_color(sys.stdout)
     for line in format_lines(document):
         text = visible(line)
         click.echo(color_text(text, HEADING) if bold and isinstance(line, Heading) else text, color=bold)

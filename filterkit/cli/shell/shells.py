@@ -27,12 +27,12 @@ def print_completions_or_script(request: str, words: list[str]) -> int:
     request : the shell, and ``_source`` for its script or ``_complete`` for the words that may stand at the cursor.
     words : of zsh and fish, the words after the name of the command up to the cursor; of bash, the line up to there.
     """
-    from filterkit.messages import say
+    from filterkit.messages import write_message
 
     shell, _, what = request.partition("_")
     if shell not in _SHELLS or what not in ("source", "complete"):
         shells = ", ".join(f"{each}_source" for each in _SHELLS)
-        say(f"filterkit: _FILTERKIT_COMPLETE is {quoted(request)}; write one of {shells}", is_error=True)
+        write_message(f"filterkit: _FILTERKIT_COMPLETE is {quoted(request)}; write one of {shells}", is_error=True)
         return 2
     if what == "source":
         from importlib.resources import files

@@ -36,7 +36,7 @@ def raise_interrupt_on_signal() -> None:
     from threading import Timer  # here, as a handler must not import
 
     from filterkit.engines.signals import ending
-    from filterkit.temporary import remove_all
+    from filterkit.temporary import remove_own_folders
 
     def raise_interrupt(number: int, frame: FrameType | None) -> None:
         if _came:
@@ -53,7 +53,7 @@ def raise_interrupt_on_signal() -> None:
             sys.__unraisablehook__(unraisable)
 
     sys.unraisablehook = resend_swallowed_signal
-    _clean_up[:] = [remove_all]
+    _clean_up[:] = [remove_own_folders]
     for number in _heeded:
         signal.signal(number, raise_interrupt)
 

@@ -37,7 +37,7 @@ from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
 from filterkit.files.endings import CSV, check_ending, find_ending
 from filterkit.files.output import open_output
-from filterkit.messages import say
+from filterkit.messages import write_message
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import list_flags
 from filterkit.plugin.registry import Registry
@@ -179,7 +179,7 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
             check_measure("--choose", options.choose, is_numeric)
     results = _run_evaluation(data, design, options, known, formats)
     for message in results.list_warning_messages():
-        say(f"filterkit: warning: {message}")
+        write_message(f"filterkit: warning: {message}")
     measures = choose_measures(results, options.shown)
     if options.output is not None:
         _write_results(results, measures, options)
@@ -279,7 +279,7 @@ def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design
     )
     for name, text in chains:
         for message in Chain.parse(text, known).find_cancelled_weights():
-            say(f"filterkit: warning: chain {quoted(name)}: {message}")
+            write_message(f"filterkit: warning: chain {quoted(name)}: {message}")
     return Design(
         chains,
         options.folds,
@@ -310,7 +310,7 @@ def _run_evaluation(
         with open_input(options.splits, plain, Formats(known.formats)) as reader:
             own = make_folds_from_splits(concatenate(reader.batches(), reader.schema), len(first), options.splits)
         if untested := own.describe_rows_tested_unevenly():
-            say(f"filterkit: warning: {options.splits}: {untested}")
+            write_message(f"filterkit: warning: {options.splits}: {untested}")
         design = replace(design, splits=own.digest)
     if options.costs is not None:
         matrices = [read_costs(options.costs, each.schema) for _, each in data]

@@ -13,7 +13,7 @@ from filterkit.cli.inputs import check_options_fit_formats, open_input, open_row
 from filterkit.cli.options import FitOptions, InputOptions, declare_seed_option, open_engine
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.files.output import open_output
-from filterkit.messages import say
+from filterkit.messages import write_message
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import move_options_before_input, parse_stages, refuse_repeated_options
 from filterkit.plugin.registry import Registry
@@ -77,7 +77,7 @@ def write_exploration_page(known: Registry, /, path: str, words: tuple[str, ...]
         found = explore(rows, stages, options.by, options.top, known, options.memory)
         relation = rows.schema.relation
     if not found["overview"]["rows"]:
-        say(f"filterkit: warning: {reader.name}: there are no rows")
+        write_message(f"filterkit: warning: {reader.name}: there are no rows")
     chosen = format_options_that_change_output(options)
     if options.seed is not None:
         chosen += ["--seed", str(options.seed)]

@@ -93,10 +93,10 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
     """Add the score by the first metric for a numeric class to each feature in a document, and the metric's name as
     ``scored``. If the rows cannot be scored, add a line to ``remarks`` that says why."""
     from filterkit.chains.feature_scores import scores
-    from filterkit.exploration.features import list_metrics
+    from filterkit.exploration.features import list_usable_metrics
 
     reader = open_input(document["file"], replace(options, class_=document["class"]["name"]), formats)
-    metric = next((each.name for each in list_metrics(reader.schema, known) if each.needs_class), None)
+    metric = next((each.name for each in list_usable_metrics(reader.schema, known) if each.needs_class), None)
     if metric is None or not reader.schema.width:
         return
     try:

@@ -16,7 +16,7 @@ from filterkit.cli.declared import declare_option, turn_into_command
 from filterkit.cli.options import JsonOptions, declare_trust_option
 from filterkit.cli.shell.printing import Heading, format_table_lines, print_document, shorten
 from filterkit.errors import FilterkitError
-from filterkit.messages import say
+from filterkit.messages import write_message
 from filterkit.plugin.lookup import find_stage
 from filterkit.plugin.parsing import make_stage_command
 from filterkit.plugin.registry import Registry
@@ -83,7 +83,7 @@ def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tu
     try:
         described = load(path, known, trust=trust).describe(top)
     except FilterkitError as error:
-        say(f"filterkit: warning: cannot show what the stages have learned: {error}")
+        write_message(f"filterkit: warning: cannot show what the stages have learned: {error}")
         return document
     return document | {"stages": [note | each for note, each in zip(document["stages"], described)]}
 
