@@ -99,7 +99,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _parse_chain_and_training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
         if not isinstance(self.chain, (str, Chain)):
-            raise ValueError(f"chain must be a text such as 'shape bns l2', not {describe_type(self.chain)}")
+            raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
         chain = Chain.parse(str(self.chain))
         check_unseen_option(self.unseen)
         self._check_stages(chain.stages)
@@ -400,7 +400,7 @@ class _ChainPredictor(_ChainEstimator):
         last = stages[-1] if stages else None
         if not isinstance(last, Learner):
             found = "has no stage" if last is None else f"ends in {last.name}, which predicts nothing"
-            raise ValueError(f"the chain {found}; end it with a stage that predicts, such as svm")
+            raise ValueError(f"the chain {found}; end it with a stage that predicts")
 
 
 class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]

@@ -224,7 +224,7 @@ THREE = [0.5, 1, 2]
         (BNS, {"X": np.full((3, 1), -LARGE)}, f"^-{LARGE} has more digits than float64 holds"),
         (BNS, {"X": scipy.sparse.csc_array([[0], [0], [LARGE]])}, f"^{LARGE} has more digits than float64 holds"),
         (BNS, {"X": pandas.DataFrame()}, "the table has no columns; rows need at least one attribute"),
-        (BNS, {"X": pandas.DataFrame({"a": pandas.Categorical([], ["u"])})}, "X has no rows; a chain is fitted on at"),
+        (BNS, {"X": pandas.DataFrame({"a": pandas.Categorical([], ["u"])})}, "X has no rows; pass at least one row"),
         (BNS, {"y": [0, 1, np.nan]}, "y contains NaN; leave out rows without a label"),
         (
             BNS,
@@ -233,7 +233,7 @@ THREE = [0.5, 1, 2]
         ),
         (ChainTransformer("bns", positive=7), {}, "class 'class' has no value '7'"),
         (ChainTransformer("onehot", unseen="zz"), {}, "unseen must be error or missing, not 'zz'"),
-        (ChainTransformer(["l2"]), {}, "chain must be a text such as 'shape bns l2', not a list"),
+        (ChainTransformer(["l2"]), {}, "chain must be a text of stages and their options, not a list"),
         # Chains that are no classifiers.
         (ChainClassifier(""), {}, "the chain has no stage; end it with a stage that predicts"),
         (ChainClassifier("svm l2"), {}, "the chain ends in l2, which predicts nothing; end it with"),

@@ -70,7 +70,7 @@ class Gram(Record):
             raise StageError(
                 reader,
                 f"there are {schema.width:,} columns, but at most {MOST_COLUMNS:,} are possible; put a stage before it "
-                "that chooses some, such as select",
+                "that chooses some of them",
             )
         grid = np.full(schema.width + 1, _LEAST)
         for batch in batches():
