@@ -78,9 +78,10 @@ class FastFormatter(RowFormat):
         return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], weights, "\n"))]
 
     @cached_property
-    def _index_texts(self) -> Any:
-        """An Arrow array of the positions of all attributes as texts."""
-        return row_texts(np.arange(float(len(self.schema.attributes)))[:, None])
+    def _index_texts(self) -> tuple[Any, Any]:
+        """Arrow arrays of the positions of all attributes as texts, without a comma before them and with one."""
+        texts = row_texts(np.arange(float(len(self.schema.attributes)))[:, None])
+        return texts, arrow.join_texts(",", texts)
 
     def _format_sparse(self, batch: Batch) -> list[memoryview | bytes]:
         """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""
@@ -118,6 +119,4 @@ class FastFormatter(RowFormat):
         ends = ["}\n"] * len(batch)
         if batch.weights is not None:
             ends = [f"}}{format_weight(weight)}\n" for weight in batch.weights.tolist()]
-        return format_sparse_rows(
-            ["{"] * len(batch), ends, indptr, positions, self._index_texts, (texts, codes), ("", ",")
-        )
+        return format_sparse_rows(["{"] * len(batch), ends, indptr, positions, *self._index_texts, (texts, codes))

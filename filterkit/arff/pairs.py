@@ -18,9 +18,9 @@ def format_sparse_rows(
     ends: Sequence[str],
     indptr: np.ndarray,
     indices: np.ndarray,
-    index_texts: Any,
+    first_texts: Any,
+    later_texts: Any,
     values: tuple[Any, np.ndarray],
-    separators: tuple[str, str],
 ) -> list[memoryview | bytes]:
     """Return sparse rows, at least one, as text in pieces.
 
@@ -28,10 +28,10 @@ def format_sparse_rows(
     ----------
     begins, ends : the texts that each row begins and ends with.
     indptr : int (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
-    indices : int32 (pairs,), the position in `index_texts` of the index of each pair.
-    index_texts : an Arrow array of the texts of indices.
+    indices : int32 (pairs,), the position in the next two of the index of each pair.
+    first_texts, later_texts : Arrow arrays of the text of each index, with the separator before it if any, for the
+        first pair of a row, and for the others.
     values : an Arrow array of the texts after indices, and int (pairs,), the position in it of the text of each pair.
-    separators : the texts before the first index of a row, and before each other index.
     """
     texts, codes = values
     # One look-up gives each value and the text before it. Before the first value of a row, this is also the end of the
@@ -42,12 +42,12 @@ def format_sparse_rows(
     bounds = arrow.make_number_array(np.concatenate([[0], filled + 1, [len(lines)]]).astype(np.int32))
     lists = pa.ListArray.from_arrays(bounds, lines)
     starts = arrow.call_function("binary_join", [lists, arrow.make_text_array([""])[0]])
-    heads = arrow.join_texts(starts[:-1], separators[0], arrow.take(index_texts, indices[first]))
-    pieces = pa.concat_arrays([arrow.join_texts(separators[1], index_texts), heads, texts])
+    heads = arrow.join_texts(starts[:-1], arrow.take(first_texts, indices[first]))
+    pieces = pa.concat_arrays([later_texts, heads, texts])
     chosen = np.empty((len(codes), 2), np.int32)
     chosen[:, 0] = indices
-    chosen[first, 0] = len(index_texts) + np.arange(len(first))
-    chosen[:, 1] = codes + np.int32(len(index_texts) + len(first))
+    chosen[first, 0] = len(later_texts) + np.arange(len(first))
+    chosen[:, 1] = codes + np.int32(len(later_texts) + len(first))
     return [arrow.get_text_bytes(arrow.take(pieces, chosen.ravel())), arrow.get_text_bytes(starts[-1:])]
 
 
@@ -66,5 +66,5 @@ def pair_rows(
     values = format_numbers_as_dictionary(X.data, precision, "nan", ":")
     is_used = np.bincount(X.indices, minlength=X.columns) > 0
     indices = (np.cumsum(is_used, dtype=np.int32) - 1)[X.indices]
-    used = row_texts(names[is_used].astype(np.float64)[:, None])
-    return format_sparse_rows(begins, ["\n"] * len(begins), X.indptr, indices, used, values, (" ", " "))
+    used = arrow.join_texts(" ", row_texts(names[is_used].astype(np.float64)[:, None]))
+    return format_sparse_rows(begins, ["\n"] * len(begins), X.indptr, indices, used, used, values)
