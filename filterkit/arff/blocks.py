@@ -121,9 +121,8 @@ class BlockParser:
                 return parsed
             if len(text) > SMALLEST_HALF and (middle := find_last_line_end(text[: len(text) // 2])):
                 head = self._parse(Block(text[:middle], line, name))
-                return concatenate_parsed(
-                    head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name))
-                )
+                tail = self._parse(Block(text[middle:], line + count_lines(text[:middle]), name))
+                return concatenate_parsed(head, tail)
         # Correcting comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
         try:

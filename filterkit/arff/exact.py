@@ -199,10 +199,7 @@ def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, col
 
 
 def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: BatchLayout) -> float:
-    """Read the rest of a row after its values, and return its weight ``{w}``, or 1; raise ArffError for other text.
-
-    Errors are in the line of `first`, the first token of the row.
-    """
+    """Read a row after its values, and return its weight ``{w}``, or 1; raise ArffError, at `first`, for other text."""
     token = next(tokens)
     weight = 1.0
     if token.kind == OPEN:

@@ -90,10 +90,10 @@ def _has_comma_at_line_end(text: bytes) -> bool:
 
 
 def _read_csv_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read a CSV with a column for each attribute; `is_separate`, bool (attributes,), is true for all but numeric ones.
+    """Read a CSV with a column for each attribute; `is_separate`, bool (attributes,), chooses columns to return alone.
 
-    Return the other columns as one float64 (rows, columns) array, NaN for missing, and a dict from the position of each
-    separate column to its Arrow array. Raise NotPlain if a number is not finite.
+    Return the other columns, which are numeric, as one float64 (rows, columns) array, NaN for missing, and a dict from
+    the position of each separate column to its Arrow array. Raise NotPlain if a number is not finite.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())

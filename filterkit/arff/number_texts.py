@@ -22,12 +22,8 @@ _COMMA, _ROW_END, _NULL = b",]n"
 def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tuple[Any, np.ndarray | None]:
     """Return the shortest exact texts of float64 (n,) numbers, each after the ASCII character `mark`.
 
-    `missing` is the text of NaN.
-
-    Returns
-    -------
-    texts : an Arrow array of strings.
-    codes : int32 (n,), the index of the text of each value; None if value i has text i.
+    `missing` is the text of NaN. Return an Arrow array of texts, and int32 (n,) codes: the index of the text of each
+    number; None for the codes if number i has text i.
     """
     text, odd, words = _format_as_json_with_exceptions(values, missing)
     characters = np.frombuffer(text, np.uint8)[:-1].copy()

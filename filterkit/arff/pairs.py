@@ -54,14 +54,10 @@ def format_sparse_rows(
 def pair_rows(
     begins: Sequence[str], X: Csr, names: np.ndarray, precision: int | None = None
 ) -> list[memoryview | bytes]:
-    """Return sparse rows as text in pieces: lines of pairs of an index and a value, such as ``1 3:0.5 7:2``.
+    """Return the rows of X, at least one, as text in pieces: lines of indices and values, such as ``1 3:0.5 7:2``.
 
-    Parameters
-    ----------
-    begins : the text that each row begins with.
-    X : the rows, at least one.
-    names : int (columns,), the index of each column in the text.
-    precision : significant digits of values; None for the shortest exact text.
+    `begins` has the text that each line begins with, and `names`, int (columns,), the index that stands for each
+    column. Values have `precision` significant digits; None for the shortest exact texts.
     """
     values = format_numbers_as_dictionary(X.data, precision, "nan", ":")
     is_used = np.bincount(X.indices, minlength=X.columns) > 0

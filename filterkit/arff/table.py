@@ -1,8 +1,4 @@
-"""Opening ARFF files: `ArffTable`, and further files of its input, which have the same header or none.
-
-The schema of other data, and the values of its own rows, may change the labels that the header declares. Small further
-files are read where they are parsed.
-"""
+"""Opening ARFF files: `ArffTable`, and further files of its input, which have the same header or none."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from filterkit.arff.row_format import RowFormat, quote, quote_all
+from filterkit.arff.row_format import NEEDS_QUOTES, RowFormat, quote
 from filterkit.data.attributes import Attribute, Attributes, list_names
 from filterkit.data.batch import Batch
 from filterkit.data.numbers import format_number, format_weight
@@ -48,7 +48,10 @@ def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterat
 
 def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[str, np.ndarray]]) -> bytes:
     """Return the lines that declare numeric attributes; `scores` are metrics with the float64 scores of attributes."""
-    lines = [f"@attribute {name} numeric" for name in quote_all(list(names))]
+    names = list(names)
+    if NEEDS_QUOTES.search("x".join(names)) or "" in names or "?" in names:  # few names need quotes
+        names = [quote(name) for name in names]
+    lines = [f"@attribute {name} numeric" for name in names]
     for metric, column in scores:
         lines = [f"{line} % {visible(metric)}={format_number(x)}" for line, x in zip(lines, column.tolist())]
     return ("\n".join(lines) + "\n").encode()

@@ -76,7 +76,8 @@ def name_write_errors(title: str) -> Iterator[None]:
 class Sink(io.FileIO):
     """A file or descriptor to write to, which raises a FilterkitError that names it if writing fails.
 
-    So failures of the output can be distinguished from those of other code that runs while it is open.
+    So failures of the output can be distinguished from those of other code that runs while it is open. Raise OSError if
+    the file cannot be opened.
 
     Parameters
     ----------
@@ -88,10 +89,6 @@ class Sink(io.FileIO):
     Attributes
     ----------
     gives_up : whether to write nothing more while a KeyboardInterrupt is handled.
-
-    Raises
-    ------
-    OSError : the file cannot be opened.
     """
 
     gives_up = True

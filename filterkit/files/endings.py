@@ -62,7 +62,7 @@ def find_other_format(path: str, own: str = ARFF) -> str | None:
 
 
 def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", other: str | None = None) -> None:
-    """Check that the ending of an output is not that of another format than the one to be written.
+    """Raise UsageError, which says what to do, if the ending of an output is that of another format than `written`.
 
     Parameters
     ----------
@@ -71,10 +71,6 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     by : the option or stage that writes the file, for the message; "" for none.
     hint : other advice for the end of the message; ``{}`` becomes the name of the other format.
     other : the name of the format of a plugin that the ending belongs to; None for the formats known here.
-
-    Raises
-    ------
-    UsageError : the ending belongs to another format; the message says what to do.
     """
     other = other or find_other_format(path, written)
     if other is not None:

@@ -64,7 +64,8 @@ def find_first_line_end(text: bytes, start: int = 0) -> int:
 class Lines(Iterator[bytes]):
     """Iterates over the text of a source in pieces of whole lines or records; the last piece may have no line end.
 
-    Text that has arrived from a live source is yielded before the source is read again.
+    Text that has arrived from a live source is yielded before the source is read again. Raise RowError if a line or
+    record is too long.
 
     Attributes
     ----------
@@ -72,10 +73,6 @@ class Lines(Iterator[bytes]):
     rest : text that has been read from the source already, but not yielded.
     size : the bytes of a piece, about.
     end_of : a function that returns the offset after the last certain end of a line or record in a text, 0 without one.
-
-    Raises
-    ------
-    RowError : a line or record is too long.
     """
 
     source: Source

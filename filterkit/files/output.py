@@ -69,7 +69,7 @@ def check_output(path: str) -> None:
 
 @contextmanager
 def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[bytes]]:
-    """Return a context with a binary stream that writes to `path`.
+    """Return a context with a binary stream that writes to `path`; raise FilterkitError if that fails.
 
     A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
     when an enclosing `rename_outputs_together` ends. An exception leaves the earlier file as it was. (filterkit does
@@ -82,10 +82,6 @@ def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[byte
     path : the file, or ``-`` for standard output.
     ignore_broken_pipe : whether to drop text for a pipe that nobody reads any more, so that other outputs can be
         completed; otherwise, the stream raises BrokenPipeError.
-
-    Raises
-    ------
-    FilterkitError : the file cannot be written; the message names it.
     """
     check_output(path)
     title = "standard output" if path == "-" else path

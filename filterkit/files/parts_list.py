@@ -34,6 +34,8 @@ class PartEntry(NamedTuple):
 class Parts:
     """The parts of an output, some of which an earlier run may have written.
 
+    Raise FilterkitError if the list or journal cannot be read or is damaged, or if there are parts without both.
+
     Parameters
     ----------
     names : the names of the files.
@@ -43,10 +45,6 @@ class Parts:
     entries : the entry of each part in the list or journal, by the number of the part.
     done : the number of rows of each part whose file is there and complete, by the number of the part.
     is_listed : whether there is a list.
-
-    Raises
-    ------
-    FilterkitError : the list or journal cannot be read or is damaged, or there are parts without a list or journal.
     """
 
     def __init__(self, names: PartNames) -> None:

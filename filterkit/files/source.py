@@ -77,7 +77,7 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
 
 
 class Source:
-    """One input as a stream of UTF-8 bytes.
+    """One input as a stream of UTF-8 bytes; raise FilterkitError if it cannot be opened, or the encoding is unknown.
 
     Parameters
     ----------
@@ -92,11 +92,6 @@ class Source:
     path, name : see the parameters.
     size : the number of stored bytes of a local file; None for other inputs.
     live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
-
-    Raises
-    ------
-    FilterkitError : the input cannot be opened.
-    UsageError : Python has no such encoding.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8", name: str | None = None) -> None:
@@ -211,7 +206,7 @@ class Source:
 
         Rows that have been read should then be finished first. Return False for any other input.
         """
-        return self.live and not _has_text_within(self._stream, _choose_seconds_to_wait(self._n_arrived))
+        return self.live and not _has_more_text(self._stream, self._n_arrived)
 
     def close(self) -> None:
         """Close the input, unless it is standard input."""
@@ -229,11 +224,6 @@ _WORK = 0.00025  # seconds, roughly, that work on `_FLOOD` bytes takes
 _LONGEST = 0.02  # seconds for which a flood is gathered
 
 
-def _choose_seconds_to_wait(n_bytes: int) -> float:
-    """Return the seconds to wait for more text after `n_bytes`: about as many as work on these takes; 0 for a row."""
-    return min(n_bytes // _FLOOD * _WORK, _LONGEST)
-
-
 def _read_available(stream: IO[bytes], size: int) -> bytes:
     """Return up to `size` bytes that have arrived in a pipe, at least one; b"" only at its end.
 
@@ -248,18 +238,19 @@ def _read_available(stream: IO[bytes], size: int) -> bytes:
         select.select([stream], [], [])
         more = stream.read1(size)  # type: ignore[attr-defined]
     pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
-    while more and missing and time.monotonic() < end:
-        if not _has_text_within(stream, _choose_seconds_to_wait(size - missing)):
-            break
+    while more and missing and time.monotonic() < end and _has_more_text(stream, size - missing):
         more = stream.read1(missing)  # type: ignore[attr-defined]
         pieces.append(more)
         missing -= len(more)
     return b"".join(pieces)
 
 
-def _has_text_within(stream: IO[bytes], seconds: float) -> bool:
-    """Return whether text, or the end of the stream, arrives within `seconds`; False if that cannot be asked."""
+def _has_more_text(stream: IO[bytes], n_bytes: int) -> bool:
+    """Return whether text, or the end, arrives in a stream about as soon as work on `n_bytes` takes: 0 s for a row.
+
+    Return False if the stream has no descriptor to wait for.
+    """
     try:
-        return bool(select.select([stream], [], [], seconds)[0])
-    except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for
+        return bool(select.select([stream], [], [], min(n_bytes // _FLOOD * _WORK, _LONGEST))[0])
+    except (OSError, ValueError):
         return False
