@@ -151,7 +151,7 @@ def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoo
     return estimates
 
 
-def estimate_zero_probabilities(
+def estimate_probabilities_at_zero(
     cells: ContingencyTable, tasks: list[int], smoothing: Smoothing, estimates: Floats, share: Floats
 ) -> Floats:
     """Estimate the probability at zero of each column where zero is special (section 3.5): float64 (k, tasks).

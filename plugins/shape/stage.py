@@ -28,7 +28,7 @@ from .estimates import (
     compute_log_odds,
     estimate_local_probabilities,
     estimate_positive_shares,
-    estimate_zero_probabilities,
+    estimate_probabilities_at_zero,
     fit_monotone_curves,
     flag_knots,
     make_smoothing,
@@ -174,7 +174,7 @@ class Shape(ColumnStage):
         missing[sum_over_classes(table.missing) == 0] = share
         base = np.tile(self.center * smoothing.positives / smoothing.rows, (len(table), 1))
         if special:
-            base = estimate_zero_probabilities(cells, tasks, smoothing, estimates, share)
+            base = estimate_probabilities_at_zero(cells, tasks, smoothing, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.
         if self._log_odds:
             share, missing = compute_log_odds(share), compute_log_odds(missing)
