@@ -19,12 +19,12 @@ class FilterkitError(Exception):
         return visible(self._compose_message())
 
     def _compose_message(self) -> str:
-        """Return the message before escaping."""
+        """Return the message, in which control characters are not escaped yet."""
         return Exception.__str__(self)  # `OSError` has a text of its own, see `make_file_error`
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python would call the class with `args` alone, without the other arguments that some errors need.
-        return _make_bare_error, (type(self), self.args), vars(self)
+        return _make_bare_error, (type(self), None, self.args), vars(self)
 
 
 class RowError(FilterkitError):
@@ -109,7 +109,7 @@ def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = F
 def make_system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
     """Make the error for an `OSError` of a file: its `name` and the reason.
 
-    `use`, such as reading, is named alone where the descriptor is closed, or not open for it.
+    If its descriptor is closed, or not open for `use`, such as reading, the message says that.
     """
     if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
         return make_file_error(f"{name}: it is closed or not open for {use}", error)
@@ -127,7 +127,7 @@ def _merge_classes(kind: type[FilterkitError], system: type[OSError]) -> type[An
 
     def reduce_error(error: Any) -> tuple[Any, ...]:
         return (
-            _make_bare_merged_error,
+            _make_bare_error,
             (kind, system, error.args),
             vars(error) | {n: getattr(error, n) for n in _COPIED},
         )
@@ -138,12 +138,10 @@ def _merge_classes(kind: type[FilterkitError], system: type[OSError]) -> type[An
     return _CLASSES[kind, system]
 
 
-def _make_bare_merged_error(kind: type[FilterkitError], system: type[OSError], args: tuple[Any, ...]) -> FilterkitError:
-    return _make_bare_error(_merge_classes(kind, system), args)
-
-
-def _make_bare_error(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
-    return kind.__new__(kind, *args)
+def _make_bare_error(kind: type[FilterkitError], system: type[OSError] | None, args: tuple[Any, ...]) -> FilterkitError:
+    """Return an error of `kind`, and of `system` if that is not None, without attributes, which pickle sets later."""
+    merged = kind if system is None else _merge_classes(kind, system)
+    return merged.__new__(merged, *args)
 
 
 def quoted(text: str, limit: int = 60) -> str:

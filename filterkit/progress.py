@@ -31,7 +31,7 @@ def in_notebook() -> bool:
 # words, and `rate` how fast, or is "". The method `close` shows what was left out for lack of time, and ends the line.
 
 
-class _Lines:
+class _TenthLines:
     """A line on standard error for every tenth."""
 
     def __init__(self) -> None:
@@ -104,14 +104,14 @@ class _NotebookBar:
             self._draw()
 
 
-_Bar = _Lines | _TerminalBar | _NotebookBar
+_Bar = _TenthLines | _TerminalBar | _NotebookBar
 
 
 def _choose_bar() -> _Bar:
     """Return a new bar for a notebook, a terminal or neither."""
     if in_notebook():
         return _NotebookBar()
-    return _TerminalBar() if is_stderr_terminal() else _Lines()
+    return _TerminalBar() if is_stderr_terminal() else _TenthLines()
 
 
 class ReadingProgress:
@@ -153,7 +153,7 @@ class ReadingProgress:
         self.close()
 
     def _show_share_read(self, done: int, total: int, passed: float, amounts: dict[str, float]) -> None:
-        """Show how far a pass is after so many seconds, and the amounts that were done in them."""
+        """Show that `done` of `total` are read after `passed` seconds, and the rates of `amounts`, by unit."""
         which = f"pass {self._passes}: " if self._passes > 1 else ""
         rates = [
             f"{_format_number_briefly(amount / passed)} {unit}/s"
@@ -237,7 +237,7 @@ class FoldProgress:
         self._size, self._size_done = size, 0
         self._share_shown = 0.0
 
-    def show(self, left: int, size: int) -> None:
+    def count_fold(self, left: int, size: int) -> None:
         """Count another fold of `size` bytes as done; `left` folds remain."""
         self._done += 1
         self._size_done += size

@@ -138,7 +138,7 @@ class Gram(Record):
 
     @property
     def sums(self) -> np.ndarray:
-        """float64 (columns,): the sums of the values."""
+        """float64 (columns,): the sum of the values of each column times the weights of their rows."""
         return np.asarray(self._to_floats(slice(None, -1), slice(-1, None))[:, 0])
 
     @property

@@ -95,10 +95,7 @@ class Metric:
     numeric_class: bool = False
 
     def __post_init__(self) -> None:
-        """Check that each function can be called with the arguments that it gets.
-
-        Raise PluginError if a function takes something else; the message says how to declare it.
-        """
+        """Raise PluginError, which says how to declare it, if a function does not take its arguments."""
         arguments = {
             "score": "tp, fp, pos, neg",
             "classes": "counts, totals",

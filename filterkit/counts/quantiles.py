@@ -78,7 +78,7 @@ class SortedValues:
         np.maximum.at(self.count, self._column, self._upto)
 
     def find_at_rank(self, rank: np.ndarray) -> np.ndarray:
-        """Return the value at a rank of each column, float64 (columns,), from 0: float64 (columns,).
+        """Return the value at `rank`, float64 (columns,) and from 0, of each column: float64 (columns,).
 
         It is the least value for which the rows up to it weigh more than the rank; NaN in a column without values. A
         rank below 0 counts as 0, and one above ``count - 1`` as that.
@@ -104,7 +104,7 @@ class SortedValues:
         return self._get_values_of_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
 
     def _get_values_of_cells(self, cell: np.ndarray) -> np.ndarray:
-        """Return the value of a cell of each column, int (columns,), or of its nearest; NaN in a column without any."""
+        """Return the value of `cell`, int (columns,), or of the nearest, of each column; NaN in one without cells."""
         found = np.full(len(cell), np.nan)
         filled = np.flatnonzero(self.count > 0)
         first, last = self._cells.indptr[:-1], self._cells.indptr[1:] - 1

@@ -133,7 +133,7 @@ def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) ->
 def _replace_scores_of_nominal_columns(
     scores: np.ndarray, table: ContingencyTable, metric: Metric, task: int | None
 ) -> None:
-    """Replace the scores of nominal columns in `scores`, float64 (columns,), if the metric scores all values at once.
+    """Replace the scores of nominal columns in `scores`, float64 (columns,), if the metric has `Metric.by_labels`.
 
     `task` is the code of the class that is compared with the rest; None compares all classes. Nothing changes if only
     one of the classes compared has rows.

@@ -108,7 +108,7 @@ def merge_fingerprints(several: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def mix_bits(numbers: np.ndarray) -> np.ndarray:
-    """Apply the last step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) to uint64 numbers.
+    """Return uint64 numbers after the last step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 
     Every bit of a result depends on every bit of its number.
     """

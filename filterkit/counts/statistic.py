@@ -65,7 +65,7 @@ class Statistic(Record):
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         """Compute the statistic of the rows of a batch that count; the parameters and errors are those of `of`."""
-        raise NotImplementedError(f"{cls.__name__} must define the method of")
+        raise NotImplementedError(f"{cls.__name__} must define the method of_rows, or of")
 
     @classmethod
     def of_table(cls, table: Any) -> Self:

@@ -79,7 +79,7 @@ class Summary(Statistic):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Implement `Statistic.of_rows`. The rows count as one class, and values must be finite."""
+        """Compute the summary of all `rows` as one class. Raise StageError if a value is infinite."""
         low, high, missing, nonzero = (_summarize_sparse_rows if rows.batch.sparse else _summarize_dense_rows)(
             rows, columns, reader
         )
@@ -114,7 +114,7 @@ class Summary(Statistic):
         )
 
     def column_range(self, low: int, high: int) -> Self:
-        """Implement `Statistic.column_range`."""
+        """Return the summary of the covered columns from `low` up to, but not including, `high`."""
         if high - low == len(self):
             return self
         begin, end = compute_offsets(self.schema.label_counts[self.columns])[[low, high]].tolist()
@@ -122,7 +122,7 @@ class Summary(Statistic):
 
     @property
     def nbytes(self) -> int:
-        """Implement `Statistic.nbytes`."""
+        """The bytes that the arrays take."""
         return super().nbytes + self.label_parts.nbytes
 
     @property
@@ -190,7 +190,7 @@ class Moments(Summary):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Implement `Statistic.of_rows`, as `Summary` does."""
+        """Compute the moments of all `rows` as one class. Raise StageError if a value is infinite."""
         moments = super().of_rows(rows, columns, reader)
         exponent, weight_exponent, weights = choose_exponent(np.abs(moments.extremes()).max(axis=0)), 0, None
         if rows.parts is not None:
@@ -212,7 +212,7 @@ class Moments(Summary):
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
-        """Implement `Summary.of_table`."""
+        """Compute the moments, to the last bit, from a table that counts all rows as one class, each with weight 1."""
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
         column, exponent = table.column_of_cell, choose_exponent(np.abs(moments.extremes()).max(axis=0))
@@ -223,11 +223,11 @@ class Moments(Summary):
 
     @property
     def working_bytes(self) -> int:
-        """Implement `Statistic.working_bytes`; computing a mean makes Python ints of the sums."""
+        """The bytes that a stage works with: computing a mean makes Python ints of the sums."""
         return self.nbytes + _INT_BYTES * len(self)
 
     def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:
-        """Set `sums` and `squares` from digits, float64 (2, digits, k), and exponents of `ExactSums`; return self."""
+        """Set `sums` and `squares` from their digits, float64 (2, digits, k), and their exponents, and return self."""
         self.sums, self.squares = (
             ExactSums(power, exponent, weight_exponent, each) for power, each in enumerate(digits, 1)
         )

@@ -62,7 +62,7 @@ class ContingencyTable(Statistic):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Implement `Statistic.of_rows`."""
+        """Count `rows` by column, value and class. Raise StageError if a value is infinite."""
         indptr, values, cells, gaps = count_rows_by_value_and_class(rows, columns, reader)
         return cls(
             schema=rows.batch.schema,
@@ -76,7 +76,7 @@ class ContingencyTable(Statistic):
 
     @classmethod
     def merge(cls, several: Sequence[ContingencyTable], jobs: int = 1) -> ContingencyTable:
-        """Implement `Statistic.merge`; if there are many cells, each of `jobs` threads merges a part of the columns."""
+        """Merge tables of the same columns, at least one, into that of all rows; many cells in up to `jobs` threads."""
         if len(several) == 1:
             return several[0]
         if not 1 < jobs <= len(several[0]) or sum(len(table.values) for table in several) <= _WORTH_THREADS:
@@ -90,12 +90,12 @@ class ContingencyTable(Statistic):
 
     @property
     def nbytes(self) -> int:
-        """Implement `Statistic.nbytes`."""
+        """The bytes that the arrays take."""
         return self.values.nbytes + self.cell_parts.nbytes + self.gap_parts.nbytes
 
     @property
     def working_bytes(self) -> int:
-        """Implement `Statistic.working_bytes`; sparse weights count as if they were arrays."""
+        """The bytes of the arrays that a stage works with, into which it turns sparse weights."""
         if not isinstance(self.cell_parts, SparseParts):
             return self.nbytes
         return self.values.nbytes + (len(self.values) + 2 * len(self)) * self.total_parts.nbytes
@@ -184,7 +184,7 @@ class ContingencyTable(Statistic):
         return list_row_numbers(np.diff(self.indptr))
 
     def column_range(self, low: int, high: int) -> ContingencyTable:
-        """Implement `Statistic.column_range`; nothing is copied."""
+        """Return the table of the covered columns from `low` up to, but not including, `high`; nothing is copied."""
         if high - low == len(self):
             return self
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
@@ -210,7 +210,7 @@ class ContingencyTable(Statistic):
         )
 
     def first_columns(self, count: int) -> ContingencyTable:
-        """Implement `Statistic.first_columns`; the arrays are copied, so that the other columns can be freed."""
+        """Return a copy of the first `count` columns, so that the others can be freed; itself if it has no more."""
         return self if count >= len(self) else self.only(np.arange(count))
 
     def without_classes(self) -> ContingencyTable:

@@ -97,7 +97,7 @@ class Thresholds:
 
     @cached_property
     def class_cells(self) -> ClassCells:
-        """The cells of each class."""
+        """The nonzero weights of each class in `cells`."""
         parts = self.cells.cell_parts
         return list_cells_by_class(SparseParts.from_parts(parts), self.cells.column_of_cell)
 
@@ -142,8 +142,7 @@ class Thresholds:
 
 
 def merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
-    """Return `Counts` with each distinct pair of `tp` and `fp` once; all pairs if they are not small whole numbers.
-    Most tests of rare words have equal counts."""
+    """Return `Counts` with each distinct pair of `tp` and `fp` once; all pairs if they are not small whole numbers."""
     width = np.floor(neg) + 1  # greater than any whole fp
     n_pairs = (np.floor(pos) + 1) * width
     if not len(tp) or n_pairs >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():

@@ -122,7 +122,7 @@ def evaluate_all_parts(
                 found += results
             else:  # which appends them to `found`
                 journal.add_results(results)
-            progress.show(left, evaluator.estimate_work(results[0][:3]))
+            progress.count_fold(left, evaluator.estimate_work(results[0][:3]))
     finally:
         progress.close()
         if journal is not None:

@@ -100,7 +100,7 @@ def describe_best_features(
 
 
 def _find_source_features(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
-    """Find the feature that each column after the last stage is made of: int64 (columns,), -1 if nothing tells it."""
+    """Find the feature that each column after the last stage is made of: int64 (columns,), -1 if unknown."""
     origin = np.arange(schema.width)
     for fitted in stages:
         if fitted.columns is not None:

@@ -48,7 +48,7 @@ class Extents(Record):
 
     @classmethod
     def of(cls, batch: Batch) -> Self:
-        """Measure one batch; infinite values do not change `low`, `high` and `whole`.
+        """Return the extents of one batch; infinite values do not change `low`, `high` and `whole`.
 
         Raise StageError if a weight cannot be counted.
         """

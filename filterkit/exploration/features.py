@@ -97,8 +97,8 @@ def describe_features(features: Features) -> dict[str, Any]:
 def _list_distinct_best_tests(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     """Return ``points`` of the page, the distinct best tests of each feature shown, by feature, class and threshold.
 
-    Also return int64 (features, metrics): which of its tests is best by each metric; -1 without tests, as
-    of a feature that does not vary, or of all with a numeric class.
+    Also return int64 (features, metrics): which test of a feature is best by each metric; -1 for a feature without
+    tests, because it does not vary or the class is numeric.
     """
     ranking, shown = features.ranking, features.shown
     count = len(ranking.metrics)
@@ -167,15 +167,13 @@ def correlate_metrics(ranking: Ranking) -> dict[str, Any]:
     found = np.full((len(names), len(names)), np.nan)
     if len(scores) > 1:
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.corrcoef([_rank_scores(each) for each in scores.T])
+            # Importing scipy.stats for ranks would take longer than all else for a page of some thousand features.
+            ranks = []
+            for each in scores.T:
+                _, number, counts = np.unique(each, return_inverse=True, return_counts=True)
+                ranks.append((np.cumsum(counts) - (counts - 1) / 2)[number])  # equal scores have the mean rank
+            found = np.asarray(np.corrcoef(ranks))
     return {"metrics": names, "spearman": round_to_four_digits(found).reshape(len(names), -1)}
-
-
-def _rank_scores(scores: np.ndarray) -> np.ndarray:
-    """Rank scores: float64 (n,); equal ones have the mean of their ranks."""
-    # Importing scipy.stats for it would take longer than all else that is done for a page of some thousand features.
-    _, number, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[number])
 
 
 def list_notes_on_omissions(features: Features, slow: list[str]) -> list[str]:

@@ -92,7 +92,7 @@ def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Pas
 
 
 def _group_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Group the classes: those with most rows are alone, and the others together; with a positive class, all others.
+    """Group the classes: those with most rows, or only the positive class, are alone, and the others together.
 
     Returns the group of each class, int64 (classes,), and `Histograms.classes`.
     """
@@ -134,7 +134,7 @@ class _Bins:
 
     Attributes
     ----------
-    edges : see `Histograms`.
+    edges : the edges of the bins of each column, as in `Histograms`.
     apart : bool (columns,), whether zeros are counted apart.
     zero : int64 (columns,), the bin of zero.
     """

@@ -71,7 +71,7 @@ def rank_features(
 
     Parameters
     ----------
-    rows : the rows.
+    rows : the rows, whose columns are the features.
     metrics : returns the metrics, at least one; it is called once, after the first pass.
     supervised : whether one of the metrics needs a class.
     memory : bytes, as for `Chain.fit`.
