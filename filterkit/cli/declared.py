@@ -140,8 +140,12 @@ def format_options_that_change_output(options: CommandOptions) -> list[str]:
     """
     given = [(getattr(options, each.name), each) for each in fields(options) if each.metadata.get("decides")]
     given.sort(key=lambda pair: isinstance(pair[0], bool))
-    words = (format_option_as_words(make_click_option(each), value) for value, each in given if value != each.default)
-    return [word for some in words for word in some]
+    return [
+        word
+        for value, each in given
+        if value != each.default
+        for word in format_option_as_words(make_click_option(each), value)
+    ]
 
 
 def join_for_shell(words: list[str]) -> str:

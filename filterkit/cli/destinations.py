@@ -63,21 +63,19 @@ def check_destinations(
     plugins: Iterable[str],
     settings: Iterable[tuple[str, str | None]] = (),
 ) -> None:
-    """Refuse outputs that would be lost, or overwrite what is read.
+    """Raise UsageError if two outputs go to one file, or an output would overwrite what is read.
 
-    Parameters
-    ----------
-    destinations : all outputs.
-    inputs : the paths or patterns of the data to read; ``-`` is standard input.
-    plugins : the paths of plugin files.
-    settings : other files to read, each an option and its path, or None if the option is not given.
-
-    Raises
-    ------
-    UsageError : two outputs go to one file, or one would overwrite what is read.
-    FilterkitError : an output cannot be written to; names it.
+    `inputs` are paths or patterns of data, ``-`` for standard input; `plugins` are the paths of plugin files;
+    `settings` are other files to read, each an option and its path, or None if the option is not given. Raise
+    FilterkitError if an output cannot be written to.
     """
-    _refuse_outputs_to_same_file(destinations)
+    taken: dict[Any, Destination] = {}
+    for destination in destinations:
+        other = taken.setdefault(_make_output_key(destination.path), destination)
+        if other is not destination:
+            name = "standard output" if destination.path == "-" else quoted(destination.path, PATH)
+            options = " or ".join(dict.fromkeys((other.option, destination.option)))
+            raise UsageError(f"two outputs go to {name}; name another file for {options}")
     paths = [path for pattern in inputs if not is_url(pattern) for path in find_input_file_sizes(pattern)]
     files = [*settings, *(("--plugin", path) for path in plugins)]
     others = [(path, f"{quoted(path, PATH)}, which {option} reads") for option, path in files if path is not None]
@@ -109,16 +107,6 @@ def _check_parts_overwrite_nothing(
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
     if "://" not in part_names.folder:
         check_output(part_names.make_path(part_names.format_part_name(0)))
-
-
-def _refuse_outputs_to_same_file(destinations: Iterable[Destination]) -> None:
-    taken: dict[Any, Destination] = {}
-    for destination in destinations:
-        other = taken.setdefault(_make_output_key(destination.path), destination)
-        if other is not destination:
-            name = "standard output" if destination.path == "-" else quoted(destination.path, PATH)
-            options = " or ".join(dict.fromkeys((other.option, destination.option)))
-            raise UsageError(f"two outputs go to {name}; name another file for {options}")
 
 
 def _make_output_key(path: str) -> Any:

@@ -37,21 +37,11 @@ def open_input(
     like: Schema | None = None,
     is_main: bool = True,
 ) -> Reader:
-    """Open an input, and return the `Reader` of its rows.
+    """Open an input, which is a file, a glob of parts, a URL or ``-``, and return the `Reader` of its rows.
 
-    Parameters
-    ----------
-    path : a file, a glob of parts, a URL, or ``-``.
-    options : how to read it.
-    formats : finds the format of the input.
-    rejects : writes the rows that cannot be read; None makes them errors.
-    part_size : bytes of text of a part, if the rows go out in parts.
-    like : the schema that says the class or labels; None if the options say them.
-    is_main : whether it is INPUT itself; see `Formats.find_input_format`.
-
-    Raises
-    ------
-    FilterkitError : the input cannot be read.
+    `rejects` writes the rows that cannot be read; None makes them errors. `part_size` is how many bytes of text a part
+    of the output is made of; None without parts. `like` is the schema that says the class or labels; None if the
+    options say them. `is_main` is as for `Formats.find_input_format`. Raise FilterkitError if the input cannot be read.
     """
     opening = Opening(
         path,
@@ -73,17 +63,8 @@ def open_rows_for_fitting(
 ) -> Iterator[Rows]:
     """Yield the rows of an input, for a chain to be fitted on, and close the input at the end of the context.
 
-    Parameters
-    ----------
-    reader : the input.
-    engine : reads and maps over the rows.
-    options : say how much memory rows take, and whether progress is shown.
-    part_size : as for `BatchSource`.
-    numbered : whether a stage needs the numbers of rows in every pass.
-
-    Raises
-    ------
-    StageError : a stage fails on these rows; it names the input.
+    The `options` say how much memory rows take, and whether progress is shown; `part_size` is as for `open_input`. With
+    `numbered`, batches have the numbers of their rows in every pass. A StageError of the context names the input.
     """
     shown = ReadingProgress(options.progress)
     mapping = partial(map_with_row_numbers, reader) if numbered else reader.map
@@ -157,15 +138,8 @@ def check_options_fit_formats(
 ) -> None:
     """Raise UsageError if an option is given that applies to none of the formats of some files.
 
-    Parameters
-    ----------
-    options : of a command.
-    paths, file_formats : the files, at least one, and the format of each.
-    needs : the options to check, by what they need; see `declare_option`. By default, those about reading.
-
-    Raises
-    ------
-    UsageError : names the first such option and path.
+    `paths` are the files, at least one, and `file_formats` the format of each. `needs` chooses the options to check by
+    what they need of a format (see `declare_option`); by default, those about reading.
     """
     for each in list_declared_options(type(options)):
         value, need = getattr(options, each.name), each.metadata["needs"]

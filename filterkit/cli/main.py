@@ -152,24 +152,12 @@ def run_chain_or_subcommand(context: click.Context, /, words: tuple[str, ...], o
 def run_subcommand(
     command: click.Command, name: str, words: list[str], root: click.Context, defaults: dict[str, Any]
 ) -> None:
-    """Run a subcommand, filterkit's own or a plugin's.
+    """Run a subcommand, filterkit's own or a plugin's, with the words after its name.
 
-    An option of filterkit before the name is passed on, in front of the words after the name. It is refused if the
-    subcommand has no option of the same long flag.
-
-    Parameters
-    ----------
-    command, name : the subcommand.
-    words : those after its name.
-    root : the context of filterkit itself, with the options before the name. Its object, the registry, becomes the
-        object of the subcommand's context.
-    defaults : values of options that are not given, by the names of parameters.
-
-    Raises
-    ------
-    UsageError : an option is unknown or wrong.
-    FilterkitError : the subcommand fails, or raises a `click.ClickException`.
-    click.exceptions.Exit : the subcommand ends with an exit status of its own, or has answered ``--help``.
+    Options of filterkit before the name, in the context `root`, go in front of these words; `defaults` has the values
+    of options that are not given, by the names of parameters. Raise UsageError if an option is unknown or wrong,
+    FilterkitError if the subcommand fails, and `click.exceptions.Exit` if it ends with a status of its own, or has
+    answered ``--help``.
     """
     own = {flag: param for param in command.params for flag in list_flags(param)}
     before: list[str] = []

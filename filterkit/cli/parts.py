@@ -38,16 +38,9 @@ class OutputParts(NamedTuple):
     def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, rewrite: bool) -> int:
         """Write the parts that are missing, and return how many rows all parts have.
 
-        Parameters
-        ----------
-        form : the format of the parts, and the schema of their rows.
-        rows : the transformed rows, as `Rows` or an object with the same methods.
-        fitted : the chain.
-        rewrite : whether complete parts are written again, because something is counted in all rows.
-
-        Raises
-        ------
-        FilterkitError : a part cannot be written, or existing parts are of other input or another chain.
+        `form` is the format of the parts with the schema of their rows, and `rows` are the transformed rows. With
+        `rewrite`, complete parts are written again, because something is counted in all rows. Raise FilterkitError if a
+        part cannot be written, or existing parts are of other input or another chain.
         """
         hashed = None
         with suppress(FilterkitError):  # it cannot be saved: then its input and its options have to do

@@ -118,16 +118,8 @@ class Plan(NamedTuple):
 def make_job(path: str, words: list[str], options: RunOptions, known: Registry) -> Job:
     """Make the job that a command line asks for: look up its stages, formats and engine.
 
-    Parameters
-    ----------
-    path : the input.
-    words : the chain; without any, it may be in the file of ``--chain``.
-    options : of the command.
-    known : all plugins.
-
-    Raises
-    ------
-    UsageError : an unknown stage, option or engine; or stages beside ``--chain``.
+    `path` is the input, and `words` are the chain; without any, it may be in the file of ``--chain``. Raise UsageError
+    if a stage, option or engine is unknown, or stages are given beside ``--chain``.
     """
     stages = parse_stages(words, known, options.seed, with_defaults=True)
     if options.chain is not None:
@@ -145,17 +137,10 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:
-    """Check a job and open its inputs.
+    """Check a job, and open its inputs, which the stack `opened` closes.
 
-    Parameters
-    ----------
-    job : what to do.
-    opened : gets the inputs, to close them.
-
-    Raises
-    ------
-    UsageError : options contradict each other, or an output would be lost or destroy something.
-    FilterkitError : an input cannot be read, or does not fit the chain.
+    Raise UsageError if options contradict each other, or an output would be lost or destroy something, and
+    FilterkitError if an input cannot be read or does not fit the chain.
     """
     check_options_and_outputs(job)
     options, rejects = job.options, None
@@ -192,17 +177,10 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
 
 
 def make_alignment(reader: Reader, wanted: Schema, unseen_as_missing: bool) -> Alignment:
-    """Return what gives the rows of an input the columns that a chain takes.
+    """Return what gives the rows of an input the columns that a chain takes, whose schema is `wanted`.
 
-    Parameters
-    ----------
-    reader : the input.
-    wanted : the schema that the chain takes.
-    unseen_as_missing : whether values that the chain does not know become missing; a warning lists them.
-
-    Raises
-    ------
-    FilterkitError : the columns do not fit; names the input.
+    With `unseen_as_missing`, values that the chain does not know become missing, and a warning lists them. Raise
+    FilterkitError, which names the input, if the columns do not fit.
     """
     from filterkit.data.alignment import Alignment
 

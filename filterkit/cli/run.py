@@ -28,19 +28,9 @@ if TYPE_CHECKING:
 
 
 def run_chain(path: str, words: list[str], options: RunOptions, known: Registry) -> None:
-    """Pass the rows of an input through a chain of stages to an output.
+    """Pass the rows of the input at `path` through the chain that `words` describe, to the output of the options.
 
-    Parameters
-    ----------
-    path : the input.
-    words : the chain: names of stages, each with its options.
-    options : of the command.
-    known : all plugins.
-
-    Raises
-    ------
-    UsageError : the command line is wrong.
-    FilterkitError : an input, a stage or an output fails.
+    Raise UsageError if the command line is wrong, and FilterkitError if an input, a stage or an output fails.
     """
     began = time.perf_counter()
     job = make_job(path, words, options, known)

@@ -14,18 +14,10 @@ from filterkit.temporary import TemporaryFolder, convert_temporary_file_errors
 
 
 def make_engine(name_and_options: str, jobs: int, known: Registry) -> Engine:
-    """Make the engine that ``--engine`` asks for.
+    """Make the engine of a name, or ``NAME:OPTIONS``, as in ``--engine``; it works on `jobs` items at once.
 
-    Parameters
-    ----------
-    name_and_options : such as ``local``, or ``NAME:OPTIONS``.
-    jobs : how many items it works on at once.
-    known : all plugins.
-
-    Raises
-    ------
-    UsageError : there is no engine of this name, or it does not know the options.
-    PluginError : options are given, and the class of the engine cannot take any.
+    Raise UsageError if there is no engine of this name, or it does not know the options, and PluginError if options are
+    given and its class cannot take any.
     """
     name, _, options = name_and_options.partition(":")
     if name not in known.engines:

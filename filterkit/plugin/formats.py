@@ -17,17 +17,10 @@ _DEFAULT = ".arff"  # the ending of the format of files without an ending, unles
 
 
 def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
-    """Find the format that a text such as ``csv:delimiter=;`` asks for.
+    """Find the format of a text: a name, or an ending without its dot, and perhaps options, ``csv:delimiter=;``.
 
-    Parameters
-    ----------
-    text : the name of a format, or an ending of its files without the dot; options of the format after a colon.
-    known : all formats, by name and ending.
-    by : the option or argument that asks for it, for messages.
-
-    Raises
-    ------
-    UsageError : there is no such format, or it does not know an option.
+    `known` has all formats, by name and ending. `by` is the option or argument that asks for the format, for messages.
+    Raise UsageError if there is no such format, or it does not know an option.
     """
     word, _, options = text.partition(":")
     word = word.strip().lower().removeprefix(".")
@@ -101,15 +94,11 @@ class Formats:
 def check_output_ending(
     path: str, form: FileFormat, known: Mapping[str, Any], by: str = "", is_explicit: bool = False
 ) -> None:
-    """Raise UsageError if a format cannot be written, or should not be, because the file has another ending.
+    """Raise UsageError if a format cannot be written, or the file at `path` has the ending of another format.
 
-    Parameters
-    ----------
-    path : the file.
-    form : the format to be written.
-    known : all formats, by name and ending.
-    by : the option, stage or function that writes the file, for the message; "" for none.
-    is_explicit : whether the user has named the format, so that an ending that no format has is fine.
+    `known` has all formats, by name and ending. `by` is the option, stage or function that writes the file, for the
+    message; "" for none. An ending that no format has is fine only if `is_explicit`, that is, if the user has named the
+    format.
     """
     about, end = f"{by}: " if by else "", find_ending(path)
     if not form.is_written():

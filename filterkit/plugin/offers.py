@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -95,18 +95,10 @@ class HookCaller:
         self._manager.add_hookspecs(Hooks)
 
     def register(self, name: str, module: ModuleType, may_wrap: bool = True) -> None:
-        """Register the hooks in a module.
+        """Register the hooks in the module of the plugin `name`; `may_wrap` allows it to wrap hooks of others.
 
-        Parameters
-        ----------
-        name : of the plugin.
-        module : has its hooks.
-        may_wrap : whether the module may wrap the hooks of others.
-
-        Raises
-        ------
-        PluginError : a hook does not exist, is not marked, takes arguments, or is a wrapper that may not be one.
-        ValueError : the module is registered already.
+        Raise PluginError if a hook does not exist, is not marked, takes arguments, or is a wrapper and may not be one,
+        and ValueError if the module is registered already.
         """
         unique_name = f"{name} {module.__name__}"
         _check_hook_names(module)
@@ -134,7 +126,17 @@ class HookCaller:
             for item in given.get(hook, ()):
                 if not _is_valid_offer(item, hook):
                     raise PluginError(f"{hook} gives {to_one_line(repr(item))}, which is not {wanted}; {repair}")
-        _check_format_endings(given.get("filterkit_formats", ()))
+        for form in given.get("filterkit_formats", ()):
+            if not isinstance(form.endings, tuple):
+                example = repr((form.endings,)) if isinstance(form.endings, str) else "('.kv',)"
+                raise PluginError(
+                    f"the endings of the format {quoted(form.name)} are not a tuple; write endings = {example}"
+                )
+            for ending in form.endings:
+                if not isinstance(ending, str) or ending[:1] not in (".", "/"):
+                    raise PluginError(
+                        f"the format {quoted(form.name)} has the ending {ending!r}; begin it with a dot, or write '/'"
+                    )
         empty = [hook for hook, items in given.items() if not items]
         if metrics := given.get("filterkit_metrics"):
             from filterkit.stages.metric_scaling import make_metric_stage
@@ -235,16 +237,3 @@ def _is_valid_offer(item: Any, hook: str) -> bool:
     if hook == "filterkit_engines":
         return isinstance(item, type) and hasattr(item, "map")
     return hasattr(item, "make_context")
-
-
-def _check_format_endings(formats: Iterable[Any]) -> None:
-    """Raise PluginError if the endings of a format are not a tuple of texts such as ``.kv`` or ``/``."""
-    for form in formats:
-        if not isinstance(form.endings, tuple):
-            example = repr((form.endings,)) if isinstance(form.endings, str) else "('.kv',)"
-            raise PluginError(
-                f"the endings of the format {quoted(form.name)} are not a tuple; write endings = {example}"
-            )
-        for ending in form.endings:
-            if not isinstance(ending, str) or ending[:1] not in (".", "/"):
-                raise PluginError(f"the format {quoted(form.name)} has the ending {ending!r}; begin it with a dot")

@@ -88,11 +88,8 @@ def _make_click_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Pa
 def refuse_repeated_options(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
     """Raise UsageError if words give an option twice that takes one value; click would use the last value.
 
-    Parameters
-    ----------
-    command, context : click's command that parses the words, and its context.
-    words : options, and what follows them.
-    stage : the beginning of the message, such as ``"svm: "``; "" if the options are not those of a stage.
+    `command` is what parses the words, which are options and what follows them. `stage` is the beginning of the
+    message, such as ``"svm: "``; "" if the options are not those of a stage.
     """
     several = [copy(param) for param in command.get_params(context)]
     for param in several:
@@ -114,19 +111,11 @@ def refuse_repeated_options(command: click.Command, context: click.Context, word
 def parse_stages(
     words: list[str], plugins: Registry, seed: int | None = None, with_defaults: bool = False
 ) -> list[Stage]:
-    """Make the stages that the words of a chain describe.
+    """Make the stages that the words of a chain describe: names of stages, each followed by its options.
 
-    Parameters
-    ----------
-    words : names of stages, each followed by its options.
-    plugins : where stages are looked up.
-    seed : for stages that have an option ``--seed``, where the words do not give it.
-    with_defaults : whether other options that the words do not give have the values of the defaults file.
-
-    Raises
-    ------
-    UsageError : a stage, option or value is unknown.
-    click.exceptions.Exit : a ``--help`` among the words has been answered.
+    `seed` is the value of an option ``--seed`` that the words do not give. If `with_defaults`, other options that they
+    do not give have the values of the defaults file. Raise UsageError if a stage, option or value is unknown, and
+    `click.exceptions.Exit` if a ``--help`` among the words has been answered.
     """
     stages = []
     while words:
@@ -174,18 +163,9 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
 def move_options_before_input(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
     """Return words with the options that stand between and after the stages moved before the input, as click expects.
 
-    An option that the stage before it has, too, stays with the stage. Of the short options after a stage only ``-o`` is
-    moved: a ``-c`` after ``svm`` may be meant for the stage, and would name the class.
-
-    Parameters
-    ----------
-    words : options of the command, the input, and the words of a chain.
-    command : filterkit or a subcommand, whose parser stops at the first word that is no option.
-    plugins : where stages are looked up. A word that names none stays where it is.
-
-    Raises
-    ------
-    click.UsageError : an option of the command lacks its value.
+    The words are options of `command`, the input, and a chain. An option that the stage before it has, too, stays with
+    the stage. Of the short options after a stage only ``-o`` is moved: a ``-c`` after ``svm`` may be meant for the
+    stage, and would name the class. Raise `click.UsageError` if an option of the command lacks its value.
     """
     if not any(word.startswith("-") for word in words[1:]):
         return words
@@ -224,14 +204,8 @@ def list_flags(param: click.Parameter) -> list[str]:
 def read_stages_file(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
     """Make the stages in a text file: one a line, with its options, quoted as in a shell; ``#`` starts a comment.
 
-    Parameters
-    ----------
-    path : of the file.
-    plugins, seed : as for `parse_stages`; options have the values of the defaults file.
-
-    Raises
-    ------
-    UsageError : the file cannot be read, or a line is wrong.
+    Options that a line does not give have the values of the defaults file, or are `seed` as for `parse_stages`. Raise
+    UsageError if the file cannot be read, or a line is wrong.
     """
     try:
         with open(path, encoding="utf-8") as file:

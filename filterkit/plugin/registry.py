@@ -167,11 +167,10 @@ class Registry:
         """Load the plugins whose entry points list a name of a kind, or any name of the kind if `name` is None; return
         their entry points."""
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
-        wanted = {(each, name) for each in kinds}
         listing = [
             point
             for point in self._points
-            if not wanted.isdisjoint(point.listed if name is not None else [(each, None) for each, _ in point.listed])
+            if any(each in kinds and name in (None, offered) for each, offered in point.listed)
         ]
         self._load_new_plugins(listing)
         return listing
@@ -210,15 +209,8 @@ class Registry:
     def load_plugin_file(self, path: str, by: str = "--plugin") -> Plugin:
         """Load the plugin in a Python file, unless it is loaded already, and return it.
 
-        Parameters
-        ----------
-        path : of the file.
-        by : the option or subcommand that asks for it, for messages.
-
-        Raises
-        ------
-        PluginError : the file cannot be loaded, or claims a name that is taken. If there is no such file, the error is
-            a `FileNotFoundError`, too.
+        `by` is the option or subcommand that asks for the file, for messages. Raise PluginError if the file cannot be
+        loaded, or claims a name that is taken; if there is no such file, the error is a `FileNotFoundError`, too.
         """
         import importlib.util
 
@@ -246,11 +238,9 @@ class Registry:
                 self._collect_offers(plugin, module)
             self._assign_names_to_plugins()
             if plugin.problem:
-                hint = ""
                 # The other plugins that claim names of this one.
                 rivals = {each for owners in self._owners.values() if plugin in owners for each in owners} - {plugin}
-                if rivals:
-                    hint = "; load only one of these files"
+                hint = "; load only one of these files" if rivals else ""
                 if rivals & {*self._installed.values()}:
                     hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
                 raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
@@ -386,17 +376,9 @@ def _reduce_stage_for_pickle(stage: Stage) -> tuple[Any, ...]:
 
 
 def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
-    """Build a stage anew from the plugins of this process, for pickle.
+    """Build a stage of these options, by name, from the plugins of this process; pickle calls this.
 
-    Parameters
-    ----------
-    name : of the stage.
-    origin : the plugin that offered it, as `Registry.describe_stage_origin` returned.
-    options : of the stage, by name.
-
-    Raises
-    ------
-    PluginError : no plugin offers it here.
+    `origin` is the plugin that offered the stage, for the PluginError that is raised if no plugin offers it here.
     """
     known = get_registry()
     if name not in known.stages:

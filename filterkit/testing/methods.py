@@ -18,17 +18,10 @@ def list_classes_outside_filterkit(cls: type) -> list[type]:
 
 
 def check_method_names_and_arguments(name: str, cls: type) -> None:
-    """Check that no method or attribute of a class has almost the name of one that filterkit uses, which would then be
-    ignored; and that methods take the arguments that filterkit passes.
+    """Raise AssertionError if a class has a member that filterkit would ignore, or a method that it cannot call.
 
-    Parameters
-    ----------
-    name : of the stage, format or engine, for messages.
-    cls : its class.
-
-    Raises
-    ------
-    AssertionError : names the method, and how to write it.
+    Such a member has almost the name of one that filterkit uses; such a method does not take the arguments that
+    filterkit passes. `name` is that of the stage, format or engine, for messages.
     """
     options = get_option_types(cls).keys() if issubclass(cls, Configured) else ()
     for each in list_classes_outside_filterkit(cls):

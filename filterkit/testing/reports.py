@@ -66,13 +66,8 @@ BASIC_CHECKS = frozenset(
 def check_stage(stage: Stage, data: Batch) -> StageError | None:
     """Run all `CHECKS` of a stage on some rows, up to the first of `BASIC_CHECKS` that fails.
 
-    Returns
-    -------
-    The error by which the stage refuses to be fitted on the rows, or None.
-
-    Raises
-    ------
-    AssertionError : a check fails; the message names each check that does.
+    Return the error by which the stage refuses to be fitted on the rows, or None. Raise AssertionError if a check
+    fails; the message names each check that does.
     """
     found = Findings(BASIC_CHECKS)
     found.run(CHECKS, stage, {"": data})

@@ -217,7 +217,7 @@ def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
 
 def _have_same_training_rows(one: tuple[FittedChain, Batch] | None, other: tuple[FittedChain, Batch] | None) -> bool:
     """Return whether two results of `fit_transform` have the same training rows, or are both None."""
-    return (one is None) == (other is None) and (one is None or other is None or same(one[1], other[1]))
+    return one is other if one is None or other is None else same(one[1], other[1])
 
 
 def _select_columns(data: Batch, columns: np.ndarray) -> Batch:

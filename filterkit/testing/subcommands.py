@@ -97,15 +97,9 @@ _NOTHING = {
 
 
 def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
-    """Check that the command runs with these arguments, and prints something or changes a file among them.
+    """Check that a command with these arguments prints something or changes a file among them; return what it prints.
 
-    Returns
-    -------
-    What the command prints.
-
-    Raises
-    ------
-    AssertionError : the command fails, does neither, or ends with another status than 0.
+    Raise AssertionError if it fails, does neither, or ends with another status than 0.
     """
     about = " ".join((command.name, *arguments))
     before = [_read_size_and_time(path) for path in arguments]

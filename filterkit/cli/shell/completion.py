@@ -76,12 +76,9 @@ class _RootCommand(click.Group):
 def find_completions(words: list[str], begun: str, after: list[str], known: Registry) -> Completions:
     """Find the words that may stand at the cursor of a command line.
 
-    Parameters
-    ----------
-    words : those before it, without the name ``filterkit``.
-    begun : the word at the cursor, up to there.
-    after : the words after it, which may name the input.
-    known : all plugins, and filterkit's own subcommands. Plugins that the words name with ``--plugin`` are not loaded.
+    `words` are those before the cursor, without the name ``filterkit``; `begun` is the word at the cursor, up to there;
+    `after` are the words after it, which may name the input. Plugins that the words name with ``--plugin`` are not
+    loaded.
     """
     from filterkit.cli.main import run_chain_or_subcommand
 

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Container, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -21,33 +21,27 @@ class Heading(str):
 
 
 def print_document(as_json: bool, document: D, format_lines: Callable[[D], Iterable[str]]) -> None:
-    """Print a document as JSON, or as lines of text.
+    """Print a document as JSON, or as lines of text, with control characters escaped.
 
     Parameters
     ----------
     as_json : whether ``--json`` is given.
     document : what was found: mappings, lists, texts, numbers, truth values and None. In JSON a number that is not
         finite becomes null, because JSON has none.
-    format_lines : makes lines of text from the document. Control characters are escaped; a `Heading` is bold in a
-        terminal.
+    format_lines : makes lines of text from the document. A `Heading` is bold in a terminal.
     """
     if as_json:
-        _print_json(document)
+        import json  # a run of a chain prints none
+
+        is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        finite = json.loads(json.dumps(document), parse_constant=lambda _: None)  # without NaN, Infinity and -Infinity
+        text = json.dumps(finite, ensure_ascii=not is_utf8, indent=1)
+        click.echo(re.sub("[^\n -~]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
         return
     bold = should_use_color(sys.stdout)
     for line in format_lines(document):
         text = visible(line)
         click.echo(color_text(text, HEADING) if bold and isinstance(line, Heading) else text, color=bold)
-
-
-def _print_json(document: Any) -> None:
-    """Print a document as JSON, with control characters escaped."""
-    import json  # a run of a chain prints none
-
-    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    finite = json.loads(json.dumps(document), parse_constant=lambda _: None)  # without NaN, Infinity and -Infinity
-    text = json.dumps(finite, ensure_ascii=not is_utf8, indent=1)
-    click.echo(re.sub("[^\n -~]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
 
 
 def format_table_lines(rows: list[list[str]], left_columns: Container[int]) -> list[str]:

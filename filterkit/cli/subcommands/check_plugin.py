@@ -117,15 +117,12 @@ def _find_plugins_and_files(known: Registry, words: list[str]) -> tuple[list[Plu
     for formats to read. Raise UsageError if a word is unknown, and FilterkitError if a plugin is broken.
     """
     name, files = words[0], words[1:]
-    is_stage = name in known.stages
     if name.endswith(".py"):
         found = [known.load_plugin_file(name, "check-plugin")]
-    elif is_stage and files:  # its options
-        return None, []
     else:
         found = [each for each in known.plugins if name in (each.name, each.origin.partition(" ")[0])]
-    if not found and is_stage:
-        return None, []
+        if name in known.stages and (files or not found):  # the stage, and its options
+            return None, []
     found = found or _find_plugin_reduced_to_offer(known, name)
     if not found:
         offered = {each for plugin in known.plugins for _, each, _ in plugin.iterate_offers() if each[:1] not in "./"}

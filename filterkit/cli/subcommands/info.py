@@ -59,7 +59,17 @@ def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
     formats = Formats(known.formats, options.from_)
     kind = formats.find_input_format(path)
     check_options_fit_formats(options, [path], [kind])
-    overview, class_, is_rereadable = _read_overview(path, options, known, formats)
+    plain = replace(options, class_="none", labels=None, positive=None)  # summarizes the class like other attributes
+    with (
+        open_engine(known, options) as engine,
+        open_input(path, plain, formats) as reader,
+        open_rows_for_fitting(reader, engine, options) as rows,
+    ):
+        class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
+        merger = RecordMerger(Overview.of, reader.schema)
+        for part in rows.map(merger.compute, last=True):
+            merger.add(part)
+        overview, is_rereadable = merger.merge(), path != "-" and not reader.live
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     document = _make_info_document(overview, path, kind.title, index, labels)
     if overview.rows and document["class"] is not None and document["class"]["kind"] == "numeric":
@@ -70,23 +80,6 @@ def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
                 "no correlations with the class, because this input can be read only once; save it to a file"
             )
     print_document(options.as_json, document, partial(_format_info_lines, options))
-
-
-def _read_overview(
-    path: str, options: InfoOptions, known: Registry, formats: Formats
-) -> tuple[Overview, str | int | None, bool]:
-    """Read an input; return an overview of all attributes, the chosen class, and whether it can be read again."""
-    plain = replace(options, class_="none", labels=None, positive=None)
-    with (
-        open_engine(known, options) as engine,
-        open_input(path, plain, formats) as reader,
-        open_rows_for_fitting(reader, engine, options) as rows,
-    ):
-        class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
-        merger = RecordMerger(Overview.of, reader.schema)
-        for overview in rows.map(merger.compute, last=True):
-            merger.add(overview)
-        return merger.merge(), class_, path != "-" and not reader.live
 
 
 def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:

@@ -63,15 +63,12 @@ def show_stages(known: Registry, /, names: tuple[str, ...], options: StagesOptio
 
 def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
     """Return a dict of the name, group and summary of a stage and, if `is_full`, its help, plugin and options."""
-    about = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
-    if not is_full:
-        return about
-    more = {
-        "help": inspect.getdoc(stage) or "",
-        "plugin": known.describe_stage_origin(stage.name),
-        "options": describe_options(stage),
-    }
-    return about | more
+    about: dict[str, Any] = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
+    if is_full:
+        about["help"] = inspect.getdoc(stage) or ""
+        about["plugin"] = known.describe_stage_origin(stage.name)
+        about["options"] = describe_options(stage)
+    return about
 
 
 def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
