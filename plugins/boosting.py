@@ -198,8 +198,7 @@ class Boosting(Learner):
 
 
 class BoostedStumps(LinearModel):
-    """Scores rows by the sum of decision stumps on the presence of features; its parameters are what `boost_stumps`
-    returns."""
+    """Scores rows by the sum of decision stumps; its parameters are what `boost_stumps` returns."""
 
     def __init__(self, coefficients: Floats, intercepts: Floats, pivots: Ints) -> None:
         super().__init__(coefficients, intercepts)

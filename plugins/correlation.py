@@ -31,7 +31,7 @@ def score_by_f_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 
 
 def score_columns_by_f_test(table: ContingencyTable) -> Floats:
-    """F statistic of column and class: R² / (1 − R²), times the degrees of freedom left by those of R².
+    """F statistic of column and class: R² / (1 − R²), times residual degrees of freedom / those of R².
 
     Of two numbers, R² is the square of Pearson's correlation (scikit-learn's `f_regression`). Of a number and labels,
     one of which is the class, it is the share of the variance of the number that is between the labels (analysis of

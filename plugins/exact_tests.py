@@ -144,8 +144,8 @@ def score_by_bi_binomial_separation(tp: Floats, fp: Floats, pos: float, neg: flo
     """Bi-binomial separation, |z(tp) − z(fp)|: as `bns`, with Binomial instead of Normal distributions.
 
     Forman 2003 names it and leaves its population rate open; here it is the share of all rows that have the word. z is
-    the Normal quantile of the place of the count in the Binomial distribution with that rate and pos (or neg) draws.
-    This place is the probability of a smaller count plus half the probability of the same count, and at least 1e-300.
+    the Normal quantile of a probability, at least 1e-300: that of a smaller count plus half that of the same count,
+    where the count has the Binomial distribution with that rate and pos (or neg) draws.
     """
     rate = (tp + fp) / (pos + neg)
     apart = _compute_binomial_z(tp, pos, rate) - _compute_binomial_z(fp, neg, rate)

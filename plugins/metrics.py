@@ -53,7 +53,7 @@ def _compute_weighted_entropy(counts: Floats) -> Floats:
 def score_by_tp_minus_fp(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Accuracy, tp − fp.
 
-    Features of the negative class are inverted first; the score may be negative.
+    Of a feature that is more frequent in the negative class, its absence is scored. The score may be negative.
     """
     return tp - fp
 
@@ -152,7 +152,8 @@ def score_by_document_frequency(tp: Floats, fp: Floats, pos: float, neg: float) 
 def score_by_f1(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """F1 measure of the feature as a classifier, 2 tp / (pos + tp + fp).
 
-    It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
+    It is the harmonic mean of precision and recall. Of a feature that is more frequent in the negative class, its
+    absence is scored.
     """
     return 2 * tp / (pos + tp + fp)
 
@@ -205,7 +206,7 @@ def _compute_information_gain_from_sums(sums: Floats, rows: Floats, totals: Floa
 def score_by_odds_numerator(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Odds ratio numerator, tpr (1 − fpr).
 
-    Features of the negative class are inverted first.
+    Of a feature that is more frequent in the negative class, its absence is scored.
     """
     return tp / pos * (1 - fp / neg)
 
@@ -214,7 +215,8 @@ def score_by_odds_numerator(tp: Floats, fp: Floats, pos: float, neg: float) -> F
 def score_by_odds_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Odds ratio, tp · tn / (fn · fp).
 
-    A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
+    A count of zero in the denominator becomes 1. Of a feature that is more frequent in the negative class, its absence
+    is scored.
     """
     fn, tn = pos - tp, neg - fp
     return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
@@ -224,7 +226,7 @@ def score_by_odds_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Float
 def score_by_fifth_powers(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Power, (1 − fpr)⁵ − (1 − tpr)⁵.
 
-    Features of the negative class are inverted first.
+    Of a feature that is more frequent in the negative class, its absence is scored.
     """
     return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
 
@@ -233,7 +235,7 @@ def score_by_fifth_powers(tp: Floats, fp: Floats, pos: float, neg: float) -> Flo
 def score_by_probability_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Probability ratio, tpr / fpr.
 
-    An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
+    An fpr of zero becomes 1e-8. Of a feature that is more frequent in the negative class, its absence is scored.
     """
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
@@ -241,7 +243,7 @@ def score_by_probability_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -
 def score_at_random(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Random number from 0 to 1, a baseline for comparison.
 
-    It depends only on the index of the column; `draw_random_scores` also takes a seed, which is 0 here.
+    It depends only on the index of the column and on the seed.
     """
     return draw_random_scores(np.arange(len(tp)), 0)
 

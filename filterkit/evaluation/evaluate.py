@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Evaluation(Results):
-    """The results of `evaluate`, which a notebook shows as a page."""
+    """Holds the results of `evaluate`; a notebook shows them as a page."""
 
     def __repr__(self) -> str:
         return f"<Evaluation of {len(self.chains)} chains on {len(self.tasks)} tasks, {self.n_folds} folds>"

@@ -33,11 +33,11 @@ _DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that equal result
 
 
 class Line(NamedTuple):
-    """A line to draw in a panel of a figure.
+    """Holds a line to draw in a panel of a figure.
 
     Attributes
     ----------
-    name : shown at its end.
+    name : the name to show at the end of the line.
     x, y : float64 (points,); NaN is left out.
     error : float64 (points,), half the length of the bar through each point; None without bars.
     style : arguments of matplotlib's ``errorbar`` that replace those of `choose_line_style`.
@@ -58,7 +58,7 @@ def use_paper_style() -> AbstractContextManager[None]:
 
 
 def choose_panel_column_count(n_panels: int, max_columns: int) -> int:
-    """Return the number of columns, at most `max_columns`, with which the last row of a grid has the fewest gaps."""
+    """Return the number of columns, at most `max_columns`, with which the last row of panels has the fewest gaps."""
     if n_panels == 1 or max_columns == 1:
         return 1
     return min(range(2, max_columns + 1), key=lambda n: (-n_panels % n, -n))

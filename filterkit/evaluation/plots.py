@@ -61,7 +61,7 @@ def check_plot_options(path: str | None, figure: str | None = None) -> None:
 
 
 def write_figure(figure: str, results: Results, measures: list[str], path: str) -> None:
-    """Write one of the `FIGURES` to a .png, .svg or .pdf file; warn if the font lacks letters of a name.
+    """Write a figure, such as ``ranks``, to a .png, .svg or .pdf file; warn if the font lacks letters of a name.
 
     Raise UsageError if the results lack what the figure shows, and FilterkitError if the file cannot be written.
     """
@@ -77,7 +77,7 @@ def write_figure(figure: str, results: Results, measures: list[str], path: str) 
 
 
 def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
-    """Draw one of the `FIGURES`, and return it as a figure of matplotlib.
+    """Draw a figure, such as ``ranks``, with matplotlib, and return it.
 
     Raise UsageError if the results lack what the figure shows.
     """

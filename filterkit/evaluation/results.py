@@ -117,7 +117,7 @@ class Results:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures of these results: those of classes, of numbers, or both."""
+        """The names of the measures of these results: those of classes, of numbers, or both."""
         kinds = {row.is_numeric for row in self.rows}
         return OF_CLASSES * (False in kinds) + OF_NUMBERS * (True in kinds)
 
@@ -233,7 +233,7 @@ class Results:
         return len(self.chains) > 2 and self.has_several_tasks
 
     def rank_chains(self, measure: str, share_index: int) -> MethodRanks:
-        """Rank the chains over tasks by their means over folds, at the share of this index.
+        """Return the ranks of the chains over tasks, by their means over folds, at the share of this index.
         A task is left out if a chain has no value there, or was measured on other test rows than the first chain."""
         cube, split = self.get_values_of_measure(measure)[..., share_index], self._test_split_ids[..., share_index]
         values = average_axis_without_nan(cube, 1) * (-1 if measure in LOSSES else 1)

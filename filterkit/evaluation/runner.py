@@ -88,7 +88,7 @@ class Result(NamedTuple):
 
     @property
     def is_numeric(self) -> bool:
-        """Whether numbers were predicted."""
+        """Whether numbers were predicted, not classes or labels."""
         return OF_NUMBERS[0] in self.values
 
 

@@ -322,7 +322,7 @@ class EstimatorModel:
         return state if self._costs is None else {**state, "costs": self._costs}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """List tables that describe each estimator, after one of the parameters that were chosen for it."""
+        """List tables of what each estimator has learned, after a table of the parameters chosen from the grid."""
         from .learned import describe_estimator
 
         tables, names = [], tasks.names
