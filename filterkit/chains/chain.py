@@ -102,7 +102,7 @@ class Chain:
     def find_cancelled_weights(self) -> list[str]:
         """Find the stages that give columns weights which the next stage cancels; return a message for each.
 
-        If the next stage is confined to some columns, there is no message, because the weights of others may last.
+        If the next stage is confined to some columns, there is no message: the weights of other columns may last.
         """
         from filterkit.stages.metric_scaling import ScalingOptions
 

@@ -113,7 +113,7 @@ class Strip(NamedTuple):
     statistic : the statistic, or the handle of it that `Engine.keep` gives.
     low, high : the first column, and the one after the last.
     counts : float64 (4,): the sum of the weights, how many are not 0, how many rows have no class, and how many do not
-        have the weight 1. With a supervised stage, only rows with a class count in the first two.
+        have the weight 1. With a stage that needs a class, only rows with a class count in the first two.
     """
 
     statistic: Any
@@ -130,7 +130,7 @@ def learn_in_strips(
     memory: int,
     strip: Strip | None = None,
 ) -> Passes[tuple[FittedColumns, list[State], Strip | None]]:
-    """Fit a stage by a statistic of all columns, of which each pass computes a range of columns, the strip.
+    """Fit a stage by a statistic of all columns; each pass computes it for one range of columns, the strip.
 
     This is a generator, which yields the queries of each pass. Run it by `run_passes`. A strip is cut into ranges so
     small that the stage can work on them within the budget.
@@ -249,7 +249,7 @@ def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
 def _compute_statistic_and_counts(
     compute_statistic: Callable[[Batch], Any], supervised: bool, batch: Batch
 ) -> tuple[Any, Floats]:
-    """Return the statistic of a batch, and its `Strip.counts`."""
+    """Return the statistic of a batch, by `compute_statistic`, and its counts, float64 (4,), as in `Strip`."""
     n_unlabelled, n_weighted = np.count_nonzero(~batch.class_known), np.count_nonzero(batch.row_weights != 1)
     return compute_statistic(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
@@ -260,8 +260,8 @@ def _merge_first_columns(n_columns: int, jobs: int, statistics: list[Statistic])
 
 def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
     """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``.
-    Return a list of its state, and the totals of the classes. The statistic was computed for `counted_for`, this stage
-    or an earlier one, and then transformed by the stages in between."""
+    Return a list with its state alone, and float64 (classes,), the weight of the rows of each class. The statistic was
+    computed for `counted_for`, this stage or an earlier one, and then transformed by the stages in between."""
     statistic, begin, end = item
     view = statistic.column_range(begin, end).without_other_columns()
     if isinstance(view, ContingencyTable):
@@ -273,7 +273,7 @@ def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item:
 def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Return the table of the rows that come out of a fitted stage, computed from that of the rows that come in.
 
-    If it takes more than `budget` bytes, it has only the first columns, because nobody learns from it.
+    If it takes more than `budget` bytes, it covers only the first columns, which tells the caller not to use it.
     """
     pushed: list[ContingencyTable] = []
     n_bytes = 0

@@ -86,8 +86,8 @@ def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch
 
 def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]) -> Learned:
     """Let a stage learn from the columns of an item, ``(table of pairs of class and fold, first column, stop)``.
-    Return a list of states, and the totals of the classes. The first state is that of all rows; if the stage cross-
-    fits, those of the rows outside each fold follow."""
+    Return a list of states, and float64 (classes,), the weight of the rows of each class. The first state is learned
+    from all rows; if the stage cross-fits, one learned from the rows outside each fold follows for each fold."""
     paired, begin, end = item
     table = paired.column_range(begin, end).without_other_columns()
     target = table.schema.class_attribute
@@ -152,7 +152,7 @@ def _make_table_of_chosen_folds(table: ContingencyTable, chosen_folds: Bools) ->
 
 
 class CrossFitted(FittedColumns):
-    """Transforms each training row by what a stage learned from the other folds, and later rows by what from all.
+    """Transforms a training row by what a stage learned from other folds, and a later row by what it learned from all.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Explanation(NamedTuple):
 
     Attributes
     ----------
-    steps : in order.
+    steps : the steps, in order.
     schema : of the rows that come out; None if that depends on the rows.
     most : the most columns that may come out; None if that depends on the rows.
     tables : whether a stage learns from a statistic that grows with the number of distinct values.

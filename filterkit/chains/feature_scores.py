@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class _ColumnScorer(ColumnStage):
     """Scores every column by several metrics, and finds the best test of each column, with its counts, by one of them.
 
-    This is the first metric that needs a class, or else the first metric. With a numeric class there are no tests.
+    The tests are by the first metric that needs a class, or else by the first. With a numeric class there are none.
     """
 
     name = "scores"
@@ -90,7 +90,7 @@ def scores(
     ----------
     rows : as for `Chain.fit`.
     metrics : the name of a metric, or the names of several, each once; or of stages that score columns by rows.
-    alpha : weighs features of the positive class, and 1 - alpha others; None weighs none.
+    alpha : scores of features of the positive class are multiplied by it, and others by 1 - alpha; None by nothing.
     combine : how the scores of several classes become one, ``max``, ``mean`` or ``weighted``. None: as the metric says.
     seed : of metrics that draw rows by chance.
     jobs, memory : as for `Chain.fit`.

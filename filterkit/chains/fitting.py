@@ -82,7 +82,7 @@ class Fitting:
         self.fit_and_append(stages, tell)
 
     def fit_and_append(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
-        """Fit further stages on the rows that come out of the last one; append to `stages`, `fitted` and `rows`.
+        """Fit further stages on the rows that come out of the last stage; append to `stages`, `fitted` and `rows`.
         `tell` is called as by the constructor."""
         for group in group_stages_fitted_together(stages):
             for stage, fitted in zip(group, self._fit_group(group), strict=True):
@@ -136,7 +136,8 @@ class Fitting:
         return list(fitted)
 
     def _append_fitted(self, stage: Stage, fitted: Fitted) -> None:
-        """Append a stage, `fitted`, and the rows that come out of it; trials start after a stage that all share."""
+        """Append a stage, `fitted`, and the rows that come out of it.
+        Trials start after the stage if it does the same in all of them, or sets the class or the labels."""
         check_fitted(stage, fitted)
         before = self.rows[-1]
         after = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Query(NamedTuple):
-    """Says what to compute of each batch in one pass over some rows, and who gets the results.
+    """Says what to compute of each batch in one pass over some rows, and which function gets the results.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ Passes = Generator[list[Query], None, T]
 
 
 def compute_merged_record(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
-    """Compute the record of each batch in one pass, and return all of them merged.
+    """Compute a record of each batch in one pass, and return all of them merged into one.
 
     This is a generator, which yields the query of the pass. Run it by `run_passes`.
     """

@@ -109,7 +109,7 @@ class BatchSource:
             results = map_checked(self.engine, partial(_load_piece_and_call, self.schema, function), items, done)
             return self.watch(results, [stop - first for *_, first, stop in items])
         if not (last or self.in_memory or self._reads_again):
-            return self._map_and_store(function)
+            return self._map_and_spool_batches(function)
         if not growth or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function, done) if done else self.read(function)
         pieces = (
@@ -119,7 +119,7 @@ class BatchSource:
         )
         return map_checked(self.engine, function, pieces)
 
-    def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
+    def _map_and_spool_batches(self, function: Callable[[Batch], T]) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch of the first pass, and store the batches for later passes."""
         self._stored = stored = []
         start = n_bytes = 0
@@ -173,7 +173,7 @@ class Rows:
 
     @property
     def peak_growth(self) -> float:
-        """How many values the stages make of each value of the source, where these are most; at least 1."""
+        """The largest number of values that come out of any stage for each value of the source; at least 1."""
         return max(accumulate((stage.growth for stage in self.stages), mul, initial=1.0))
 
     @property
@@ -189,7 +189,7 @@ class Rows:
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, in order, in the last pass; None for batches in `done`.
+        """Yield ``function(pieces)`` for every batch, in order, in the last pass; None if its number is in `done`.
 
         The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.
         """
@@ -229,7 +229,7 @@ class Rows:
         )
 
     def arrange_by(self, stage: TrainingStage) -> Rows:
-        """Return the rows that a training stage chooses or orders of these; it works when they are first mapped over.
+        """Return the rows that a training stage makes by choosing or ordering these, once they are first mapped over.
 
         Rows of a live input are mapped in one thread.
         """
@@ -290,7 +290,7 @@ def _transform_and_call(stages: Sequence[Fitted], training: bool, function: Call
 def _transform_pieces_and_call(
     stages: Sequence[Fitted], training: bool, growth: float, function: PiecesFunction[T], batch: Batch
 ) -> T:
-    """Cut a batch into pieces of about `_MOST_VALUES` values; call a function with them, transformed one by one."""
+    """Return ``function(pieces)``, the pieces of a batch, about `_MOST_VALUES` values each, transformed one by one."""
     pieces = _divide_into_row_ranges(len(batch), batch.stored_values.size * growth)
     return function(transform(stages, batch.rows(*ends), training) for ends in pieces)
 

@@ -54,9 +54,9 @@ class _DamageError(Exception):
 def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
     """Write a fitted chain to a file, which appears under its name when it is complete.
 
-    Raise UsageError if the ending of the file belongs to another format, or to a compression; FilterkitError if a stage
-    cannot be saved, or the file cannot be written; and TypeError if `fitted` is no `FittedChain`, or `path` is an open
-    file.
+    `plugins` knows the stages; None for all that are installed. Raise UsageError if the ending of the file belongs to
+    another format, or to a compression; FilterkitError if a stage cannot be saved, or the file cannot be written; and
+    TypeError if `fitted` is no `FittedChain`, or `path` is an open file.
     """
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
@@ -103,9 +103,9 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
 def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: Sequence[str] = ()) -> FittedChain:
     """Read the fitted chain from a file that `save` wrote, or from such a file that is open, and try it on a few rows.
 
-    `trust` names packages beside scikit-learn whose estimators the file may hold, such as lightgbm. Name only those
-    whose objects you would load from this file by pickle. Raise FilterkitError if the file is no saved chain, has
-    another version of the format, is damaged, or needs a stage that is not installed.
+    `plugins` is as for `save`. `trust` names packages beside scikit-learn whose estimators the file may hold, such as
+    lightgbm. Name only those whose objects you would load from this file by pickle. Raise FilterkitError if the file is
+    no saved chain, has another version of the format, is damaged, or needs a stage that is not installed.
     """
     known = plugins or get_registry()
     try:
@@ -186,7 +186,7 @@ def _summarize_schema(schema: Schema) -> str:
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read ``chain.json`` from the archive of a saved chain; check its top level, and all members of the archive.
+    """Return the content of ``chain.json`` in a saved chain; check its top level, and all members of the archive.
 
     Raise UsageError if the file is of another version of the format; and _DamageError if something in them is wrong, or
     if they could take more memory than the file is long, or much time.

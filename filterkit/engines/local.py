@@ -28,7 +28,7 @@ class LocalEngine(Engine):
     name = "local"
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Yield ``function(item)`` for each item, in order, computed in threads; one item, or one job, takes none."""
+        """Yield ``function(item)`` for each item, in order; threads compute it, unless there is one item or one job."""
         failures: list[Exception] = []
         stream = yield_until_failure(items, failures)
         ahead = list(islice(stream, 2)) if self.jobs > 1 else []

@@ -79,7 +79,7 @@ class Batches:
 
 
 class Built(NamedTuple):
-    """Says what a stage makes of batches of one schema: batches of which schema, and by which function.
+    """Says what a stage makes of batches of one schema: the schema of the new batches, and a function to make them.
 
     Attributes
     ----------
@@ -315,10 +315,10 @@ class Fitted:
         incoming : the schema of the incoming batches.
         top : the number of rows of a table to show; None for all.
         """
-        from filterkit.stages.learned import describe_state
+        from filterkit.stages.learned import make_state_tables
 
         try:
-            return describe_state(self.get_state(), incoming, top)
+            return make_state_tables(self.get_state(), incoming, top)
         except NotImplementedError:
             return []
 
@@ -503,7 +503,7 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 
 
 def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) -> Batch:
-    """Transform a batch by fitted stages in order; if `training`, by `Fitted.transform_training`.
+    """Return a batch, transformed by fitted stages in order; if `training`, by their `transform_training`.
 
     Raise PluginError if a stage returns something else than a batch of its schema with as many rows. A stage without
     `made_by` is not checked. An unexpected error of a stage is raised as it is, with the name of the stage added.

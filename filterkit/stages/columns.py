@@ -30,7 +30,7 @@ from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
 from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_member_error, name_stage_in_errors
-from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
+from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table, make_score_tables
 from filterkit.stages.selective import SelectiveStage
 
 
@@ -176,12 +176,12 @@ class ColumnStage(SelectiveStage):
     def folds(self) -> int:
         """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither.
 
-        They are drawn by the option ``--seed``, or by 0 without it.
+        The seed that draws them is the option ``--seed``, or 0 without it.
         """
         return 0
 
     def cross_fits(self) -> bool:
-        """Return whether each training row is transformed by what the other folds taught, if there are `folds`.
+        """Return whether each training row is transformed by what was learned from other folds, if there are `folds`.
 
         `filterkit.chains.crossfit` says how.
         """
@@ -281,7 +281,7 @@ def learn_state(stage: ColumnStage, table: Statistic) -> State:
 
 
 class FittedColumns(Fitted):
-    """Transforms batches by a fitted column stage, and turns the table of rows into that of the transformed rows.
+    """Transforms batches by a fitted column stage, and a contingency table of rows into that of the new rows.
 
     Raise PluginError if `apply` gives something else than 0 for 0 where the outgoing schema says that zero is special.
 
@@ -326,7 +326,7 @@ class FittedColumns(Fitted):
         return {"source": self.columns, "attributes": attributes_to_json(self.schema.features), **state}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
-        scores = describe_scores(self.schema, incoming, top, of_earlier=len(self.columns) < incoming.width)
+        scores = make_score_tables(self.schema, incoming, top, of_earlier=len(self.columns) < incoming.width)
         if scores:
             return scores
         found = self.stage.describe_columns(incoming, self.state)
@@ -426,7 +426,7 @@ class FittedColumns(Fitted):
         return batch.replace(schema=self.schema, X=matrix.without_zeros())
 
     def transform_table(self, table: ContingencyTable) -> ContingencyTable:
-        """Turn the table of rows into that of the transformed rows, for the columns that `table` covers.
+        """Return the table of the transformed rows, computed from that of the rows, for the columns in `table`.
 
         The result is exactly the table that counting the transformed rows gives; NaN counts as missing. Raise
         StageError if a number becomes infinite or NaN by overflow or division by 0; the message names the

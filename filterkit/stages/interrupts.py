@@ -32,11 +32,11 @@ def call_interruptibly(function: Callable[..., T], *arguments: object) -> T:
     future: Future[T] = Future()
     context = copy_context()  # numpy keeps its errstate there
 
-    def set_result() -> None:
+    def call_and_set_result() -> None:
         try:
             future.set_result(context.run(function, *arguments))
         except BaseException as failure:
             future.set_exception(failure)
 
-    threading.Thread(target=set_result, name="filterkit-native", daemon=True).start()
+    threading.Thread(target=call_and_set_result, name="filterkit-native", daemon=True).start()
     return wait_for_result(future)

@@ -65,10 +65,10 @@ def make_learned_table(
     return LearnedTable(title, [of, *columns], rows, len(order) - len(rows))
 
 
-def _get_cell(values: Any, i: int) -> Any:
-    if isinstance(values, Ragged):
-        return values.get_row(i).tolist()
-    return values[i].tolist() if isinstance(values, np.ndarray) else values[i]
+def _get_cell(column: Any, row: int) -> Any:
+    if isinstance(column, Ragged):
+        return column.get_row(row).tolist()
+    return column[row].tolist() if isinstance(column, np.ndarray) else column[row]
 
 
 def format_learned_value(value: Any) -> str:
@@ -86,8 +86,8 @@ def list_feature_names(schema: Schema) -> Sequence[str]:
 _LONGEST = 100  # characters of a text that is no encoded object
 
 
-def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
-    """Make tables of the state of a stage: of its values for each attribute, of each list of texts, and of the rest.
+def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
+    """Return tables of the state of a stage: of its values for each attribute, of each list of texts, and of the rest.
 
     Of arrays (attributes, n) there are the first five columns, and of other arrays the shape. The parameters are those
     of `Fitted.describe`.
@@ -114,10 +114,10 @@ def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) 
     return tables
 
 
-def describe_scores(
+def make_score_tables(
     outgoing: Schema, incoming: Schema, top: int | None, of_earlier: bool = False
 ) -> list[LearnedTable]:
-    """Return a list of one table of the attributes that a stage has scored, the best first.
+    """Return a list of one table: the attributes that a stage has scored, with their scores, the best first.
 
     It is empty if they have no scores; or if an earlier stage has scored them, unless `of_earlier`.
     """

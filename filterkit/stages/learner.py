@@ -21,7 +21,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, explain_not_nominal, quoted
 from filterkit.stages.all_rows import join_all_rows
 from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_member_error
-from filterkit.stages.learned import LearnedTable, describe_state
+from filterkit.stages.learned import LearnedTable, make_state_tables
 from filterkit.stages.models import (
     LinearModel,
     Model,
@@ -78,7 +78,7 @@ class Learner(Stage):
         check_finite(self.name, batch, rows)
 
     def learn(self, training: Training) -> Model:
-        """Learn a model from the training rows."""
+        """Learn a model from the training rows, and return it."""
         raise make_missing_member_error(self, "learn")
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
@@ -93,7 +93,7 @@ class Learner(Stage):
         return LinearModel.from_state(state, features, tasks)
 
     def expect_threshold(self) -> float | None:
-        """Return the `Model.threshold` of the model that it will learn: by default 0, that of scores."""
+        """Return the `Model.threshold` that the model will have: by default 0; None if it will have no scores."""
         return 0.0
 
     def inner_folds(self) -> int:
@@ -130,7 +130,7 @@ class Learner(Stage):
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
 
-        def make_inner_splits() -> Iterator[tuple[Training, Training]]:
+        def yield_inner_splits() -> Iterator[tuple[Training, Training]]:
             for inner, outer in rows.inner_splits():
                 if len(held_out := self._take_usable_rows(outer)):
                     yield (
@@ -138,9 +138,9 @@ class Learner(Stage):
                         self._make_training(held_out, tasks),
                     )
 
-        model = self.learn_with_inner_cv(training, make_inner_splits()) if self.inner_folds() else self.learn(training)
+        model = self.learn_with_inner_cv(training, yield_inner_splits()) if self.inner_folds() else self.learn(training)
         if isinstance(model, LinearModel):
-            fault = model.find_fault(schema.width, len(tasks.names))
+            fault = model.find_array_fault(schema.width, len(tasks.names))
             if fault is not None:
                 raise make_contract_error(self, f"learn returns {fault}")
             if np.isnan(model.coefficients).any() or np.isnan(model.intercepts).any():
@@ -315,7 +315,7 @@ class FittedLearner(Fitted):
         if hasattr(self.model, "describe"):
             found: list[LearnedTable] = self.model.describe(incoming, self.tasks, top)
             return found
-        return describe_state(self._get_model_state(), incoming, top)
+        return make_state_tables(self._get_model_state(), incoming, top)
 
     def predict_outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.
@@ -328,13 +328,13 @@ class FittedLearner(Fitted):
     def read_outcome(self, batch: Batch) -> Outcome:
         """Return the true and predicted values of rows, read from the columns that this stage has added to them.
 
-        It has no rows if the class or labels of none are known.
+        Rows without a known class or labels, or a weight above 0, are left out.
         """
         batch = take_usable_rows(batch)
         return self._make_outcome(batch, *self.read_predictions(batch))
 
     def _make_outcome(self, batch: Batch, codes: Any, scores: Floats) -> Outcome:
-        """Make the outcome of rows from what `read_predictions` returns for them."""
+        """Make the `Outcome` of rows from their predictions, the two arrays that `read_predictions` returns."""
         tasks = self.tasks
         if tasks.is_numeric:
             chosen = scores = codes

@@ -70,7 +70,7 @@ class Tasks(NamedTuple):
         return np.asarray(y[:, target] == value)
 
     def find_task_values(self, schema: Schema) -> tuple[Ints, Ints]:
-        """Return for each task which target has which value in positive rows, by their indices: two int (tasks,).
+        """Return two int (tasks,): the index of the target of each task, and that of its value in positive rows.
 
         The only target is the class of `schema`, or the targets are its labels, in order.
         """
@@ -267,11 +267,11 @@ class LinearModel:
         """
         chosen = {key.removeprefix("chosen."): value for key, value in state.items() if key.startswith("chosen.")}
         model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive, chosen)
-        if model.find_fault(features, len(tasks.names)) is not None:
+        if model.find_array_fault(features, len(tasks.names)) is not None:
             raise FilterkitError("a model in it does not fit its features")
         return model
 
-    def find_fault(self, features: int, n_tasks: int) -> str | None:
+    def find_array_fault(self, features: int, n_tasks: int) -> str | None:
         """Return a text on the first array that is not float64 of the right shape, and what to do; None if all are."""
         sized = {"coefficients": (self.coefficients, (features, n_tasks)), "intercepts": (self.intercepts, (n_tasks,))}
         sized |= {f"chosen {quoted(name)}": (values, (n_tasks,)) for name, values in self.chosen.items()}

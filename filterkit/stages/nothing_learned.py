@@ -26,7 +26,7 @@ def warn_nothing_learned(stage: str, text: str) -> None:
 
 
 def warn_of_fit(stage: str, text: str, category: type[Warning]) -> None:
-    """Warn, as `warn_nothing_learned` does, of something else that was found while the stage named `stage` was fitted.
+    """Warn by `text` of something that was found while the stage named `stage` was fitted; see `warn_nothing_learned`.
 
     `category` is the class of the warning.
     """

@@ -161,10 +161,10 @@ def get_option_types(stage: type[Any]) -> dict[str, Any]:
 @cache
 def _find_option_types(stage: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(stage)
-    return {field.name: _parse_annotation(stage, field, hints[field.name]) for field in dataclasses.fields(stage)}
+    return {field.name: _parse_option_type(stage, field, hints[field.name]) for field in dataclasses.fields(stage)}
 
 
-def _parse_annotation(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
+def _parse_option_type(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
     """Return the type of the values of an option, without None; `hint` is its annotation.
 
     Raise TypeError if no option can hold this type, or the default is not of it.
@@ -197,7 +197,7 @@ _TYPES = {  # what each type means, and its name in JSON Schema
 }
 
 
-def _convert_option_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
+def _convert_option_value(owner: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
     """Return a value, converted to the option's own type; None if it is None, and so is the default.
 
     Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
@@ -205,11 +205,11 @@ def _convert_option_value(kind: type[Configured], field: dataclasses.Field[Any],
     """
     if value is None and field.default is None:
         return None
-    type_ = get_option_types(kind)[field.name]
+    type_ = get_option_types(owner)[field.name]
     converted = _convert_to_type(type_, value)
     if converted is None:
         shown = value if isinstance(value, str) else repr(value)
-        raise UsageError(f"{kind.name}: {kind.name_option(field)} must be {_TYPES[type_][0]}, not {quoted(shown)}")
+        raise UsageError(f"{owner.name}: {owner.name_option(field)} must be {_TYPES[type_][0]}, not {quoted(shown)}")
     return converted
 
 
@@ -245,12 +245,12 @@ def make_flag(field: dataclasses.Field[Any]) -> str:
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
 
-def check_option_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
+def check_option_value(owner: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
     """Raise a `UsageError` if a value of the option's type is not among its choices, or not within its bounds.
 
     Numbers must be finite unless they are the default. None is refused only for a positional option.
     """
-    name, shown = kind.name, kind.name_option(field)
+    name, shown = owner.name, owner.name_option(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if field.metadata["bare"] and value is None:
         raise UsageError(f"{name}: {shown} is missing; write it after {name}")
@@ -267,21 +267,21 @@ def check_option_value(kind: type[Configured], field: dataclasses.Field[Any], va
         raise UsageError(f"{name}: {shown} must be a finite number, {unlike}")
 
 
-def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
+def describe_options(owner: type[Configured]) -> list[dict[str, Any]]:
     """Describe the options of a stage or format, for JSON.
 
     Each is a dictionary: ``option`` (the flag, or the name of a positional one), ``type`` as in JSON Schema,
     ``repeatable``, ``default``, ``choices`` (None: any), ``minimum`` and ``maximum`` (None: no bound), and ``help``.
     """
-    types = get_option_types(kind)
+    types = get_option_types(owner)
     return [
         {
-            "option": kind.name_option(field),
+            "option": owner.name_option(field),
             "type": _TYPES[types[field.name]][1],
             "repeatable": types[field.name] is tuple,
             "default": list(field.default) if isinstance(field.default, tuple) else field.default,
             "choices": list(field.metadata["choices"]) or None,
             **{key: field.metadata[key] for key in ("minimum", "maximum", "help")},
         }
-        for field in list_option_fields(kind)
+        for field in list_option_fields(owner)
     ]

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from filterkit import FilterkitError
 from filterkit.plugin import KEEPING_ENVIRONMENT, TemporaryFolder, check_may_start, hold_back_signals
 
-from .versions import check_versions
+from .versions import check_worker_versions
 
 _PATIENCE = 30.0  # seconds to wait without any worker
 _PAUSE = 2.0  # seconds between checks whether there are workers
@@ -63,7 +63,7 @@ class Cluster:
         self._plugins: list[str] = []
         if was_running:  # workers that were started here are as this process is
             self._closing.callback(self._undo_preparations)
-            check_versions(self.client)
+            check_worker_versions(self.client)
         for function, arguments in [(threadpool_limits, (1,)), *preparations]:  # the tasks themselves use all cores
             self.prepare(function, arguments)
 

@@ -27,7 +27,7 @@ _HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on wor
 
 
 class _Task(NamedTuple):
-    """Holds an `item`, the future `done` of what `run_task` returns, and `small`, that of the pickled result alone."""
+    """Holds an `item`, the future `done` of what `run_task` returns, and the future `small` of its pickled part."""
 
     done: Any
     small: Any
@@ -102,14 +102,13 @@ class DaskEngine(Engine):
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order, computed by the workers."""
-        cluster = self._get_cluster()
-        submit = self._make_submit_function(cluster, function)
+        submit = self._make_submit_function(function)
         yield from map_ahead(submit, items, self._wait_for_result, _AHEAD * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item once a worker has computed it, in any order."""
         cluster = self._get_cluster()
-        tasks = {task.small: task for task in map(self._make_submit_function(cluster, function), items)}
+        tasks = {task.small: task for task in map(self._make_submit_function(function), items)}
         try:
             for small in cluster.yield_as_done(tasks):
                 yield self._wait_for_result(tasks.pop(small))
@@ -145,12 +144,13 @@ class DaskEngine(Engine):
             self._cluster = Cluster(self._wanted, self._options, self._client, self.preparations)
         return self._cluster
 
-    def _make_submit_function(self, cluster: Cluster, function: Callable[[T], R]) -> Callable[[T], _Task]:
+    def _make_submit_function(self, function: Callable[[T], R]) -> Callable[[T], _Task]:
         """Send a function to the workers; return a function that starts it on an item, and returns the `_Task`.
 
         The scheduler remembers a small function, such as one that counts. A large one, such as a fitted chain, goes to
         all workers past the scheduler, and is lost if all of them are.
         """
+        cluster = self._get_cluster()
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
         sent = cluster.client.scatter(pickled, broadcast=True, hash=False) if len(pickled) > _HEAVY else pickled
         keeps = compute_large_result.__name__.encode() in pickled  # else one task is enough for an item

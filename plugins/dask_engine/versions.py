@@ -30,7 +30,7 @@ def find_library_versions() -> dict[str, str]:
     return by_name
 
 
-def check_versions(client: Any) -> None:
+def check_worker_versions(client: Any) -> None:
     """Raise a `FilterkitError` if a worker of `client` has other versions than this process.
 
     The message names the first worker and the first difference.

@@ -57,7 +57,7 @@ def compute_large_result(function: Callable[[Any], Any], item: Any) -> LargePart
 
 
 def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -> Any:
-    """Return `thing` with ``replace(part)`` for each instance of a class: `thing` itself, or in lists and tuples."""
+    """Return `thing` with ``replace(part)`` for each instance of a class: it itself, or within its lists and tuples."""
     if isinstance(thing, part_class):
         return replace(thing)
     if not isinstance(thing, (list, tuple)):
@@ -72,7 +72,7 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart]
     ----------
     parts : what replaces the `KeptPart` of each number in the item.
     keeps_large_parts : whether large parts of the result stay on the worker. If so, a list is returned: the rest of the
-    result, pickled, followed by these parts.
+        result, pickled, followed by these parts.
     """
     large: list[LargePart] = []
 

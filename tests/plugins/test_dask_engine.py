@@ -30,7 +30,7 @@ from filterkit.counts.statistic import Statistic
 distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
 
 from filterkit_plugins.dask_engine import DaskEngine  # noqa: E402
-from filterkit_plugins.dask_engine.versions import check_versions, find_library_versions  # noqa: E402
+from filterkit_plugins.dask_engine.versions import check_worker_versions, find_library_versions  # noqa: E402
 from filterkit_plugins.dask_engine.work import replace_parts  # noqa: E402
 
 pytestmark = pytest.mark.separate
@@ -460,7 +460,7 @@ def test_workers_with_other_versions_are_refused():
 
     ours = find_library_versions()["numpy"]
     with pytest.raises(filterkit.FilterkitError, match=f"worker tcp://b has numpy 1.0, and this process has {ours}"):
-        check_versions(Client())
+        check_worker_versions(Client())
 
 
 def test_results_that_are_kept_are_given_back_as_they_are(client):

@@ -7,7 +7,7 @@ from agreement import sample
 import filterkit
 from filterkit import Attribute, Schema
 from filterkit.data.ragged import Ragged
-from filterkit.stages.learned import describe_state, make_learned_table
+from filterkit.stages.learned import make_learned_table, make_state_tables
 
 
 def learned(chain, batch, top=None):
@@ -35,7 +35,7 @@ def test_a_state_is_described_as_far_as_it_says_what_it_means():
         "steps": 7,
         "blob": "a" * 1000,
     }
-    tables = describe_state(state, schema, None)
+    tables = make_state_tables(state, schema, None)
     assert [(table.head, table.rows) for table in tables] == [
         (["attribute", "mean", "axes 1", "axes 2", "axes 3"], [["a", 1.0, 0.0, 0.0, 0.0], ["b", 2.0, 0.0, 0.0, 0.0]]),
         (["words"], [["x"], ["y"]]),
