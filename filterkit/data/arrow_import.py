@@ -309,15 +309,14 @@ def _add_noted_properties(found: Attribute, noted: Attribute | None) -> Attribut
 
     If `noted` is None or of another kind, `found` is returned; but a string attribute may become a relational one.
     """
-    if noted is None:
-        return found
-    if noted.kind == "relational" and found.kind == "string":
+    if noted is not None and noted.kind == "relational" and found.kind == "string":
         return noted
-    if noted.kind != found.kind:
+    if noted is None or noted.kind != found.kind:
         return found
-    has_zones = [DateFormat(each.format).has_zone for each in (noted, found) if found.kind == "date"]
-    if has_zones in ([True, True], [False, False]) and ("S" in noted.format or "S" not in found.format):
-        found = found._replace(format=noted.format)  # which the times of the column fit into
+    if found.kind == "date" and ("S" in noted.format or "S" not in found.format):
+        has_zone = DateFormat(noted.format).has_zone
+        if has_zone == DateFormat(found.format).has_zone:
+            found = found._replace(format=noted.format)  # which the times of the column fit into
     return found._replace(weight=noted.weight, scores=noted.scores)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.data.arrow import convert_to_exact_floats
+from filterkit.data.arrow import convert_to_exact_floats, make_code_array, make_text_array
 from filterkit.data.arrow_import import (
     Found,
     build_batch_of_columns,
@@ -183,13 +183,11 @@ def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
     columns = []
     for name, column in frame.items():
         if _has_categories_other_than_texts(column):  # become the texts that pandas shows
-            texts = [str(each) for each in column.cat.categories]
-            if len(set(texts)) < len(texts):
-                raise FilterkitError(
-                    f"column {quoted(str(name))} has two categories that are the same as text; rename one of them"
-                )
-            column = column.cat.rename_categories(texts)
-        elif isinstance(column.dtype, pd.SparseDtype):
+            labels = make_text_array([str(each) for each in column.cat.categories])
+            codes = make_code_array(column.cat.codes.to_numpy())
+            columns.append(pa.DictionaryArray.from_arrays(codes, labels))
+            continue
+        if isinstance(column.dtype, pd.SparseDtype):
             column = column.sparse.to_dense()
         columns.append(convert_to_arrow_array(str(name), column))
     return pa.table(columns, names=list(frame.columns))

@@ -137,9 +137,10 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     for i, (attribute, column) in enumerate(zip(batch.schema.attributes, list_columns(batch), strict=True)):
         if isinstance(column, np.ndarray):
             column = Entries(np.flatnonzero(column), column[column != 0], len(batch))
-        at = column.rows.tolist() if isinstance(column, Entries) else range(len(batch))
-        cells = make_column_array(attribute, column.values) if isinstance(column, Entries) else column
-        for row, cell in zip(at, cells.to_pylist(), strict=True):
-            rows[row][i] = cell
+        numbers: Any = range(len(batch))
+        if isinstance(column, Entries):
+            numbers, column = column.rows.tolist(), make_column_array(attribute, column.values)
+        for number, cell in zip(numbers, column.to_pylist(), strict=True):
+            rows[number][i] = cell
     result["data"] = rows
     return result

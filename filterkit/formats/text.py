@@ -17,7 +17,6 @@ from filterkit.files.stretches import Stretch, choose_range_size, cut_into_stret
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
-_NEWLINE = 0x0A
 
 # Where records end in a text that begins with one: int64 offsets after the end of each, ascending. The rest of the text
 # is the beginning of a record.
@@ -26,7 +25,7 @@ Ends = Callable[[bytes], "np.ndarray"]
 
 def find_line_ends(text: bytes) -> np.ndarray:
     """Return the offsets after the line feeds of a text, ascending: int64 (lines,)."""
-    return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
+    return np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A) + 1
 
 
 def find_last_line_feed(text: bytes) -> int:
