@@ -64,7 +64,6 @@ def test_rename_changes_the_names_of_attributes(sparse):
             "remove --type nominal",
             "remove: --type: 'nominal' selects only the class or labels, which stay",
         ),
-        ("remove --range 5", "remove: --range: '5' selects only the class or labels"),
         ("rename --find zzz", "rename: --find: no name has a match for 'zzz'"),
         ("rename --find '.*petal.*' --replace x", "rename: two attributes are named 'x'"),
         (r"rename --find a --replace '\3'", "rename: --replace"),
