@@ -215,7 +215,7 @@ def _compute_strip(
 
 
 def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[Stored]]]:
-    """Store the arrays of states in a file; return for each state, by the names of its entries, where they are."""
+    """Store the arrays of states in a file; return for each state, by the names of its entries, where these are."""
     return [
         {
             key: scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])

@@ -303,7 +303,7 @@ class FittedLearner(Fitted):
 
     @property
     def state(self) -> State:  # type: ignore[override]
-        """The names and codes of the tasks, and the state of the model, as `Learner.from_state` needs them."""
+        """The names, codes and means of the tasks, and the state of the model, as `Learner.from_state` needs them."""
         means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self._get_model_state()}
 

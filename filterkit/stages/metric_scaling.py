@@ -90,7 +90,7 @@ class Scaling(ScalingOptions, ColumnStage):
         )
 
     def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
-        """Make the fitted stage, see `ColumnStage.finish`; warn if no column is numeric, or all their scores are 0.
+        """Make the fitted stage, see `ColumnStage.finish`; warn if no numeric column has a score other than 0.
 
         With `score_only` there is no warning.
         """

@@ -81,8 +81,8 @@ DECLARE = "declare an option as in size: float = filterkit.option(1.0, 'How much
 class Configured:
     """A base for classes with a name, and with options that they declare by `option`.
 
-    Raise TypeError if there is no such option, or the class declares one of a type that options cannot hold, and
-    UsageError if an option does not accept the value.
+    Raise TypeError if an argument is not an option of the class, or the class declares an option of a type that options
+    cannot hold, and UsageError if an option does not accept its value.
     """
 
     name: ClassVar[str] = ""
