@@ -104,9 +104,11 @@ class BlockParser:
                     error.message += "; --unseen missing reads it as missing"
             raise
 
-    def _parse_rows_strictly(self, text: str, line: int, unseen: bool) -> tuple[list[exact.Row], list[Note]]:
-        """Return the rows in `text`, and notes about them; raise ArffError for undeclared values unless `unseen`."""
-        collector = exact.NoteCollector([], unseen)
+    def _parse_rows_strictly(
+        self, text: str, line: int, undeclared_as_missing: bool
+    ) -> tuple[list[exact.Row], list[Note]]:
+        """Return the rows in `text`, and notes about them; raise ArffError for a row that Weka refuses."""
+        collector = exact.NoteCollector([], undeclared_as_missing)
         return list(exact.parse_rows(text, line, self.layout, collector)), collector.notes
 
     def _parse(self, block: Block) -> Parsed:

@@ -31,7 +31,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
 
     Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
     """
-    text, weights = _make_csv_of_rows(text)
+    text, weights = _split_into_csv_and_weights(text)
     is_separate = layout.textual.copy()
     if layout.schema.class_index is not None:
         is_separate[layout.schema.class_index] = True
@@ -62,7 +62,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
     return Parsed(Batch(schema, X, y, weights, table))
 
 
-def _make_csv_of_rows(text: bytes) -> tuple[bytes, np.ndarray | None]:
+def _split_into_csv_and_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
     """Turn plain text into a CSV without weights; return it, and float64 (rows,) weights, None if all are 1.
 
     Raise NotPlain if there are no rows, a row may be sparse, or a field at the end of a row may be empty.

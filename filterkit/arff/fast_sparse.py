@@ -66,7 +66,7 @@ def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout
         text = drop_empty_lines(drop_blanks(text, (b" ,", b", ", b"{ ", b" }", b" \n", b"\n ")))
         if text.count(b"{") != text.count(b"\n"):
             text, weights = split_off_weights(_WEIGHT, text)
-    pairs = _read_pairs(text, layout, len(quoted_values))
+    pairs = _parse_pairs(text, layout, len(quoted_values))
     passthrough: list[list[Any]] = [
         [0 if i in layout.dates else OMITTED] * len(pairs.ends) for i in layout.schema.passthrough_indices
     ]
@@ -74,7 +74,7 @@ def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout
     return make_parse_result_from_pairs(layout, matrix, weights, passthrough)
 
 
-def _read_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
+def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
     """Return the pairs of index and value in lines such as ``{1 a,3 2.5}``, where marks stand for `n_quoted` values.
 
     Raise NotPlain if a line has another form, or if its indices do not ascend.

@@ -28,7 +28,7 @@ class FastFormatter(RowFormat):
         size = batch.stored_values.size if sparse else len(batch) * self.schema.width
         count = min(size // _AT_ONCE + 1, len(batch))
         bounds = sorted({len(batch) * number // max(count, 1) for number in range(count + 1)})
-        format_some = self._format_sparse if sparse else self._format_dense
+        format_some = self._format_sparse_rows if sparse else self._format_dense_rows
         parts = (batch.rows(first, stop).in_form(sparse) for first, stop in pairwise(bounds))
         return [piece for part in parts for piece in format_some(part)]
 
@@ -62,7 +62,7 @@ class FastFormatter(RowFormat):
         counts = np.diff(first, append=len(column))
         return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
-    def _format_dense(self, batch: Batch) -> list[memoryview]:
+    def _format_dense_rows(self, batch: Batch) -> list[memoryview]:
         """Return dense rows as text, with commas between values; adjacent numeric columns are formatted together."""
         passthrough = iter(self.format_passthrough_columns(batch))
         line: list[Any] = []
@@ -83,7 +83,7 @@ class FastFormatter(RowFormat):
         texts = row_texts(np.arange(float(len(self.schema.attributes)))[:, None])
         return texts, arrow.join_texts(",", texts)
 
-    def _format_sparse(self, batch: Batch) -> list[memoryview | bytes]:
+    def _format_sparse_rows(self, batch: Batch) -> list[memoryview | bytes]:
         """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""
         schema, X, labels = self.schema, batch.csr, self.labels
         positions = schema.feature_indices.take(X.indices)

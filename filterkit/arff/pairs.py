@@ -28,9 +28,9 @@ def format_sparse_rows(
     ----------
     begins, ends : the texts that each row begins and ends with.
     indptr : int (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
-    indices : int32 (pairs,), the position in the next two of the index of each pair.
-    first_texts, later_texts : Arrow arrays of the text of each index, with the separator before it if any, for the
-        first pair of a row, and for the others.
+    indices : int32 (pairs,), the index of each pair, as a position in `first_texts` and `later_texts`.
+    first_texts, later_texts : Arrow arrays of the text of each index, with the separator before it, for the first pair
+        of a row and for its other pairs.
     values : an Arrow array of the texts after indices, and int (pairs,), the position in it of the text of each pair.
     """
     texts, codes = values

@@ -167,12 +167,14 @@ class FurtherFiles(NamedTuple):
         if what:
             raise FilterkitError(f"{name}: its attributes are not those of {self.name}: {what}")
 
-    def read_rows_as_block(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
+    def read_rows_as_block(
+        self, path: str, name: str, may_be_missing: bool
+    ) -> tuple[Block, tuple[Note, ...], FileRows]:
         """Return all rows of a file as text, notes about its header, and whether filterkit wrote the file.
 
-        `elsewhere` says whether the file may be missing because this is another machine, see `Files`.
+        `may_be_missing` says whether this may be a machine without the file; the error then says what to do.
         """
-        with closing((open_shared_file if elsewhere else Source)(path, self.opening.encoding, name)) as source:
+        with closing((open_shared_file if may_be_missing else Source)(path, self.opening.encoding, name)) as source:
             table = self.open_table(source)
             text = b"".join(block.text for block in table.parts())
             return Block(text, table.line, name), table.notes, table.file_rows

@@ -42,7 +42,7 @@ def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterat
         if scores is not None:
             yield _format_numeric_declarations(list_names(some), scores)
         else:
-            yield "".join([f"{line}\n" for each in some for line in _format_declaration(each)]).encode()
+            yield "".join([f"{line}\n" for each in some for line in _format_declaration_lines(each)]).encode()
     yield b"\n@data\n"
 
 
@@ -57,7 +57,7 @@ def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[st
     return ("\n".join(lines) + "\n").encode()
 
 
-def _format_declaration(attribute: Attribute) -> list[str]:
+def _format_declaration_lines(attribute: Attribute) -> list[str]:
     """Return the lines, without line ends, that declare an attribute; several if it is relational."""
     kind = attribute.kind
     if kind == "nominal":
@@ -68,7 +68,7 @@ def _format_declaration(attribute: Attribute) -> list[str]:
     scores = "".join([f" % {visible(metric)}={format_number(score)}" for metric, score in attribute.scores])
     lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{scores}"]
     for inner in attribute.attributes:
-        lines += [f"  {line}" for line in _format_declaration(inner)]
+        lines += [f"  {line}" for line in _format_declaration_lines(inner)]
     if attribute.kind == "relational":
         lines.append(f"@end {quote(attribute.name)}")
     return lines

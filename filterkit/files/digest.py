@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from filterkit.files.descriptors import identify_pipe
 from filterkit.files.source import find_input_file_sizes
-from filterkit.files.urls import find_file_system, is_url
+from filterkit.files.urls import find_file_system_and_path, is_url
 
 _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")  # of file systems of URLs
 
@@ -23,22 +23,22 @@ def digest_sizes_and_times(paths: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for pattern in paths:
         for path in find_input_file_sizes(pattern):
-            for about in _describe_files(path):
+            for about in _list_sizes_and_times(path):
                 digest.update(repr(about).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:32]
 
 
-def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
+def _list_sizes_and_times(path: str) -> Iterator[tuple[object, ...]]:
     """Yield path, size and time of a file, or of each file in a folder; for a pipe, yield a random text."""
     if is_url(path):
-        system, at = find_file_system(path)
+        system, at = find_file_system_and_path(path)
         about = system.info(at)
         yield (path, *(str(about.get(name)) for name in ("size", *_TIMES)))
     elif os.path.isdir(path):
         for folder, folders, names in os.walk(path):
             folders.sort()
             for name in sorted(names):
-                yield from _describe_files(os.path.join(folder, name))
+                yield from _list_sizes_and_times(os.path.join(folder, name))
     elif path == "-" or identify_pipe(path) is not None:
         yield (uuid4().hex,)
     else:

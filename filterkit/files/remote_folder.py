@@ -11,7 +11,7 @@ from typing import IO
 
 from filterkit.errors import FilterkitError, to_one_line
 from filterkit.files.descriptors import name_write_errors
-from filterkit.files.urls import find_file_system
+from filterkit.files.urls import find_file_system_and_path
 
 _PAUSE = 5.0  # seconds, at least, before the journal is written again
 
@@ -42,7 +42,7 @@ class RemoteFolder:
         self._journal, self._content, self._written = "", bytearray(), 0.0
         self._unfinished = ""
         with self._name_errors():
-            self._system, path = find_file_system(url, f"{title}: writing to")
+            self._system, path = find_file_system_and_path(url, f"{title}: writing to")
             self._path = path.rstrip("/")
 
     def list_sizes(self) -> dict[str, int]:
@@ -67,7 +67,7 @@ class RemoteFolder:
 
     def move_into_folder(self, path: str, name: str) -> None:
         with self._name_errors():
-            self._system.mv(find_file_system(path)[1], self._make_path(name))
+            self._system.mv(find_file_system_and_path(path)[1], self._make_path(name))
 
     def remove(self, name: str) -> None:
         with self._name_errors(), suppress(FileNotFoundError):

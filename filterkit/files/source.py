@@ -20,7 +20,13 @@ from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_er
 from filterkit.files.compression import decompress
 from filterkit.files.descriptors import find_descriptor
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.files.urls import find_file_system, find_matching_url_sizes, is_url, make_url_error, serves_ranges
+from filterkit.files.urls import (
+    find_file_system_and_path,
+    find_matching_url_sizes,
+    is_url,
+    make_url_error,
+    serves_ranges,
+)
 
 _CUT_OFF = "the compressed data ends too early: the file is cut off; copy or download it again"
 
@@ -123,7 +129,7 @@ class Source:
                 raise FilterkitError("standard input is closed; name a file")
             return sys.stdin.buffer
         if is_url(path):
-            self._remote = system, at = find_file_system(path, f"{path}: reading")
+            self._remote = system, at = find_file_system_and_path(path, f"{path}: reading")
             return system.open(at, "rb")  # type: ignore[no-any-return]
         number = find_descriptor(path)
         if os.path.isfile(path) or number is None:

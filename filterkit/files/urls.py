@@ -27,7 +27,7 @@ def find_matching_url_sizes(url: str) -> dict[str, int | None]:
     if not any(has_magic):
         return {url: None}
     number = has_magic.index(True)
-    files, pattern = find_file_system("::".join(chained[number:]), f"{url}: reading")
+    files, pattern = find_file_system_and_path("::".join(chained[number:]), f"{url}: reading")
     if files.exists(pattern):
         return {url: None}
     found = files.glob(pattern, detail=True)
@@ -37,16 +37,18 @@ def find_matching_url_sizes(url: str) -> dict[str, int | None]:
     }
 
 
-def find_file_system(url: str, use: str = "using") -> tuple[Any, str]:
+def find_file_system_and_path(url: str, error_prefix: str = "using") -> tuple[Any, str]:
     """Return the fsspec file system of a URL, and the path in it.
 
-    Raise FilterkitError, whose message begins with `use`, if fsspec is not installed. Other errors are of fsspec; see
-    `make_url_error`.
+    Raise FilterkitError, whose message begins with `error_prefix`, if fsspec is not installed. Other errors are of
+    fsspec; see `make_url_error`.
     """
     try:
         import fsspec
     except ImportError:
-        raise FilterkitError(f"{use} a URL needs the package fsspec: pip install 'arff-filterkit[url]'") from None
+        raise FilterkitError(
+            f"{error_prefix} a URL needs the package fsspec: pip install 'arff-filterkit[url]'"
+        ) from None
     system, path = fsspec.core.url_to_fs(url)
     return system, str(path)
 
