@@ -112,7 +112,7 @@ def make_system_error(name: str, error: OSError, use: str = "writing") -> Filter
     If its descriptor is closed, or not open for `use`, such as reading, the message says that.
     """
     if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
-        return make_file_error(f"{name}: it is closed or not open for {use}", error)
+        return make_file_error(f"{name}: it is closed or not open for {use}; open it, or name a file", error)
     return make_file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
 
 
@@ -145,7 +145,7 @@ def _make_bare_error(kind: type[FilterkitError], system: type[OSError] | None, a
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """Put a text in single quotes for a message, cut to `limit` characters, with control characters escaped."""
+    """Return a text in single quotes for a message, cut to `limit` characters, with control characters escaped."""
     return f"'{visible(text if len(text) <= limit else text[: limit - 1] + '…')}'"
 
 

@@ -243,7 +243,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _parse_stages(self) -> list[Stage]:
-        """Return the stages of the chain; none if it is invalid, which only `fit` reports."""
+        """Return the stages of the chain; [] if it is invalid, which only `fit` reports."""
         try:
             return _parse_chain(str(self.chain), get_registry())
         except FilterkitError:

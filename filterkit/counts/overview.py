@@ -164,7 +164,7 @@ class Overview(Record):
 
 
 def _sum_exactly(values: np.ndarray) -> Fraction | float:
-    """Add up float64 values exactly; the sum is a float, inf or NaN, if a value is not finite."""
+    """Return the exact sum of float64 values, a Fraction; inf or NaN if a value is not finite."""
     if not np.isfinite(values).all():
         return float(values.sum())
     total, rest = Fraction(0), values.tolist()

@@ -17,7 +17,7 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
 
     Parameters
     ----------
-    table : counts the values of all classes.
+    table : the counts of the values, which are added up over the classes.
     shares : from 0 to 1: the quantiles to find, such as 0.5 for the median.
     method : ``linear`` lies between two values in proportion, and a row of weight w counts like w rows. Where weights
         are not whole numbers, take ``inverted_cdf``: the least value for which the rows up to it have at least that

@@ -326,7 +326,7 @@ def _summarize_dense_rows(rows: CountedRows, columns: np.ndarray, reader: str) -
 
 
 def _summarize_sparse_rows(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """Do as `_summarize_dense_rows` with the rows of a sparse batch; zeros do not count for `low` and `high`."""
+    """Return what `_summarize_dense_rows` does, for a sparse batch; zeros do not count for `low` and `high`."""
     column, value, row = find_and_check_nonzero_entries(rows, columns, reader)
     absent = np.isnan(value)
     missing = rows.sum_weights_by_group(column[absent], row[absent], len(columns))

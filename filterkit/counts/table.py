@@ -121,7 +121,7 @@ class ContingencyTable(Statistic):
 
     @property
     def _class_slice(self) -> slice:
-        """The slice of an axis of classes and, with a numeric class, `class_sums` that has the classes alone."""
+        """The slice of `total_parts` that has the classes alone, without `class_sums` of a numeric class."""
         return slice(len(self.total_parts) - self.numeric_class)
 
     @cached_property

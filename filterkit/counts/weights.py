@@ -44,7 +44,7 @@ def check_weights(reader: str, batch: Batch) -> None:
     bad = np.flatnonzero(~((batch.weights >= 0) & (batch.weights <= _LARGEST)))
     if len(bad):
         weight = float(batch.weights[bad[0]])
-        why = "it must be finite and at least 0"
+        why = "it must be finite and at least 0; correct it, or remove the row"
         if _LARGEST < weight < np.inf:
             why = f"weights may add up to 2^43, about {_LARGEST:.2g}; divide all of them by the same number"
         raise StageError(reader, f"the instance weight {weight:g} cannot be counted; {why}", batch.start + int(bad[0]))
@@ -137,7 +137,7 @@ def pad_parts(parts: np.ndarray, width: int) -> np.ndarray:
 
 
 def add_parts(several: list[np.ndarray]) -> np.ndarray:
-    """Add up arrays (..., parts), at least one, which may have different numbers of parts."""
+    """Return the sum of arrays (..., parts), at least one, whose numbers of parts may differ."""
     width = max(parts.shape[-1] for parts in several)
     return np.asarray(sum(pad_parts(parts, width) for parts in several))
 

@@ -12,7 +12,7 @@ from command import COMMAND, files, quick, stdout_of
 pytestmark = pytest.mark.posix
 
 CLOSED = {0: "<&-", 1: ">&-", 2: "2>&-"}
-NOT_OPEN = "standard output: it is closed or not open for writing"
+NOT_OPEN = "standard output: it is closed or not open for writing; open it, or name a file"
 
 
 def filterkit(line, redirections="", **options):

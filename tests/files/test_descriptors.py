@@ -107,9 +107,13 @@ def test_a_descriptor_is_appended_to_and_stays_open(tmp_path):
 def test_a_descriptor_that_cannot_be_written_to_is_refused_before_work_is_begun():
     with open(os.devnull, "rb") as file:
         path = f"/dev/fd/{file.fileno()}"
-        with pytest.raises(FilterkitError, match=f"^{path}: it is closed or not open for writing$"):
+        with pytest.raises(
+            FilterkitError, match=f"^{path}: it is closed or not open for writing; open it, or name a file$"
+        ):
             check_output(path)
-    with pytest.raises(FilterkitError, match=f"^{path}: it is closed or not open for writing$"):
+    with pytest.raises(
+        FilterkitError, match=f"^{path}: it is closed or not open for writing; open it, or name a file$"
+    ):
         check_output(path)
 
 
