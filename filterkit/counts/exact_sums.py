@@ -29,7 +29,7 @@ def choose_exponent(largest: np.ndarray) -> np.ndarray:
 
 
 def compute_scale(exponent: np.ndarray) -> np.ndarray:
-    """Return ``2**(-26 * exponent)``, float64 (k,), a factor for numbers of this `choose_exponent`; products are below 2**26."""
+    """Return ``2**(-26 * exponent)``, float64 (k,); times it, numbers of the exponent are below 2**26."""
     return np.ldexp(1.0, (-BITS * exponent).astype(np.int32))
 
 
