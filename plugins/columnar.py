@@ -50,7 +50,7 @@ _CELLS = 1 << 22  # the most cells that are made dense at once when rows are spa
 
 
 class ParquetGroups:
-    """The groups of rows of a Parquet file, which can be read several times; `schema` is Arrow's."""
+    """The row groups of a Parquet file, which can be read several times; `schema` is the file's Arrow schema."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import pyarrow.parquet
@@ -64,8 +64,8 @@ class ParquetGroups:
         for batch in self._file.iter_batches(batch_size=n_rows, columns=columns, use_threads=False):
             yield batch.select(columns)  # with a, pyarrow reads a.b, too
 
-    def measure_groups(self) -> list[int]:
-        """Return how many bytes each group takes in memory."""
+    def list_group_sizes(self) -> list[int]:
+        """Return the size of each group in bytes, without compression."""
         about = self._file.metadata
         return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
 
@@ -98,13 +98,16 @@ class ArrowGroups:
             for first in range(0, batch.num_rows, n_rows):
                 yield batch.select(columns).slice(first, n_rows)
 
-    def measure_groups(self) -> list[int]:
-        """Return the average bytes of groups, once for each, as exact ones would take reading; empty for a stream."""
+    def list_group_sizes(self) -> list[int]:
+        """Return the average size of the groups in bytes, once for each group; empty for a stream.
+
+        The exact sizes would take reading the file.
+        """
         nbytes = os.fstat(self._file.fileno()).st_size
         return [nbytes // max(self._count, 1)] * self._count
 
     def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
-        """Return columns of the batches from `first` up to, but not including, `stop`, as a table; not of a stream."""
+        """Return columns of the batches from `first` up to, but not including, `stop`, as a table; not for streams."""
         import pyarrow as pa
 
         assert self._reader is not None
@@ -208,7 +211,7 @@ class ColumnarTable(Table):
         if (twice := find_repeated(names)) is not None:
             raise FilterkitError(f"two columns are named {quoted(twice)}; rename one")
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
-        self._categorical, unnamed = _read_notes_of_pandas(groups.schema)
+        self._categorical, unnamed = _read_pandas_metadata(groups.schema)
         left_out = skipped | unnamed
         names = [name for name in names if name not in left_out]
         self._rounded = {name for pattern in form.round for name in matching_names(form, "round", pattern, names)}
@@ -246,10 +249,10 @@ class ColumnarTable(Table):
         else:
             known = {a.name: a for a in opening.wanted or noted}
             relation = relation_of(opening.path) if schema is None else schema.relation
-            super().__init__(relation, self._find_attributes(names, known, opening))
+            super().__init__(relation, self._determine_attributes(names, known, opening))
 
-    def _find_attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
-        """Return the attributes of columns: from `known`, or by their types, the options and the first rows."""
+    def _determine_attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
+        """Return the attribute of each column: from `known` if its type fits, else by options, type and first rows."""
         import pyarrow as pa
 
         form = self._form
@@ -267,7 +270,7 @@ class ColumnarTable(Table):
                 warnings.warn(lost, stacklevel=2)
             said = None if opening.wanted is not None else self._kinds.get(name)
             is_class = name == asked and (attribute.kind == "string" or opening.positive is not None)
-            if name in known and said is None and can_read_as(attribute, known[name]):
+            if name in known and said is None and can_read_attribute_as(attribute, known[name]):
                 attribute = known[name]
             elif said in ("string", "numeric"):
                 attribute = Attribute(name, said)
@@ -286,11 +289,11 @@ class ColumnarTable(Table):
             if not is_whole:
                 labelled += [name for name in looked_at if found[name].kind == "nominal"]
         unlabelled = [found[name]._replace(values=()) for name in labelled]
-        for attribute in form.complete_labels(unlabelled, sure, partial(self._read_labels, labelled)):
+        for attribute in form.complete_labels(unlabelled, sure, partial(self._read_labels_by_part, labelled)):
             name = attribute.name
             if name in self._categorical and not pa.types.is_dictionary(kinds[name]) and form.order != "sorted":
                 # their own order is lost; it is this, as a rule
-                attribute = attribute._replace(values=tuple(sorted(attribute.values, key=_make_sort_key)))
+                attribute = attribute._replace(values=tuple(sorted(attribute.values, key=_make_label_sort_key)))
             found[name] = attribute
         return list(found.values())
 
@@ -317,14 +320,14 @@ class ColumnarTable(Table):
                 except Inexact as error:
                     codes[name], is_number = error.number, False
             if not is_number:
-                column = self._convert_texts(name, column).dictionary_encode()
+                column = self._convert_to_texts(name, column).dictionary_encode()
             columns.append(column)
         self._form.warn_of_codes(self._path, codes)
         found = self._form.infer_attributes(pa.table(columns, names=names), names, {})
         return {attribute.name: attribute for attribute in found}, is_whole
 
-    def _convert_texts(self, name: str, column: Any) -> Any:
-        """Return the values of a column as texts, or refuse its bytes if they are not UTF-8."""
+    def _convert_to_texts(self, name: str, column: Any) -> Any:
+        """Return the values of a column as an Arrow array of texts; raise FilterkitError if bytes are not UTF-8."""
         from filterkit.plugin import convert_to_texts
 
         try:
@@ -333,11 +336,11 @@ class ColumnarTable(Table):
             advice = self._form.advise_leaving_out(name)
             raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {advice}") from None
 
-    def _read_labels(self, names: list[str], _: list[int]) -> Iterator[list[Any]]:
+    def _read_labels_by_part(self, names: list[str], _: list[int]) -> Iterator[list[Any]]:
         """Yield for each part of a file an Arrow array of the labels of each column, in their own order."""
         for batch in self._groups.read_batches(names, self._rows):
             yield [
-                self._convert_texts(name, getattr(column, "dictionary", column)).unique().drop_null()
+                self._convert_to_texts(name, getattr(column, "dictionary", column)).unique().drop_null()
                 for name, column in zip(names, batch.columns)
             ]
 
@@ -345,7 +348,7 @@ class ColumnarTable(Table):
         yield from self._groups.read_batches(self._columns, self._rows)
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
-        sizes = self._groups.measure_groups()
+        sizes = self._groups.list_group_sizes()
         if self._source.name != self._path or not sizes or max(sizes) > _LARGEST:
             return None  # a copy, which only this machine has, or groups that take too much memory
         firsts, nbytes = [0], 0  # of parts of some groups each, unless they are large
@@ -361,8 +364,8 @@ class ColumnarTable(Table):
         return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded, self._unseen)
 
 
-def _read_notes_of_pandas(schema: pa.Schema) -> tuple[set[str], set[str]]:
-    """Return the names of two sets of columns that pandas noted: categorical ones, and row labels without a name."""
+def _read_pandas_metadata(schema: pa.Schema) -> tuple[set[str], set[str]]:
+    """Return two sets of column names from the metadata of pandas: categorical columns, and unnamed row labels."""
     categorical: set[str] = set()
     unnamed: set[str] = set()
     with suppress(KeyError, TypeError, ValueError):  # it is not of pandas
@@ -372,15 +375,15 @@ def _read_notes_of_pandas(schema: pa.Schema) -> tuple[set[str], set[str]]:
     return categorical, unnamed
 
 
-def _make_sort_key(label: str) -> tuple[bool, float, str]:
-    """Return the key that sorts a label: numbers by their values, before other texts."""
+def _make_label_sort_key(label: str) -> tuple[bool, float, str]:
+    """Return a sort key for `label` that puts numbers first, by value, and other texts after them."""
     try:
         return False, float(label), label
     except ValueError:
         return True, 0.0, label
 
 
-def can_read_as(found: Attribute, known: Attribute) -> bool:
+def can_read_attribute_as(found: Attribute, known: Attribute) -> bool:
     """Return whether a column whose type makes it the attribute `found` can be read as the attribute `known`."""
     others = {
         "numeric": ("numeric",),
@@ -393,9 +396,9 @@ def can_read_as(found: Attribute, known: Attribute) -> bool:
 
 
 class GroupPart(NamedTuple):
-    """Groups of rows that a worker reads: from `first` up to, but not including, `stop`.
+    """The groups of a file that a worker reads: from `first` up to, but not including, `stop`.
 
-    They are in a file at the absolute `path`, which messages call `name`.
+    `path` is absolute; messages call the file `name`.
     """
 
     path: str
@@ -405,7 +408,7 @@ class GroupPart(NamedTuple):
 
     @property
     def location(self) -> str:
-        """Name the file and the position in it for messages."""
+        """The file and its groups, for messages, such as ``a.parquet, groups 1 to 3``."""
         return f"{self.name}, groups {self.first + 1} to {self.stop}"
 
 
@@ -415,13 +418,13 @@ class GroupParser:
 
     Attributes
     ----------
-    schema : of the batches.
-    columns : those that are read.
-    weights : the column of weights, or None.
-    pairs : the column with the pairs of sparse rows, or an empty text.
+    schema : the schema of the batches.
+    columns : the names of the columns to read.
+    weights : the name of the column of weights; None if there is none.
+    pairs : the name of the column with the pairs of sparse rows; "" if rows are dense.
     form : the format.
-    rounded : the columns whose values are rounded if need be.
-    unseen : as for `from_table`.
+    rounded : the names of the columns whose values may be rounded.
+    unseen : whether labels that `schema` does not declare become missing; else they are errors.
     """
 
     schema: Schema
@@ -455,7 +458,7 @@ class GroupParser:
             weights = convert_to_numbers(column)
             table = table.drop_columns([self.weights])
         if self.pairs:
-            return Parsed(convert_from_pairs(table, self.schema, self.pairs).replace(weights=weights))
+            return Parsed(convert_table_of_pairs_to_batch(table, self.schema, self.pairs).replace(weights=weights))
         try:
             return Parsed(from_table(table, self.schema, weights, self.rounded, self.unseen))
         except UnknownLabel as error:
@@ -469,10 +472,10 @@ class GroupParser:
             raise RowError(f"{error.message}{how}{self.form.advise_leaving_out(name)}", attribute=name) from None
 
 
-def convert_from_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
-    """Return the batch of a table that `convert_to_pairs` made, in a schema that may have another class.
+def convert_table_of_pairs_to_batch(table: pa.Table, schema: Schema, pairs: str) -> Batch:
+    """Convert a table of `convert_batch_to_table_of_pairs` to a batch of `schema`, which may have another class.
 
-    `pairs` is the name of the column with the pairs; the others are strings, dates, bags, and the class at that time.
+    `pairs` is the name of the column with the pairs. Raise FilterkitError if a pair has an index beyond the attributes.
     """
     import numpy as np
 
@@ -498,10 +501,10 @@ def convert_from_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     return from_entries(schema, row, position, value, rows, passthrough)
 
 
-def convert_to_pairs(name: str, batch: Batch) -> pa.Table:
-    """Return a table with one column for all of X, the pairs of position and value of each row; weights come last.
+def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
+    """Convert a batch to an Arrow table in which one column, `name`, has X: each row as pairs of position and value.
 
-    The class, strings, dates and bags have columns of their own. `name` is that of the column of pairs.
+    The class, strings, dates and bags have columns of their own; weights come last, as in `append_weight_column`.
     """
     import numpy as np
     import pyarrow as pa
@@ -541,7 +544,7 @@ class ColumnarWriter(Writer):
         )
 
     def converter(self) -> Callable[[Batch], Any]:
-        return partial(convert_to_pairs, self._pairs) if self._pairs else convert_to_table
+        return partial(convert_batch_to_table_of_pairs, self._pairs) if self._pairs else convert_to_table_unless_sparse
 
     def begin(self, out: IO[bytes]) -> None:
         self._waiting: list[Any] = []  # tables as `append_weight_column` returns them
@@ -550,14 +553,16 @@ class ColumnarWriter(Writer):
 
     def write(self, out: IO[bytes], piece: Any) -> None:
         # Sparse rows are large once they are dense.
-        for table in map(convert_to_table, split_rows(piece, _CELLS)) if isinstance(piece, Batch) else [piece]:
+        for table in (
+            map(convert_to_table_unless_sparse, split_rows(piece, _CELLS)) if isinstance(piece, Batch) else [piece]
+        ):
             self._waiting.append(table)
             self._rows += table.num_rows
             while self._rows >= self._group:
                 self._write_group(out, self._group)
 
     def _write_group(self, out: IO[bytes], rows: int) -> None:
-        """Write so many of the rows that wait as a group; the first group begins the file."""
+        """Write the first `rows` waiting rows as a group; the first group begins the file."""
         import pyarrow as pa
 
         from filterkit.plugin import make_schema_metadata
@@ -596,15 +601,15 @@ class ColumnarWriter(Writer):
         self._sink.close()
 
 
-def convert_to_table(batch: Batch) -> Any:
-    """Return the Arrow table of a batch, as `append_weight_column` returns it, or the batch itself if it is sparse."""
+def convert_to_table_unless_sparse(batch: Batch) -> Any:
+    """Convert a dense batch to an Arrow table with its weights last; return a sparse batch unchanged."""
     from filterkit.plugin import to_table
 
     return batch if batch.sparse else append_weight_column(to_table(batch), batch.weights)
 
 
 def append_weight_column(table: pa.Table, weights: Any) -> pa.Table:
-    """Append the weights of rows, null if None, to a table as its last column, whose name is empty."""
+    """Return `table` with one more column, named "": the weights of rows, or nulls if `weights` is None."""
     import pyarrow as pa
 
     return table.append_column("", pa.nulls(len(table), pa.float64()) if weights is None else pa.array(weights))

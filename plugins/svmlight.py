@@ -82,7 +82,7 @@ class Libsvm(FileFormat):
             return LibsvmTable(self, opening, wanted, names.index(name))
         file = opening.local()  # it can be read twice
         try:
-            width, labels = self._find_attributes(opening, file)
+            width, labels = self._count_attributes_and_list_labels(opening, file)
             attributes = [Attribute(f"f{number}") for number in range(1, width + 1)]
             attributes.append(Attribute(_CLASS) if labels is None else Attribute(_CLASS, "nominal", labels))
             return LibsvmTable(self, opening, tuple(attributes), width, file)
@@ -90,7 +90,9 @@ class Libsvm(FileFormat):
             file.close()
             raise
 
-    def _find_attributes(self, opening: Opening, file: IO[bytes]) -> tuple[int, tuple[str, ...] | None]:
+    def _count_attributes_and_list_labels(
+        self, opening: Opening, file: IO[bytes]
+    ) -> tuple[int, tuple[str, ...] | None]:
         """Return the number of attributes, and the labels of a nominal class in the order of their numbers, else None.
         The whole `file` is read unless the number of attributes is known.
         """
@@ -99,7 +101,9 @@ class Libsvm(FileFormat):
         read = 0
         table = TextTable("", (), _open_local_copy(opening, file), size=opening.block_size)
         for block in table.parts():
-            text = _tidy_lines(block.text) if b"#" in block.text or b"\t" in block.text else block.text
+            text = (
+                _drop_comments_and_extra_blanks(block.text) if b"#" in block.text or b"\t" in block.text else block.text
+            )
             lines = text.split(b"\n")
             if width is None:  # the highest index of a row is its last
                 last = {line.rpartition(b":")[0].rpartition(b" ")[2] for line in lines}
@@ -133,16 +137,16 @@ def _open_local_copy(opening: Opening, file: IO[bytes]) -> Source:
     return source
 
 
-def _tidy_lines(text: bytes) -> bytes:
-    """Return lines without comments, empty lines and superfluous blanks, each with a line feed at its end."""
+def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
+    """Return `text` without comments and empty lines, with one blank between words and a line feed after each line."""
     lines = (b" ".join(line.split()) for line in re.sub(rb"#[^\n]*", b"", text).split(b"\n"))
     return b"".join(line + b"\n" for line in lines if line)
 
 
 class LibsvmTable(TextTable):
-    """An opened LIBSVM file, whose attributes have the class at a position.
+    """An opened LIBSVM file; `position` is that of the class among `attributes`.
 
-    `file` is a local copy to read instead of the input, which is closed at the end; None for none.
+    `file` is a local copy that is read instead of the input, and closed with the table; None reads the input.
     """
 
     sparse = True
@@ -193,14 +197,14 @@ class LibsvmParser(TextParser):
         self.values = np.array(_choose_label_numbers(attributes[position].values)) + 0.0  # so that -0 is 0
 
     def parse(self, text: bytes) -> Batch:
-        """Parse lines of libsvm to a batch; raise an error if one of them cannot be read."""
+        """Parse lines of libsvm to a batch; raise RowError or ValueError if one of them cannot be read."""
         try:
-            return self._parse_tidy(text)
+            return self._parse_tidy_lines(text)
         except (RowError, ValueError):
-            return self._parse_tidy(_tidy_lines(text))
+            return self._parse_tidy_lines(_drop_comments_and_extra_blanks(text))
 
-    def _parse_tidy(self, text: bytes) -> Batch:
-        """Parse lines to a batch, without comments and with one blank between words; anything else is an error."""
+    def _parse_tidy_lines(self, text: bytes) -> Batch:
+        """Parse lines that have no comments, and one blank between words, to a batch; raise an error for others."""
         if text and not text.endswith(b"\n"):
             raise RowError("the last line has no line end")
         index, values = _parse_pairs(text)
@@ -222,15 +226,18 @@ class LibsvmParser(TextParser):
             if not self.is_open:
                 raise ValueError("an index is higher than the number of attributes")
             row, column, values = row[~beyond], column[~beyond], values[~beyond]
-        y: np.ndarray = self._encode_labels(labels) if self.is_nominal else labels
+        y: np.ndarray = self._encode_class_numbers(labels) if self.is_nominal else labels
         rows = np.concatenate([row, np.arange(n_rows)])
         positions = np.concatenate([self.others[column], np.full(n_rows, self.position)])
         from filterkit.plugin import from_entries  # which imports pyarrow; lists of formats do not need it
 
         return from_entries(self.schema, rows, positions, np.concatenate([values, y]), n_rows)
 
-    def _encode_labels(self, labels: np.ndarray) -> np.ndarray:
-        """Return the index of the label that each number of a class stands for, float64; -2 if it is none."""
+    def _encode_class_numbers(self, labels: np.ndarray) -> np.ndarray:
+        """Return the index of the label of each class number, float64 (rows,); -2 if it is none and may be unseen.
+
+        Raise RowError if such a number may not be unseen, or if the class declares no labels.
+        """
         if not len(self.values) and len(labels):
             raise RowError(
                 "the class has no declared labels, so no row can have a class; declare its labels in the first input"
@@ -248,7 +255,7 @@ class LibsvmParser(TextParser):
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Return the error that says what is wrong with a single line, for which `parse` has raised `error`."""
-        line = _tidy_lines(text).decode("utf-8", "replace").strip()
+        line = _drop_comments_and_extra_blanks(text).decode("utf-8", "replace").strip()
         label, _, rest = line.partition(" ")
         if "qid:" in rest:
             return RowError("query numbers (qid) are not supported; remove them")
@@ -278,7 +285,7 @@ def _choose_label_numbers(labels: Sequence[str]) -> list[float]:
 
 
 def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Parse lines to the int64 indices and float64 values of all pairs; the class of a row has the index `_ROW`."""
+    """Parse lines to the int64 indices and float64 values of all pairs; a class is a value with the index `_ROW`."""
     import pyarrow as pa
     import pyarrow.csv
 

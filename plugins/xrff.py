@@ -131,12 +131,12 @@ class XrffTable(Table):
         going = True
         while going:
             if document.rows and (document.size >= size or self._source.live):
-                yield document.take_rows()
+                yield document.pop_rows()
             if self._source.must_wait():
                 yield PAUSE
             going = document.parse(self._source.read(document.choose_read_size(min(max(size, 64), 1 << 18))))
         if document.rows:
-            yield document.take_rows()
+            yield document.pop_rows()
 
     def parser(self, schema: Schema) -> ArffRowParser:
         return ArffRowParser(schema, self._opening.rejects)
@@ -152,12 +152,12 @@ class XrffDocument:
 
     Attributes
     ----------
-    relation : its name.
-    attributes : all that are declared; None before the last declaration has been read.
-    class_ : the name of the one that is marked as the class, or None.
-    is_sparse : whether the first row is sparse; None before it.
-    rows : the rows that have been parsed and not returned, as ARFF.
-    size : the number of their characters.
+    relation : the name of the relation.
+    attributes : the declared attributes; None before the last declaration has been read.
+    class_ : the name of the attribute that is marked as the class; None if none is.
+    is_sparse : whether the first row is sparse; None before it has been read.
+    rows : the parsed rows that `pop_rows` has not returned yet, as ARFF.
+    size : the number of characters of `rows`.
     """
 
     def __init__(self, name: str, encoding: str | None) -> None:
@@ -184,7 +184,10 @@ class XrffDocument:
         self._declared: list[Attribute] = []
 
     def parse(self, text: bytes) -> bool:
-        """Parse a piece of the text, empty at its end; return whether more may come; raise RowError for faults."""
+        """Parse the next piece of the document, or its end if `text` is empty; return whether more may come.
+
+        Raise RowError if it is not well-formed XML, or not XRFF.
+        """
         if self._is_over:
             return False
         self._is_over = not text
@@ -202,13 +205,14 @@ class XrffDocument:
         return bool(text)
 
     def choose_read_size(self, least: int) -> int:
-        """Return how many bytes to pass to `parse`: as many as an unfinished tag or comment has, but at least `least`.
-        The parser reads that from its beginning with each further piece.
+        """Return how many bytes to pass to `parse` next: at least `least`, and as many as an unfinished tag has.
+
+        The parser reads an unfinished tag from its beginning with each piece, so pieces must grow with it.
         """
         return max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished))
 
-    def take_rows(self) -> ArffLines:
-        """Return the rows that have been parsed, and forget them."""
+    def pop_rows(self) -> ArffLines:
+        """Remove the parsed rows from `rows`, and return them as lines of ARFF."""
         part = ArffLines(
             ("\n".join(self.rows) + "\n").encode("utf-8", "surrogatepass"),
             np.array(self._numbers, np.int64),
@@ -218,7 +222,7 @@ class XrffDocument:
         return part
 
     def _make_error(self, message: str, attribute: str | None = None) -> RowError:
-        """Return an error with the line where the row or declaration at work begins, or that where the parser is."""
+        """Return an error with the line of the current row or declaration, or else of the parser."""
         line = self._line or self._parser.CurrentLineNumber
         return RowError(message, source=self._name, line=line, attribute=attribute)
 
@@ -251,7 +255,7 @@ class XrffDocument:
                     self.class_ = element.get("name")
             else:
                 assert self.attributes is not None
-                self.rows.append(self._read_row(element, self.attributes))
+                self.rows.append(self._format_row_as_arff(element, self.attributes))
                 self._numbers.append(self._line)
                 self.size += len(self.rows[-1]) + 1
                 if self.is_sparse is None:
@@ -297,7 +301,7 @@ class XrffDocument:
             tuple((word.removeprefix(_SCORE), number) for word, number in numbers.items()),
         )
 
-    def _read_row(self, element: Element, attributes: tuple[Attribute, ...]) -> str:
+    def _format_row_as_arff(self, element: Element, attributes: tuple[Attribute, ...]) -> str:
         is_sparse, width = element.get("type") == "sparse", len(attributes)
         texts: list[str | None] = []
         positions: list[int] = []
@@ -314,11 +318,14 @@ class XrffDocument:
                 positions.append(position)
             elif position == width:
                 raise self._make_error(f"a row has more values than the {width} attributes")
-            texts.append(self._read_value(value, attributes[position]))
+            texts.append(self._format_value_as_arff(value, attributes[position]))
         return arff_row(texts, positions if is_sparse else None, element.get("weight"))
 
-    def _read_value(self, element: Element, attribute: Attribute) -> str | None:
-        """Return the text of a value, or the rows of a bag as ARFF; None if it is missing."""
+    def _format_value_as_arff(self, element: Element, attribute: Attribute) -> str | None:
+        """Return the text of a value, or the rows of a bag as ARFF; None if the value is missing.
+
+        Raise RowError if it contains rows, but the attribute is not relational.
+        """
         rows = element.find("instances") if len(element) else None
         if rows is not None and attribute.kind != "relational":
             raise self._make_error(
@@ -329,7 +336,7 @@ class XrffDocument:
             return None
         if attribute.kind == "relational":
             return "\n".join(
-                self._read_row(row, attribute.attributes) for row in element.iterfind("instances/instance")
+                self._format_row_as_arff(row, attribute.attributes) for row in element.iterfind("instances/instance")
             )
         return _read_text(element)
 
@@ -353,10 +360,7 @@ _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing on
 
 
 def escape_xml(text: str) -> str:
-    """Return a text with the characters escaped that mean something in XML.
-
-    Raise FilterkitError if XML cannot hold it.
-    """
+    """Return a text with the special characters of XML escaped; raise FilterkitError if XML cannot hold it."""
     impossible = _IMPOSSIBLE.search(text)
     if impossible is not None:
         raise FilterkitError(
@@ -366,7 +370,7 @@ def escape_xml(text: str) -> str:
 
 
 def make_element(tag: str, text: str, begin: str = "") -> str:
-    """Return an XML element with a text inside; `begin` is the text of its XML attributes."""
+    """Return an XML element with a text inside; `begin` is its XML attributes, such as `` name="a"``."""
     space = "" if text == text.strip() else ' xml:space="preserve"'
     return f"<{tag}{begin}{space}>{escape_xml(text)}</{tag}>"
 
@@ -399,16 +403,16 @@ class XrffWriter(Writer):
 
     def format_batch(self, batch: Batch) -> list[bytes | memoryview]:
         if self.schema.sparse:
-            return [self._format_sparse(batch.in_form(True))] if len(batch) else []
-        return [self._format_dense(part) for part in split_rows(batch, _CELLS)]
+            return [self._format_sparse_rows(batch.in_form(True))] if len(batch) else []
+        return [self._format_dense_rows(part) for part in split_rows(batch, _CELLS)]
 
-    def _format_dense(self, batch: Batch) -> bytes:
+    def _format_dense_rows(self, batch: Batch) -> bytes:
         import pyarrow as pa
 
         from filterkit.plugin import join_rows, round_significant, row_texts, take_texts, to_columns
 
         pairs = zip(self.schema.attributes, to_columns(batch))
-        line: list[Any] = [pa.array([make_start_tag(weight) for weight in batch.row_weights.tolist()], pa.string())]
+        line: list[Any] = [pa.array([make_row_start_tag(weight) for weight in batch.row_weights.tolist()], pa.string())]
         for is_numeric, group in groupby(pairs, lambda pair: pair[0].kind == "numeric"):
             if is_numeric:
                 values = round_significant(np.column_stack([column for _, column in group]), self._precision)
@@ -423,7 +427,7 @@ class XrffWriter(Writer):
         text = bytes(join_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
-    def _format_sparse(self, batch: Batch) -> bytes:
+    def _format_sparse_rows(self, batch: Batch) -> bytes:
         """Return the text of sparse rows, without the values that are zero or the first label."""
         from filterkit.plugin import round_significant, to_columns
 
@@ -444,7 +448,7 @@ class XrffWriter(Writer):
                 for i, column in columns.items()
                 if i != target or column[row] != 0
             ]
-            lines += [make_start_tag(weight, True), *(element for _, element in sorted(found)), "</instance>\n"]
+            lines += [make_row_start_tag(weight, True), *(element for _, element in sorted(found)), "</instance>\n"]
         return "".join(lines).encode()
 
 
@@ -473,7 +477,7 @@ def _format_attribute_declarations(attributes: Any, target: Attribute | None = N
     yield "</attributes>"
 
 
-def make_start_tag(weight: float, is_sparse: bool = False) -> str:
+def make_row_start_tag(weight: float, is_sparse: bool = False) -> str:
     """Return the XML tag with which a row of this weight begins."""
     kind = ' type="sparse"' if is_sparse else ""
     return f"<instance{kind}>" if weight == 1 else f'<instance{kind} weight="{format_number(weight)}">'
@@ -483,7 +487,10 @@ _get_date_format = lru_cache(DateFormat)
 
 
 def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str:
-    """Return the XML element of a value, missing if None or NaN; `begin` is the text of its own XML attributes."""
+    """Return the XML element of a value; None and NaN are missing.
+
+    `begin` is its XML attributes, such as `` index="1"``. Raise FilterkitError if the format of a date loses a part.
+    """
     if value is None or value != value:
         return f'<value{begin} missing="yes"/>'
     if attribute.kind == "numeric":
@@ -508,7 +515,7 @@ def make_bag_element(text: str, attribute: Attribute) -> str:
     """Return the rows of a bag, the value of a relational attribute, as XML."""
     found = ["<instances>"]
     for row in parse_bag(text, attribute):
-        found.append(make_start_tag(row.weight, row.sparse))
+        found.append(make_row_start_tag(row.weight, row.sparse))
         for position, value in row.values.items():
             begin = f' index="{position + 1}"' if row.sparse else ""
             found.append(make_value_element(value, attribute.attributes[position], begin))

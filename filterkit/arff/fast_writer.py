@@ -14,7 +14,7 @@ from filterkit.arff.pairs import format_sparse_rows
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.numbers import format_weight
+from filterkit.data.numbers import format_weight_suffix
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
@@ -68,7 +68,7 @@ class FastFormatter(RowFormat):
         line: list[Any] = []
         weights: Any = ""
         if batch.weights is not None:
-            weights = arrow.make_text_array([format_weight(weight) for weight in batch.weights.tolist()])
+            weights = arrow.make_text_array([format_weight_suffix(weight) for weight in batch.weights.tolist()])
         for position, column, count in self._column_runs:
             values: Any = batch.y if column < 0 else batch.X[:, column : column + count]
             if column < 0 and position != self.schema.class_index:
@@ -118,5 +118,5 @@ class FastFormatter(RowFormat):
             indptr = indptr + np.searchsorted(rows, np.arange(len(batch) + 1))
         ends = ["}\n"] * len(batch)
         if batch.weights is not None:
-            ends = [f"}}{format_weight(weight)}\n" for weight in batch.weights.tolist()]
+            ends = [f"}}{format_weight_suffix(weight)}\n" for weight in batch.weights.tolist()]
         return format_sparse_rows(["{"] * len(batch), ends, indptr, positions, *self._index_texts, (texts, codes))

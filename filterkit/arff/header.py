@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.data.attributes import Attribute, AttributeCollector, ManyOrFew, find_duplicate_name
+from filterkit.data.attributes import Attribute, AttributeCollector, ManyOrFew, find_duplicate_name_positions
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
@@ -253,14 +253,14 @@ def _read_attributes(
                 attribute = attribute._replace(scores=tokens.scores[token.line])
             attributes.add(attribute)
         elif relational_name is None:
-            return attributes.join_added(), lines, token
+            return attributes.join_collected_attributes(), lines, token
         elif token is not None and token.is_keyword("@end"):
             name = tokens.read_token_in_line(f"the name {quoted(relational_name)} after @end")
             if name.text.lower() != relational_name.lower():
                 raise name.make_error(f"expected @end {relational_name}, found @end {name.text}")
             if extra := tokens.read_rest_of_line():
                 raise name.make_error(f"remove {extra[0].describe()} after @end {relational_name}")
-            return attributes.join_added(), lines, None
+            return attributes.join_collected_attributes(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
             raise tokens.make_error(
@@ -283,7 +283,7 @@ def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
 
 def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
     """Raise ArffError if two attributes have the same name; `lines` are the numbers of the lines that declare them."""
-    if (twins := find_duplicate_name(attributes)) is not None:
+    if (twins := find_duplicate_name_positions(attributes)) is not None:
         before, again = twins
         raise ArffError(
             f"declared a second time (first in line {lines[before]}); rename one of them",

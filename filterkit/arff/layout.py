@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.data.attributes import map_label_sets, match_kinds
+from filterkit.data.attributes import flag_attributes_of_kinds, map_label_sets
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import Schema
 
@@ -46,7 +46,7 @@ class BatchLayout:
                 self.dates[i] = DateFormat(attributes[i].format)
         relational = [i for i in passthrough if attributes[i].kind == "relational"]
         self.bags = {i: BatchLayout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
-        self.textual = ~match_kinds(attributes, "numeric")
+        self.textual = ~flag_attributes_of_kinds(attributes, "numeric")
         self.unlabelled = [i for i, known in self.codes.items() if not known]
         labels = {value for known in self.codes.values() for value in known}
         self.words = sorted(value for value in labels if parse_number(value) is None)

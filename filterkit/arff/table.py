@@ -12,9 +12,14 @@ from filterkit.arff.beginning import read_header, read_to_first_row
 from filterkit.arff.blocks import BlockParser, concatenate_parsed
 from filterkit.arff.header import Header
 from filterkit.arff.layout import BatchLayout
-from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
+from filterkit.data.attributes import ManyOrFew, describe_attribute_difference, find_attribute
 from filterkit.data.schema import Schema
-from filterkit.data.unseen import adopt_fitted_labels, declare_more_values, drop_unknown_values, find_unknown_values
+from filterkit.data.unseen import (
+    adopt_fitted_kinds_and_labels,
+    declare_more_values,
+    drop_unknown_values,
+    find_unknown_values,
+)
 from filterkit.errors import ArffError, FilterkitError, quoted
 from filterkit.files.lines import Block, count_lines, find_last_line_end
 from filterkit.files.source import Source
@@ -37,7 +42,7 @@ def open_table(opening: Opening) -> ArffTable:
     header, line, rest = read_header(source, opening)
     table = ArffTable(header, source, rest, line, opening)
     if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
-        table.attributes = adopt_fitted_labels(table.attributes, opening.like)
+        table.attributes = adopt_fitted_kinds_and_labels(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:
         table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
     if opening.extend:
@@ -156,13 +161,13 @@ class FurtherFiles(NamedTuple):
 
     def _check_same_attributes(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
         """Raise FilterkitError if attributes differ from those of the first file; `opening` may allow other values."""
-        what = describe_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
+        what = describe_attribute_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
         if not what and is_sparse:
             pairs = zip(attributes, self.attributes)
             changed = next((one.name for one, other in pairs if one.values[:1] != other.values[:1]), None)
             if changed is not None:
                 what = f"attribute {quoted(changed)} has another first value, which is what sparse rows leave out"
-        elif what and not describe_difference(attributes, self.attributes, True):
+        elif what and not describe_attribute_difference(attributes, self.attributes, True):
             what += "; --unseen extend takes the values of all files"
         if what:
             raise FilterkitError(f"{name}: its attributes are not those of {self.name}: {what}")

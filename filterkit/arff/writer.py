@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 from filterkit.arff.row_format import NEEDS_QUOTES, RowFormat, quote
 from filterkit.data.attributes import Attribute, Attributes, list_names
 from filterkit.data.batch import Batch
-from filterkit.data.numbers import format_number, format_weight
+from filterkit.data.numbers import format_number, format_weight_suffix
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import visible
 from filterkit.formats.base import Pieces, Writer
@@ -129,7 +129,7 @@ def _format_rows_without_arrow(form: RowFormat, batch: Batch) -> str:
             line = "{" + ",".join(f"{i} {text}" for i, text in cells) + "}"
         else:
             line = ",".join(text for _, text in cells)
-        lines.append(line + format_weight(weights[row]) + "\n")
+        lines.append(line + format_weight_suffix(weights[row]) + "\n")
     return "".join(lines)
 
 

@@ -94,10 +94,10 @@ class Chain:
 
     def _repr_html_(self) -> str:
         """Return the stages as HTML, for a notebook."""
-        from filterkit.data.html import render_table
+        from filterkit.data.html import render_html_table
 
         rows = [(shlex.join(stage.words()), stage.summary()) for stage in self.stages]
-        return render_table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
+        return render_html_table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
 
     def find_cancelled_weights(self) -> list[str]:
         """Find the stages that give columns weights which the next stage cancels; return a message for each.
@@ -267,7 +267,7 @@ class FittedChain:
 
     def _repr_html_(self) -> str:
         """Return the stages, and what each has learned, as HTML, for a notebook."""
-        from filterkit.data.html import render_table
+        from filterkit.data.html import render_html_table
 
         incoming = [self.incoming, *(fitted.schema for fitted in self.stages)]
         rows = [
@@ -275,7 +275,7 @@ class FittedChain:
             for stage, fitted, before in zip(self.chain.stages, self.stages, incoming)
         ]
         caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
-        return render_table(caption, ("stage", "columns out", "learned"), rows)
+        return render_html_table(caption, ("stage", "columns out", "learned"), rows)
 
     def describe(self, top: int | None = None) -> list[dict[str, Any]]:
         """Describe what each stage has learned, in dicts, lists, texts and numbers.

@@ -29,7 +29,7 @@ from filterkit.counts.table import ContingencyTable, concatenate_columns
 from filterkit.counts.weights import check_sum, sum_weights
 from filterkit.data.arithmetic import Floats
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import blame_errors
+from filterkit.data.contract import blame_stage_for_errors
 from filterkit.data.ragged import Ragged
 from filterkit.engines.engine import map_checked
 from filterkit.files.scratch import Scratch, Stored
@@ -165,7 +165,7 @@ def learn_in_strips(
         if strip.high == width:
             first, *others = join_states(scratch, stored) if stored else states
             strip = strip if strip.low == 0 else None  # nobody needs another one any longer
-            with blame_errors(stage):
+            with blame_stage_for_errors(stage):
                 fitted = stage.finish(rows.schema, first, totals)
             check_fitted(stage, fitted)
             return fitted, others, strip

@@ -16,7 +16,7 @@ import numpy as np
 from filterkit.chains.budget import STAGE_DIVISOR
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.contract import blame_errors
+from filterkit.data.contract import blame_stage_for_errors
 from filterkit.stages.base import (
     Batches,
     Fitted,
@@ -123,7 +123,7 @@ class Fitting:
         if not learns_from_statistic(stage):
             splits = partial(split_inner_folds, self.stages[self._n_skipped :], self._trial_rows, stage, self._memory)
             batches = Batches(partial(rows.map, itself), self._memory // STAGE_DIVISOR, rows.jobs, splits)
-            with blame_errors(stage):
+            with blame_stage_for_errors(stage):
                 return [stage.fit(batches, rows.schema)]
         if stage.folds():
             from filterkit.chains.crossfit import cross_fit  # few chains need it

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.contract import check_arguments, check_numbers, make_contract_error
+from filterkit.data.contract import check_returned_numbers, check_signature, make_contract_error
 from filterkit.errors import FilterkitError, to_one_line
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Metric:
             field, _, owner = what.partition(" of ")  # a field of the metric, or of its `class_sums`
             function = getattr(getattr(self, owner) if owner else self, field, None)
             if callable(function):
-                check_arguments(f"the metric {self.name}: {what}", function, names)
+                check_signature(f"the metric {self.name}: {what}", function, names)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function of the metric with `arguments`, and return what it returns.
@@ -133,7 +133,9 @@ class Metric:
         """
         function = getattr(self, field)
         found = self.call(function.score if field == "class_sums" else function, *arguments)
-        return check_numbers(found, shape, "the metric" if field == "score" else f"{field} of the metric", self)
+        return check_returned_numbers(
+            found, shape, "the metric" if field == "score" else f"{field} of the metric", self
+        )
 
     @property
     def compares_class_with_rest(self) -> bool:

@@ -92,7 +92,7 @@ class Attributes(Sequence[Attribute]):
     def concatenate(parts: Sequence[Attributes]) -> Attributes:
         """Return the attributes of at least one part, in order."""
         forms: dict[Attribute, int] = {}
-        codes = [_number_forms(part.forms, forms)[part.codes] for part in parts]
+        codes = [_assign_form_numbers(part.forms, forms)[part.codes] for part in parts]
         scores = {
             key: np.concatenate([part._scores.get(key, np.zeros(len(part))) for part in parts])
             for key in set().union(*(part._scores for part in parts))
@@ -100,14 +100,17 @@ class Attributes(Sequence[Attribute]):
         return Attributes(Texts.concatenate([part.names for part in parts]), list(forms), np.concatenate(codes), scores)
 
     def take(self, positions: np.ndarray | slice, names: Texts | None = None) -> Attributes:
-        """Return the attributes at int `positions`, which may repeat, with `names` instead of theirs unless None."""
+        """Return the attributes at int `positions`, which may repeat, or of a slice; `names` rename them if given."""
         if names is None:
             names = self.names[positions] if isinstance(positions, slice) else self.names.take(positions)
         scores = {key: each[positions] for key, each in self._scores.items()}
         return Attributes(names, self.forms, self.codes[positions], scores)
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
-        """Return a copy that is numeric where bool `chosen` is true, or None; weights and scores stay."""
+        """Return a copy with numeric attributes where bool `chosen` is true, or everywhere if it is None.
+
+        Weights and scores stay.
+        """
         return self._change_forms(lambda form: Attribute("", weight=form.weight, scores=form.scores), chosen)
 
     def scored(self, metric: str, scores: np.ndarray) -> Attributes:
@@ -117,17 +120,20 @@ class Attributes(Sequence[Attribute]):
         return bare._change_forms(lambda form: form._replace(scores=(*form.scores, key)))
 
     def drop_scores(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
-        """Return a copy without the scores of `metric`, or any if None, where bool `chosen` is true; None means all."""
+        """Return a copy without the scores of `metric`, or without all scores if it is None.
+
+        With `chosen`, bool (n,), only the attributes where it is true lose them.
+        """
         return self._change_forms(
             lambda form: form._replace(scores=tuple(key for key in form.scores if metric not in (None, key[0]))), chosen
         )
 
     def _change_forms(self, function: Callable[[Attribute], Attribute], chosen: np.ndarray | None = None) -> Attributes:
-        """Apply a function to the forms of the attributes where bool `chosen` is true, or of all if it is None."""
+        """Return a copy with `function` applied to the forms where bool `chosen` is true, or to all if it is None."""
         forms: dict[Attribute, int] = {}
-        codes = _number_forms(map(function, self.forms), forms)[self.codes]
+        codes = _assign_form_numbers(map(function, self.forms), forms)[self.codes]
         if chosen is not None:
-            codes = np.where(chosen, codes, _number_forms(self.forms, forms)[self.codes])
+            codes = np.where(chosen, codes, _assign_form_numbers(self.forms, forms)[self.codes])
         keys = {key for form in forms for key in form.scores}
         return Attributes(self.names, list(forms), codes, {key: self._scores[key] for key in keys})
 
@@ -202,8 +208,8 @@ class Attributes(Sequence[Attribute]):
         return (*other, *self)
 
 
-def _number_forms(forms: Iterable[Attribute], known: dict[Attribute, int]) -> np.ndarray:
-    """Return the number of each form among the `known` ones, int32 (n,); add those that are new to these."""
+def _assign_form_numbers(forms: Iterable[Attribute], known: dict[Attribute, int]) -> np.ndarray:
+    """Return the number that `known` has for each form, int32 (n,); new forms are added to `known`."""
     return np.array([known.setdefault(form, len(known)) for form in forms], np.int32)
 
 
@@ -249,8 +255,8 @@ class AttributeCollector:
         self._parts.append(Attributes.of(self._last))
         self._last = []
 
-    def join_added(self) -> ManyOrFew:
-        """Return all attributes that were added, as a schema holds them."""
+    def join_collected_attributes(self) -> ManyOrFew:
+        """Return all attributes that were added: a tuple if they are few, else `Attributes`."""
         return join_attributes(*self._parts, self._last)
 
 
@@ -266,7 +272,7 @@ def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
     return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
 
 
-def match_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
+def flag_attributes_of_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
     """Return bool (n,): whether the kind of each attribute is one of `kinds`."""
     if isinstance(attributes, Attributes):
         return attributes.map_forms(lambda form: form.kind in kinds, bool)
@@ -275,7 +281,7 @@ def match_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
 
 def map_label_sets(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
     """Apply a function to the labels of nominal attributes, once to equal ones; return the results by position."""
-    positions = np.flatnonzero(match_kinds(attributes, "nominal"))
+    positions = np.flatnonzero(flag_attributes_of_kinds(attributes, "nominal"))
     nominal = Attributes.of(take_attributes(attributes, positions))
     images = {code: function(nominal.forms[code].values) for code in set(nominal.codes.tolist())}
     return {position: images[code] for position, code in zip(positions.tolist(), nominal.codes.tolist())}
@@ -302,26 +308,28 @@ def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
     return tuple([each for part in parts for each in part])
 
 
-def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
-    """Return the positions of the first attribute with the name of an earlier one: the earlier one first; or None."""
+def find_duplicate_name_positions(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
+    """Return the positions of the first two attributes of one name, ascending; None if all names differ."""
     names = list_names(attributes)
     if isinstance(names, list) and len(set(names)) == len(names):
         return None
     return Texts.of(names).first_duplicate_positions
 
 
-def describe_difference(found: Sequence[Attribute], expected: Sequence[Attribute], but_values: bool = False) -> str:
+def describe_attribute_difference(
+    found: Sequence[Attribute], expected: Sequence[Attribute], ignore_labels: bool = False
+) -> str:
     """Describe the first difference between the attributes found and those expected; "" if there is none.
 
-    With `but_values`, nominal attributes may declare other values.
+    With `ignore_labels`, nominal attributes may declare other values.
     """
     for number, (one, other) in enumerate(zip(found, expected), 1):
         if one.name != other.name:
             return f"attribute {number} is {quoted(one.name)}; expected {quoted(other.name)}"
-        if but_values and one.kind == "nominal":
+        if ignore_labels and one.kind == "nominal":
             one = one._replace(values=other.values)
         if one != other:
-            return f"attribute {quoted(one.name)} {_describe_change(one, other)}"
+            return f"attribute {quoted(one.name)} {_describe_changed_attribute(one, other)}"
     number = min(len(found), len(expected))
     for rest, fault in ((found[number:], "not expected"), (expected[number:], "missing")):
         if rest:
@@ -329,7 +337,7 @@ def describe_difference(found: Sequence[Attribute], expected: Sequence[Attribute
     return ""
 
 
-def _describe_change(found: Attribute, expected: Attribute) -> str:
+def _describe_changed_attribute(found: Attribute, expected: Attribute) -> str:
     if found.kind != expected.kind:
         return f"is {found.kind}; expected {expected.kind}"
     if found.values != expected.values:

@@ -100,7 +100,7 @@ class Batch:
 
     @property
     def stored_values(self) -> np.ndarray:
-        """float64: the values of X that are stored, which are those that are not zero if it is sparse."""
+        """float64: all values of X if it is dense, those that are not zero if it is sparse."""
         return self.csr.data if self.sparse else self.X
 
     def replace(self, **changes: Any) -> Batch:
@@ -146,7 +146,7 @@ class Batch:
         return self._select_rows(numbers, X=X, passthrough=passthrough)
 
     def _select_rows(self, numbers: np.ndarray | slice, **changes: Any) -> Batch:
-        """Return a copy with `y` and `weights` of the rows `numbers` alone, and with the `changes` of `replace`."""
+        """Return a copy with only the rows `numbers` of `y` and `weights`; `changes` are as for `replace`."""
         y, weights = (None if each is None else each[numbers] for each in (self.y, self.weights))
         return self.replace(y=y, weights=weights, **changes)
 
@@ -253,7 +253,7 @@ def make_passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table
 def from_entries(
     schema: Schema, rows: np.ndarray, positions: np.ndarray, values: np.ndarray, n_rows: int, passthrough: Any = None
 ) -> Batch:
-    """Make a sparse batch of entries in any order, but only one for each row and attribute; what has none is 0.
+    """Return a sparse batch of entries in any order, at most one for each row and attribute; other values are 0.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def from_entries(
 def from_attribute_matrix(
     schema: Schema, matrix: Csr, sparse: bool, weights: np.ndarray | None, passthrough: Any
 ) -> Batch:
-    """Make a batch, `sparse` or dense, of a sparse matrix with a column for each attribute, in a schema without labels.
+    """Return a batch, `sparse` or dense, of a matrix with a column for each attribute of a schema without labels.
 
     The matrix has numbers and codes of labels, NaN for missing, and may store zeros; columns of texts are ignored.
     `weights` and `passthrough` are as for `Batch`.

@@ -1,8 +1,8 @@
 """Checks of what plugins return, so that an error names the plugin at fault.
 
 A run checks types, shapes, the order of the indices of sparse rows, and the nominal values in the first rows. The
-conformance kit makes the same checks here, `find_misfit` with the nominal values of all rows; what only the kit checks,
-such as that a stage gives the same values however rows are cut into batches, is in `filterkit.testing`.
+conformance kit makes the same checks here, `describe_batch_misfit` with the nominal values of all rows. What only the
+kit checks, such as that a stage gives the same values however rows are cut into batches, is in `filterkit.testing`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from filterkit.data.arithmetic import Floats
-from filterkit.data.attributes import Attribute, Attributes, describe_difference, list_names, match_kinds
+from filterkit.data.attributes import (
+    Attribute,
+    Attributes,
+    describe_attribute_difference,
+    flag_attributes_of_kinds,
+    list_names,
+)
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
@@ -42,16 +48,16 @@ def make_contract_error(offer: Any, fault: str, error: BaseException | None = No
     `fault` says what is wrong, and what to do. The message names the line of an `error` that the plugin has raised, if
     any, and calls the offer `name`; "" stands for the offer's own.
     """
-    return PluginError(f"{name or offer.name}: {fault}{_name_plugin(offer, error)}")
+    return PluginError(f"{name or offer.name}: {fault}{_format_plugin_suffix(offer, error)}")
 
 
-def _name_plugin(offer: Any, error: BaseException | None) -> str:
-    """Return the end of a message, such as `` (plugin x)``: who raised `error`, or offers `offer`; "" if unknown."""
+def _format_plugin_suffix(offer: Any, error: BaseException | None) -> str:
+    """Return `` (plugin x)`` with the plugin that raised `error`, or else offers `offer`; "" if it is unknown."""
     plugin = (find_plugin_of_error(error) if error is not None else "") or find_plugin_of(offer)
     return f" (plugin {plugin})" if plugin else ""
 
 
-def check_arguments(about: str, function: Callable[..., Any], names: str, written: str = "") -> None:
+def check_signature(about: str, function: Callable[..., Any], names: str, written: str = "") -> None:
     """Check that a function of a plugin can be called with positional arguments of these `names`, joined by commas.
 
     A function in C that does not tell its signature passes. Raise PluginError, which begins with `about` and says how
@@ -71,7 +77,7 @@ def check_arguments(about: str, function: Callable[..., Any], names: str, writte
 
 
 @contextmanager
-def blame_errors(stage: Named | None) -> Iterator[None]:
+def blame_stage_for_errors(stage: Named | None) -> Iterator[None]:
     """Name a stage, or none if it is None, in warnings and in notes of unexpected errors from this context.
 
     The note also names the plugin and its line. Errors that filterkit raises on purpose name what is at fault
@@ -83,7 +89,7 @@ def blame_errors(stage: Named | None) -> Iterator[None]:
         yield
     except Exception as error:
         if stage is not None and not isinstance(error, FilterkitError) and not getattr(error, "__notes__", None):
-            error.add_note(f"in the stage {quoted(stage.name)}{_name_plugin(stage, error)}")
+            error.add_note(f"in the stage {quoted(stage.name)}{_format_plugin_suffix(stage, error)}")
         raise
     except SystemExit as error:
         if stage is None:
@@ -117,29 +123,29 @@ def describe_wrong_rows(rows: Any) -> str:
     return kind
 
 
-def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
+def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
     """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form.
 
     Raise PluginError if it does not fit `schema`, that of the fitted stage, or has another number of rows.
     """
-    _raise_fault(stage, find_misfit(out, schema))
+    _raise_if_fault(stage, describe_batch_misfit(out, schema))
     if len(out) != len(incoming):
-        _raise_fault(stage, f"transform returns {len(out)} rows for {len(incoming)}; return a row for each")
+        _raise_if_fault(stage, f"transform returns {len(out)} rows for {len(incoming)}; return a row for each")
     if out.sparse != schema.sparse and incoming.sparse == incoming.schema.sparse:
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
-        _raise_fault(stage, fault)
+        _raise_if_fault(stage, fault)
     weights = out.weights
-    if weights is not incoming.weights and _is_any_invalid(weights) and not _is_any_invalid(incoming.weights):
-        _raise_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
+    if weights is not incoming.weights and _has_invalid_weight(weights) and not _has_invalid_weight(incoming.weights):
+        _raise_if_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
     return out if out._X is incoming._X else normalize_matrix(out)
 
 
-def _is_any_invalid(weights: Floats | None) -> bool:
+def _has_invalid_weight(weights: Floats | None) -> bool:
     return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
-def _raise_fault(offer: Named, fault: str | None) -> None:
+def _raise_if_fault(offer: Named, fault: str | None) -> None:
     """Raise a `PluginError` for a fault of a stage or format; do nothing for None."""
     if fault is not None:
         raise make_contract_error(offer, fault)
@@ -155,63 +161,68 @@ def normalize_matrix(batch: Batch) -> Batch:
 
 
 def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
-    """Check the batches that a training stage returns from `arrange`; yield them, or raise PluginError."""
-    with blame_errors(stage):
+    """Yield the batches that `arrange` of a training stage returns; raise PluginError if one does not fit `schema`."""
+    with blame_stage_for_errors(stage):
         batches = arrange()
         if not hasattr(batches, "__iter__"):
-            _raise_fault(stage, f"arrange returns {describe_type(batches)}; yield batches")
+            _raise_if_fault(stage, f"arrange returns {describe_type(batches)}; yield batches")
         for batch in batches:
-            _raise_fault(stage, find_misfit(batch, schema))
+            _raise_if_fault(stage, describe_batch_misfit(batch, schema))
             yield normalize_matrix(batch)
 
 
 def check_batch(batch: Any) -> Batch:
     """Check a batch of a user, and return it with an X in its normal form; raise FilterkitError if it is wrong."""
-    fault = find_misfit(batch, getattr(batch, "schema", None))
+    fault = describe_batch_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
     return normalize_matrix(batch)
 
 
 def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
-    """Check the batches that a format's `read` returns; yield them, or raise PluginError if one is not as the first."""
+    """Yield the batches that `read` of a format returned; raise PluginError if one has another schema or is wrong."""
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
-        _raise_fault(form, f"read returns {describe_type(batches)}; yield batches")
+        _raise_if_fault(form, f"read returns {describe_type(batches)}; yield batches")
     schema = None
     for batch in batches:
         schema = schema or getattr(batch, "schema", None)
-        _raise_fault(form, find_misfit(batch, schema))
+        _raise_if_fault(form, describe_batch_misfit(batch, schema))
         yield normalize_matrix(batch)
 
 
 def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
-    """Check that the result of a method is a dict of arrays or Ragged, with an entry for each column, and return it."""
+    """Check that `state`, which a method returned, is a dict of arrays or Ragged with `columns` entries; return it.
+
+    Raise PluginError if it is not.
+    """
     if not isinstance(state, dict):
-        _raise_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
+        _raise_if_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
     for key, value in state.items():
         name = f"the {quoted(str(key))} of {method}"
         if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
-            _raise_fault(stage, f"{name} is {describe_type(value)}; make it an array or a Ragged")
+            _raise_if_fault(stage, f"{name} is {describe_type(value)}; make it an array or a Ragged")
         if len(value) != columns:
-            _raise_fault(stage, f"{name} has {len(value)} entries for {columns} columns; return one for each")
+            _raise_if_fault(stage, f"{name} has {len(value)} entries for {columns} columns; return one for each")
     return state  # type: ignore[no-any-return]
 
 
-def check_columns(stage: Named, columns: Any, width: int) -> None:
-    """Raise PluginError unless `columns`, what the `output_columns` of a stage returned, is an array of integers from 0
-    to `width` - 1 that ascend; one may come several times."""
+def check_output_columns(stage: Named, columns: Any, width: int) -> None:
+    """Raise PluginError unless `columns`, which `output_columns` of a stage returned, are ascending column numbers.
+
+    They must be integers from 0 to `width` - 1, and may repeat.
+    """
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
-        _raise_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
+        _raise_if_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
     if len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
-        _raise_fault(stage, f"output_columns must return ascending column numbers from 0 to {width - 1}")
+        _raise_if_fault(stage, f"output_columns must return ascending column numbers from 0 to {width - 1}")
 
 
-def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
-    """Check that the attributes that a column stage makes are as many as there are `columns`, and return them."""
+def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
+    """Return `attributes`, which a column stage made; raise PluginError unless they are a list of `columns` many."""
     if not isinstance(attributes, (list, tuple, Attributes)):
-        _raise_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
+        _raise_if_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
     elif len(attributes) != columns:
-        _raise_fault(
+        _raise_if_fault(
             stage, f"output_attributes returns {len(attributes)} attributes for {columns} columns; return one for each"
         )
     return attributes  # type: ignore[no-any-return]
@@ -223,30 +234,35 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
     Raise PluginError if they have other names than the columns of `schema`, or are not nominal where bool (columns,)
     says.
     """
-    made = check_attributes(stage, attributes, schema.width)
+    made = check_output_attributes(stage, attributes, schema.width)
     names, others = list_names(made), list_names(schema.features)
     if names != others if type(names) is type(others) else list(names) != list(others):
-        _raise_fault(
+        _raise_if_fault(
             stage,
             "output_attributes gives columns new names; write output_columns, too, which returns the column that each "
             "comes from",
         )
-    if not np.array_equal(match_kinds(made, "nominal"), nominal):
+    if not np.array_equal(flag_attributes_of_kinds(made, "nominal"), nominal):
         fault = "output_attributes makes columns nominal or numeric; write output_nominal, too, which says which are"
-        _raise_fault(stage, fault)
+        _raise_if_fault(stage, fault)
     return made
 
 
-def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
-    """Check that `nominal`, by which a column stage says which columns are nominal, is bool (`width`,); return it."""
+def check_output_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
+    """Return `nominal`, which `output_nominal` of a stage returned; raise PluginError unless it is bool (`width`,)."""
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         found = describe_type(nominal)
-        _raise_fault(stage, f"output_nominal returns {found}; return an array of bool, one for each of {width} columns")
+        _raise_if_fault(
+            stage, f"output_nominal returns {found}; return an array of bool, one for each of {width} columns"
+        )
     return nominal  # type: ignore[no-any-return]
 
 
-def check_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:
-    """Check that a function of an offer, a stage or metric, has returned float64 of this shape, and return that."""
+def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:
+    """Return `found`, which a function of a stage or metric returned; raise PluginError unless it is such an array.
+
+    It must be float64 of this `shape`.
+    """
     if not isinstance(found, np.ndarray):
         fault = f"returns {describe_type(found)}; return an array of float64"
     elif found.shape != shape:
@@ -258,8 +274,8 @@ def check_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Name
     raise make_contract_error(offer, f"{function} {fault}")
 
 
-def find_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:
-    """Find what in a batch does not fit `schema`; return it as a message that says what to do, None if everything fits.
+def describe_batch_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:
+    """Return a message of what in a batch does not fit `schema`, and what to do; None if everything fits.
 
     X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. The nominal values of the first `n_checked`
     rows are checked.
@@ -275,9 +291,9 @@ def find_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | Non
         if "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray):
             return f"{name} is a MaskedArray; fill it with NaN, or with -1 where it is codes of a class"
     return (
-        _find_matrix_misfit(batch, schema)
-        or _find_other_misfit(batch, schema)
-        or _find_code_misfit(batch, schema, n_checked)
+        _describe_matrix_misfit(batch, schema)
+        or _describe_misfit_beside_matrix(batch, schema)
+        or _describe_code_misfit(batch, schema, n_checked)
     )
 
 
@@ -285,7 +301,7 @@ def describe_schema_difference(found: Any, expected: Schema) -> str:
     """Describe the first difference between two schemas, such as ``attribute 2 is 'a'; expected 'b'``."""
     if not isinstance(found, Schema):
         return f"it is {describe_type(found)}"
-    if difference := describe_difference(found.attributes, expected.attributes):
+    if difference := describe_attribute_difference(found.attributes, expected.attributes):
         return difference
     for name in ("relation", "class_index", "positive", "sparse", "zero", "labels"):
         if getattr(found, name) != getattr(expected, name):
@@ -293,7 +309,7 @@ def describe_schema_difference(found: Any, expected: Schema) -> str:
     return "it differs"
 
 
-def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
+def _describe_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
     X = batch._X
     if isinstance(X, np.ndarray):
         if type(X) is not np.ndarray and not isinstance(X, np.memmap):
@@ -316,7 +332,7 @@ def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
 
 
 def find_csr_misfit(X: Csr, width: int) -> str | None:
-    """Find what is wrong with the arrays of sparse rows; None if nothing is."""
+    """Return a message of what is wrong with the arrays of sparse rows; None if nothing is."""
     indices, indptr = X.indices, X.indptr
     if indices.dtype.kind != "i" or indptr.dtype.kind != "i":
         return "the indices of X are not integers; make them int32"
@@ -334,8 +350,8 @@ def find_csr_misfit(X: Csr, width: int) -> str | None:
     return None
 
 
-def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
-    """Find what is wrong with the class, the weights and the attributes that pass through; None if nothing is."""
+def _describe_misfit_beside_matrix(batch: Batch, schema: Schema) -> str | None:
+    """Return a message of what is wrong with the class, weights or attributes that pass through; None if nothing is."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     if (y is None) != (not schema.targets):
         return f"y is {describe_type(y)}, but the schema has {'a' if schema.targets else 'no'} class"
@@ -362,8 +378,8 @@ def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
     return None
 
 
-def _find_code_misfit(batch: Batch, schema: Schema, n_checked: int) -> str | None:
-    """Find a class, or a nominal value in the first rows, that is not an index of its labels; None if there is none."""
+def _describe_code_misfit(batch: Batch, schema: Schema, n_checked: int) -> str | None:
+    """Return a message of a class or nominal value, in the first rows, that is no index of a label; None for none."""
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
         sizes = [len(a.values) for a in (schema.label_attributes if target is None else (target,))]

@@ -37,13 +37,13 @@ class Csr(NamedTuple):
 
     @staticmethod
     def of(matrix: csr_array) -> Csr:
-        """Take the arrays of a scipy matrix; only indices of another type than int32 are copied."""
+        """Return a scipy matrix as a Csr, which shares its arrays; indices of another type than int32 are copied."""
         indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
         return Csr(matrix.data, indices, indptr, matrix.shape[1])
 
     @staticmethod
     def from_scipy(matrix: Any) -> Csr:
-        """Take the entries of any scipy matrix or numpy array: ordered, each position once, and no zeros."""
+        """Return any scipy matrix or numpy array as a Csr: sorted, with duplicates summed and without zeros."""
         from scipy.sparse import csr_array
 
         matrix = csr_array(matrix, dtype=np.float64, copy=True)
@@ -115,7 +115,7 @@ class Csr(NamedTuple):
         return Csr(self.data[entries], self.indices[entries], indptr.astype(np.int32), self.columns)
 
     def get_column(self, column: int) -> np.ndarray:
-        """Return the values of one column, also those that are zero: float64 (rows,)."""
+        """Return all values of one column, zeros too: float64 (rows,)."""
         own = np.flatnonzero(self.indices == column)
         values = np.zeros(len(self.indptr) - 1)
         values[np.searchsorted(self.indptr, own, side="right") - 1] = self.data[own]
@@ -140,7 +140,7 @@ class Csr(NamedTuple):
         return self.select_columns(columns)
 
     def without_zeros(self) -> Csr:
-        """Return the same matrix, which stores no zeros."""
+        """Return the same matrix without stored zeros."""
         if self.data.all():
             return self
         keep = np.flatnonzero(self.data != 0)  # faster than of `data` itself

@@ -37,7 +37,7 @@ def update_declared_labels(relation: str, before: Sequence[int], after: Sequence
 
 
 def _find_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
-    """Find the text after the first colon of a relation's name, and the last option ``-C`` in it, None without one."""
+    """Return the text after the first colon of a relation's name, and the match of its last option ``-C``, or None."""
     text = relation.partition(":")[2]
     found = list(_OPTION.finditer(text)) if "-C" in text else []
     return text, found[-1] if found else None

@@ -20,8 +20,8 @@ _MISSING = "?"
 _LENGTH, _UNBROKEN = 200, 40  # characters of a cell, and of a text that stays on one line
 
 
-def render_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
-    """Make an HTML table, with texts on the left of their cells and numbers on the right.
+def render_html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
+    """Return an HTML table, with texts on the left of their cells and numbers on the right.
 
     The `caption` stands above it. `header` has the titles of the columns; without any, there is no table. `left_out`
     says below what it does not show; "" if it shows everything.
@@ -42,7 +42,7 @@ def render_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[An
 
 
 def _render_cell(tag: str, value: Any, side: str) -> str:
-    """Make the HTML of a cell, with its text on the given `side` whatever style a notebook has for tables."""
+    """Return the HTML of a cell, with its text aligned to `side` in all notebooks."""
     from html import escape
 
     text = _format_cell(value)
@@ -58,10 +58,10 @@ def _format_cell(value: Any) -> str:
     return visible(str(value))
 
 
-def render_schema(schema: Schema) -> str:
-    """Make a table of the first attributes of a schema, and its class or labels."""
+def render_schema_as_html(schema: Schema) -> str:
+    """Return an HTML table of the first attributes of a schema, and its class or labels."""
     count = len(schema.attributes)
-    positions = _choose_positions(count, _ATTRIBUTES, schema.targets)
+    positions = _choose_shown_positions(count, _ATTRIBUTES, schema.targets)
     role = "class" if schema.labels == () else "label"
     targets = set(schema.targets)
     rows = [
@@ -71,12 +71,11 @@ def render_schema(schema: Schema) -> str:
     counted, form = _describe_size_and_form(schema)
     caption = f"{schema.relation}: {counted}, {form} rows{_describe_class(schema)}"
     left_out = f"{count - len(rows):,} more attributes" if count > len(rows) else ""
-    return render_table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
+    return render_html_table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
 
 
-def _choose_positions(count: int, most: int, wanted: Sequence[int]) -> list[int]:
-    """Choose at most `most` of `count` positions: the first ones, but the last of these make room for the `wanted` that
-    come later. Of those, the first ``most // 2`` are chosen."""
+def _choose_shown_positions(count: int, most: int, wanted: Sequence[int]) -> list[int]:
+    """Return at most `most` of `count` positions, ascending: the first, and up to ``most // 2`` later `wanted` ones."""
     if count <= most:
         return list(range(count))
     late = [i for i in wanted if i >= most][: most // 2]
@@ -110,14 +109,14 @@ def _describe_attribute(attribute: Attribute) -> str:
 
 
 def render_html_preview(batch: Batch) -> str:
-    """Make a table of the first rows of a batch: a column for each attribute or, of many sparse ones, what is not 0."""
+    """Return an HTML table of the first rows of a batch; of sparse rows with many attributes, of what is not 0."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
     counted, form = _describe_size_and_form(schema)
     caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}, {counted}"
     caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
-    positions = _choose_positions(len(schema.attributes), _COLUMNS, schema.targets)
+    positions = _choose_shown_positions(len(schema.attributes), _COLUMNS, schema.targets)
     hidden = len(schema.attributes) - len(positions)
     header: list[str] = []
     rows: list[list[Any]] = [[] for _ in range(len(some))]
@@ -131,7 +130,7 @@ def render_html_preview(batch: Batch) -> str:
         header.append(attribute.name)
         for row, value in zip(rows, column):
             row.append(_decode_value(attribute, value))
-    return render_table(caption, header, rows, left_out)
+    return render_html_table(caption, header, rows, left_out)
 
 
 def _describe_sparse_rows(batch: Batch) -> Iterator[str]:

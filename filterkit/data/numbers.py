@@ -60,6 +60,6 @@ def round_number(value: float, digits: int) -> float:
     return found if math.isfinite(found) else value
 
 
-def format_weight(weight: float) -> str:
+def format_weight_suffix(weight: float) -> str:
     """Format the weight of a row as ARFF has it after the values, such as ``,{2}``; "" for 1."""
     return "" if weight == 1 else f",{{{format_number(weight)}}}"

@@ -12,10 +12,10 @@ from filterkit.data.attributes import (
     MANY,
     Attributes,
     ManyOrFew,
-    find_duplicate_name,
+    find_duplicate_name_positions,
+    flag_attributes_of_kinds,
     join_attributes,
     list_names,
-    match_kinds,
     take_attributes,
 )
 from filterkit.data.attributes import Attribute as Attribute
@@ -69,7 +69,7 @@ class Schema(Targets):
         self.attributes = Attributes.of(attributes) if len(attributes) >= MANY else tuple(attributes)
         self.sparse = sparse
         self.zero = sparse if zero is None else zero
-        if (twins := find_duplicate_name(self.attributes)) is not None:
+        if (twins := find_duplicate_name_positions(self.attributes)) is not None:
             raise FilterkitError(f"two attributes are named {quoted(self.attributes[twins[0]].name)}")
         self.class_index = class_index
         self.positive = None if positive is None else str(positive)
@@ -102,7 +102,7 @@ class Schema(Targets):
         return Schema(**(current | changes))
 
     def _replace_unchecked(self, **changes: Any) -> Schema:
-        """Return a copy with other members, unchecked; what has been computed stays, so it must not depend on them."""
+        """Return a copy with some members changed, unchecked; cached properties stay, so they must still be right."""
         copy = object.__new__(Schema)
         vars(copy).update(vars(self), **changes)
         return copy
@@ -123,9 +123,9 @@ class Schema(Targets):
         return f"<Schema of {self.relation!r}: {len(self.attributes)} attributes, {form}, {about or 'no class'}>"
 
     def _repr_html_(self) -> str:
-        from filterkit.data.html import render_schema
+        from filterkit.data.html import render_schema_as_html
 
-        return render_schema(self)
+        return render_schema_as_html(self)
 
     @cached_property
     def names(self) -> TextSet:
@@ -140,7 +140,7 @@ class Schema(Targets):
     @cached_property
     def feature_indices(self) -> np.ndarray:
         """int64 (columns,): the positions of the columns of X, numeric or nominal, without class and labels."""
-        is_column = match_kinds(self.attributes, "numeric", "nominal")
+        is_column = flag_attributes_of_kinds(self.attributes, "numeric", "nominal")
         is_column[list(self.targets)] = False
         return np.flatnonzero(is_column)
 
@@ -160,7 +160,7 @@ class Schema(Targets):
     @cached_property
     def nominal(self) -> np.ndarray:
         """bool (columns,): which columns of X are nominal."""
-        return match_kinds(self.features, "nominal")
+        return flag_attributes_of_kinds(self.features, "nominal")
 
     @cached_property
     def label_counts(self) -> np.ndarray:
@@ -172,7 +172,7 @@ class Schema(Targets):
     @cached_property
     def passthrough_indices(self) -> tuple[int, ...]:
         """The positions in `attributes` of the string, date and relational ones, which no stage computes with."""
-        return tuple(np.flatnonzero(match_kinds(self.attributes, "string", "date", "relational")).tolist())
+        return tuple(np.flatnonzero(flag_attributes_of_kinds(self.attributes, "string", "date", "relational")).tolist())
 
     @cached_property
     def passthrough(self) -> tuple[Attribute, ...]:
@@ -262,7 +262,7 @@ class Schema(Targets):
 def _interleave_attributes(
     features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray
 ) -> ManyOrFew:
-    """Interleave two lists of attributes: `others` come to stand at int `positions`, and `features` fill the rest."""
+    """Return two lists of attributes as one: `others` at int `positions`, ascending, and `features` between them."""
     if not len(positions) or positions[0] == len(features):
         return join_attributes(features, others)
     count = len(features) + len(others)

@@ -98,7 +98,7 @@ class Targets:
             return []
         if self.positive is not None:
             return [target.values.index(self.positive)]
-        return choose_positive_values(totals)
+        return choose_positive_codes(totals)
 
     def map_target_positions(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
         """Return the arguments of `replace` that move class and labels; `position` maps old positions to new ones."""
@@ -175,7 +175,7 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
     return position
 
 
-def choose_positive_values(totals: np.ndarray) -> list[int]:
+def choose_positive_codes(totals: np.ndarray) -> list[int]:
     """Choose the values of an attribute that are each predicted against all others; return their codes, ascending.
 
     Of two values it is the rarer one by the weights of training rows, float64 (values,), the later one on a tie; of

@@ -20,13 +20,13 @@ def check_unseen_option(choice: str) -> None:
 
 
 def declare_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
-    """Return the attributes with more values; `more` has them by the position of the attribute."""
+    """Return the attributes, with the labels that `more` has for a position added to those of the attribute there."""
     changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
     return _replace_attributes(attributes, changed)
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
-    """Yield the position and the value of all that `attributes` declare and `others`, of the same names, do not."""
+    """Yield the position and text of each label that `attributes` declare, and `others` at the same position do not."""
     for i, values in map_label_sets(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
@@ -47,8 +47,8 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
     return _replace_attributes(attributes, fewer)
 
 
-def adopt_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
-    """Make strings nominal, and nominal attributes strings, where the schema `like` has them so, with its values."""
+def adopt_fitted_kinds_and_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
+    """Return `attributes` with strings and nominal attributes as the schema `like` has those of the same name."""
     changed: dict[int, Attribute] = {}
     fitted = {a.name: a for a in like.attributes if a.kind in ("nominal", "string")}
     for i, a in enumerate(attributes) if fitted else ():

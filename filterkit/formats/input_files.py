@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from filterkit.data.attributes import describe_difference
+from filterkit.data.attributes import describe_attribute_difference
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
@@ -75,7 +75,7 @@ class InputFiles:
         with name_format_errors(self._kind, opening.name):
             self.table, self._number = self._kind.open(opening), number
         if self.table.attributes is not self.first.attributes and self.table.attributes != self.first.attributes:
-            what = describe_difference(self.table.attributes, self.first.attributes)
+            what = describe_attribute_difference(self.table.attributes, self.first.attributes)
             raise FilterkitError(
                 f"{opening.name}: its attributes are not those of {self.name}: {what}; make them the same"
             )

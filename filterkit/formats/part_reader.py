@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import find_misfit, make_contract_error, normalize_matrix
+from filterkit.data.contract import describe_batch_misfit, make_contract_error, normalize_matrix
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, RowError, UsageError, make_file_error, to_one_line
@@ -145,7 +145,7 @@ class PartReader:
                 batch, unseen = drop_unseen_values(parsed.batch)
                 notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
                 parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
-            fault = find_misfit(parsed.batch, self.flat)
+            fault = describe_batch_misfit(parsed.batch, self.flat)
             if fault is not None:
                 raise make_contract_error(self.kind, fault, name=self.kind.title)
             parsed = parsed._replace(batch=normalize_matrix(parsed.batch))

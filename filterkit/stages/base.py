@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from filterkit.data.batch import Batch, itself
-from filterkit.data.contract import blame_errors, check_output, describe_type, make_contract_error
+from filterkit.data.contract import blame_stage_for_errors, check_output_batch, describe_type, make_contract_error
 from filterkit.data.schema import Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, explain_not_nominal, quoted
 from filterkit.stages.options import Configured, list_option_fields, make_flag
@@ -509,7 +509,7 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
     `made_by` is not checked. An unexpected error of a stage is raised as it is, with the name of the stage added.
     """
     for stage in stages:
-        with blame_errors(stage.made_by):
+        with blame_stage_for_errors(stage.made_by):
             out = stage.transform_training(batch) if training else stage.transform(batch)
-        batch = out if stage.made_by is None else check_output(stage.made_by, stage.schema, out, batch)
+        batch = out if stage.made_by is None else check_output_batch(stage.made_by, stage.schema, out, batch)
     return batch

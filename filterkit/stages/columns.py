@@ -14,12 +14,12 @@ from filterkit.data.arithmetic import Bools, Floats, Ints
 from filterkit.data.attributes import Attribute, take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
-    blame_errors,
-    check_attributes,
-    check_columns,
-    check_nominal,
-    check_numbers,
+    blame_stage_for_errors,
+    check_output_attributes,
+    check_output_columns,
+    check_output_nominal,
     check_renewed_attributes,
+    check_returned_numbers,
     check_state,
     describe_type,
     make_contract_error,
@@ -214,18 +214,18 @@ class ColumnStage(SelectiveStage):
         """
         columns = self.output_columns(schema, state, totals)
         if columns is not None:
-            check_columns(self, columns, schema.width)
+            check_output_columns(self, columns, schema.width)
             attributes = self.output_attributes(schema, state, columns, totals)
-            check_attributes(self, attributes, len(columns))
+            check_output_attributes(self, attributes, len(columns))
             return self._make_fitted(schema, attributes, state, columns)
         columns = np.arange(schema.width)
 
         def make_attributes() -> Sequence[Attribute]:
-            with blame_errors(self):
+            with blame_stage_for_errors(self):
                 attributes = self.output_attributes(schema, state, columns, totals)
             return check_renewed_attributes(self, attributes, schema, nominal)
 
-        nominal = check_nominal(self, self.output_nominal(schema, state), schema.width)
+        nominal = check_output_nominal(self, self.output_nominal(schema, state), schema.width)
         outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_zero_and_sparse(schema))
         return FittedColumns(self, schema, outgoing, state, columns)
 
@@ -276,7 +276,7 @@ def learn_state(stage: ColumnStage, table: Statistic) -> State:
 
     Raise PluginError if the state is not a dict of arrays with an entry for each column.
     """
-    with blame_errors(stage):
+    with blame_stage_for_errors(stage):
         return check_state(stage, stage.fit_columns(table), len(table))
 
 
@@ -370,7 +370,7 @@ class FittedColumns(Fitted):
                 raise
             fault = f"apply fails with {type(error).__name__}: {to_one_line(error)}; {hint}"
             raise make_contract_error(self.stage, fault, error) from error
-        return check_numbers(image, values.shape, "apply", self.stage)
+        return check_returned_numbers(image, values.shape, "apply", self.stage)
 
     def check_label_codes(self) -> None:
         """Check that a state from a file gives nominal columns only codes of labels that they have, or NaN.

@@ -14,7 +14,7 @@ import numpy as np
 from filterkit.counts.weights import check_sum, check_weights, sum_weights
 from filterkit.data.arithmetic import Bools, Floats
 from filterkit.data.batch import Batch
-from filterkit.data.contract import check_numbers, describe_type, make_contract_error
+from filterkit.data.contract import check_returned_numbers, describe_type, make_contract_error
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
@@ -374,7 +374,7 @@ class FittedLearner(Fitted):
             return np.empty(shape)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.model.scores(batch.X)
-        scores = check_numbers(scores, shape, "scores", self._learner)
+        scores = check_returned_numbers(scores, shape, "scores", self._learner)
         if np.isnan(scores).any():
             row = int(np.flatnonzero(np.isnan(scores).any(axis=1))[0])
             raise StageError(

@@ -18,7 +18,7 @@ from filterkit.data.arithmetic import Bools, Floats, Ints
 from filterkit.data.batch import Batch
 from filterkit.data.products import multiply_rows
 from filterkit.data.schema import Schema
-from filterkit.data.targets import choose_positive_values
+from filterkit.data.targets import choose_positive_codes
 from filterkit.errors import FilterkitError, quoted
 from filterkit.stages.base import State
 from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table
@@ -132,7 +132,7 @@ def choose_label_tasks(known: Batch) -> Tasks:
     for number, (start, stop) in enumerate(pairwise(first)):
         chosen = [0]
         if stop - start > 1:
-            chosen = choose_positive_values(np.bincount(y[:, number], known.weights, stop - start))
+            chosen = choose_positive_codes(np.bincount(y[:, number], known.weights, stop - start))
         codes += [start + code for code in chosen]
     return make_label_tasks(schema, codes)
 

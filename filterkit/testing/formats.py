@@ -17,7 +17,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch, concatenate, same
 from filterkit.data.columns import to_columns
-from filterkit.data.contract import check_arguments
+from filterkit.data.contract import check_signature
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, PluginError
@@ -57,7 +57,7 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     else:
         for function, names in ((form.read, "path, class_, positive"), (form.write, "batches, out")):
             try:
-                check_arguments("", function or print, names)
+                check_signature("", function or print, names)
             except PluginError:
                 raise AssertionError(
                     f"{form.name}: {getattr(function, '__name__', function)} does not take {names}; the function that "

@@ -6,7 +6,7 @@ import inspect
 from difflib import get_close_matches
 from types import FunctionType
 
-from filterkit.data.contract import check_arguments
+from filterkit.data.contract import check_signature
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.options import Configured, get_option_types
 from filterkit.testing.findings import convert_plugin_errors_to_assertions
@@ -35,7 +35,7 @@ def check_method_names_and_arguments(name: str, cls: type) -> None:
             wanted = _list_expected_parameters(member, cls)
             if isinstance(function, FunctionType) and wanted is not None:
                 with convert_plugin_errors_to_assertions():
-                    check_arguments(f"{name}: {each.__name__}.{member}", function, ", ".join(wanted), member)
+                    check_signature(f"{name}: {each.__name__}.{member}", function, ", ".join(wanted), member)
 
 
 def find_similar_filterkit_name(name: str, cls: type) -> str | None:

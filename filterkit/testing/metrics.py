@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.counts.metric import Metric
-from filterkit.data.contract import check_numbers
+from filterkit.data.contract import check_returned_numbers
 from filterkit.stages.base import Stage
 from filterkit.testing.findings import convert_plugin_errors_to_assertions
 
@@ -149,4 +149,4 @@ def _call_and_check_metric(
         repair = "; work on copies" if "read-only" in str(error) else ""
         raise AssertionError(f"{metric.name}: {about} fails with {type(error).__name__}: {error}{repair}") from error
     with convert_plugin_errors_to_assertions():
-        return check_numbers(found, counts[0].shape[:1], about, metric)
+        return check_returned_numbers(found, counts[0].shape[:1], about, metric)

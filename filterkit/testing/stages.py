@@ -21,7 +21,7 @@ from filterkit.chains.saved import load, save
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate, make_missing_targets, make_passthrough_table, same
-from filterkit.data.contract import find_misfit
+from filterkit.data.contract import describe_batch_misfit
 from filterkit.data.rearrangement import Rearrangement
 from filterkit.errors import FilterkitError, PluginError, StageError, quoted
 from filterkit.plugin.parsing import parse_stages
@@ -270,7 +270,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
             raise
         except FilterkitError as error:
             raise AssertionError(f"{error}: leave nominal columns as they are, or declare what they become") from None
-    fault = find_misfit(out, fitted.schema, len(out))
+    fault = describe_batch_misfit(out, fitted.schema, len(out))
     assert fault is None, f"{stage.name}: {fault}"
     for attribute in fitted.schema.attributes:
         labels, about = attribute.values, f"{stage.name} gives the nominal {quoted(attribute.name)}"

@@ -13,11 +13,9 @@ _POINT, _ZERO, _NINE, _PLUS = (np.uint8(ord(character)) for character in ".09+")
 _WINDOW = 1 << 16  # bytes
 
 
-def find_code_columns(form: Delimited, text: bytes) -> list[int]:
-    """Return the positions of the columns with a cell that begins with 0 or + before a digit, as 007, +49 or -01.
-
-    This passes over the bytes of all rows, so it compares whole arrays, of a size that the processor's cache holds.
-    """
+def find_columns_with_leading_zero_or_plus(form: Delimited, text: bytes) -> list[int]:
+    """Return the positions of the columns with a cell that begins with 0 or + before a digit, as 007, +49 or -01."""
+    # This passes over all bytes, so it compares arrays of a size that the processor's cache holds.
     characters = np.frombuffer(b"\n\n" + text, np.uint8)  # so that two come before each
     found = []
     for first in range(0, len(text), _WINDOW):
@@ -38,14 +36,11 @@ def find_code_columns(form: Delimited, text: bytes) -> list[int]:
     begins_cell = np.zeros(256, bool)
     begins_cell[list(f"{form.separator}{form.quoting}\r\n ".encode())] = True
     offsets = offsets[begins_cell[before]]
-    return _locate_columns(form, characters, offsets) if len(offsets) else []
+    return _find_columns_at_offsets(form, characters, offsets) if len(offsets) else []
 
 
-def _locate_columns(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
-    """Return the positions of the columns that have a cell with one of these offsets in a text, ascending.
-
-    The text begins with a line end.
-    """
+def _find_columns_at_offsets(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
+    """Return the positions of the columns at these offsets in `characters`, which begin with a line end; ascending."""
     separates = characters == ord(form.separator)
     ends = (characters == ord("\n")) | (characters == ord("\r"))
     if form.quoting:

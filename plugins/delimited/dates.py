@@ -10,9 +10,9 @@ _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 
 
 def format_dates(pattern: str, column: Any) -> Any:
-    """Format an Arrow array of ``timestamp[ms]`` as texts; null stays null.
+    """Format an Arrow array of ``timestamp[ms]``, and return it as an array of texts; null stays null.
 
-    They have their own pattern, if it is read again as dates and loses nothing; otherwise one to the millisecond.
+    The texts follow `pattern` if it is in `DATE_FORMATS` and loses no part of a date; else they go to the millisecond.
     """
     import pyarrow as pa
 

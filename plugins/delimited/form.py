@@ -53,8 +53,8 @@ class Delimited(TypedFormat):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.separator = _parse_character(self, "delimiter", self.delimiter)
-        self.quoting = "" if self.quote in ("", "none") else _parse_character(self, "quote", self.quote)
+        self.separator = _parse_character_option(self, "delimiter", self.delimiter)
+        self.quoting = "" if self.quote in ("", "none") else _parse_character_option(self, "quote", self.quote)
         self.point = "." if self.decimal == "point" else ","
         for name, character in (("quote", self.quoting), ("decimal", self.point)):
             if self.separator == character:
@@ -98,8 +98,11 @@ class Tsv(Delimited):
     delimiter: str = option("\t", "What separates values: a character, or its name as in CSV.")
 
 
-def _parse_character(form: Delimited, name: str, text: str) -> str:
-    """Return the character of an option: the text itself, or the character that a word such as ``tab`` names."""
+def _parse_character_option(form: Delimited, name: str, text: str) -> str:
+    """Return the character that `text`, the value of the option `name`, is or names, as ``tab`` does.
+
+    Raise UsageError unless it is a single ASCII character other than a letter, a digit or a line end.
+    """
     found = CHARACTERS.get(text.lower(), text)
     if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
         raise UsageError(f"{form.name}: {name} must be a single ASCII character such as ;, not {quoted(text)}")
@@ -107,22 +110,17 @@ def _parse_character(form: Delimited, name: str, text: str) -> str:
 
 
 class DelimitedTable(TextTable):
-    """An opened file of delimited text.
-
-    Parameters
-    ----------
-    form : the format.
-    opening : of the input.
-    source : the text.
+    """An opened file of delimited text, as the format `form` describes it.
 
     Attributes
     ----------
-    form, opening : as passed.
-    records : how records are separated.
-    names : of the columns, with that of the weights.
+    form, opening : the arguments.
+    newline : the byte that ends lines: a line feed, or a carriage return.
+    records : splits the text into records.
+    names : the names of all columns, with that of the weights.
     begin : how many bytes of the text, as UTF-8, come before the rows.
-    first_rows : the text after the header that has been read.
-    weights : the position of the column of weights, or None.
+    first_rows : the rows that have been read so far.
+    weights : the position of the column of weights; None if there is none.
     """
 
     def __init__(self, form: Delimited, opening: Opening, source: Source) -> None:
@@ -138,7 +136,7 @@ class DelimitedTable(TextTable):
         first = text[:end]
         if not first.strip():
             raise RowError("the file is empty; a table needs at least the names of its columns", source=source.name)
-        self.names = self._read_names(first, source.name)
+        self.names = self._read_column_names(first, source.name)
         self.begin = end if form.header else 0
         rest = text[self.begin :]
         self.weights = None
@@ -151,10 +149,10 @@ class DelimitedTable(TextTable):
             known = {a.name: a for a in opening.wanted if a.kind != "relational"}
             attributes = [known.get(name, Attribute(name, "string")) for name in self.names]
         else:
-            from .parsing import find_attributes
+            from .parsing import infer_attributes_from_first_rows
 
             self.first_rows = read_first_rows(form, source, rest, self.records.find_record_ends)
-            attributes = find_attributes(self)
+            attributes = infer_attributes_from_first_rows(self)
         if self.weights is not None:
             del attributes[self.weights]
         line = 1 + first.count(self.newline) if form.header else 1
@@ -165,11 +163,14 @@ class DelimitedTable(TextTable):
             self.first_rows.text,
             line,
             opening.block_size,
-            self.records.find_last_end,
+            self.records.find_last_record_end,
         )
 
-    def _read_names(self, record: bytes, source: str) -> list[str]:
-        """Return the names of the columns; `record` is the first one of the file that messages call `source`."""
+    def _read_column_names(self, record: bytes, source: str) -> list[str]:
+        """Return the names of the columns from the first record; ``column1`` and so on if the format has no header.
+
+        Raise RowError, which names the `source`, if they cannot be read or two are equal.
+        """
         form = self.form.name
         try:
             cells = self.records.split_cells(self.records.strip_cells(record), form)

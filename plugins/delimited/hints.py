@@ -19,22 +19,24 @@ _MANY = 20  # distinct values, of which a single text is a slip rather than a la
 _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})+)(?:[.,]\d+)?\s?[%$€£¥]?")
 
 
-def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
-    """Say why a column with these distinct texts is not of numbers or dates, and what makes it so; "" if it is of
-    texts."""
+def explain_why_column_is_text(form: Delimited, words: Sequence[str]) -> str:
+    """Say why a column of these distinct `words` is not read as numbers or dates, and which option helps.
+
+    Return "" if the words are neither numbers nor dates.
+    """
     spaced = [word.strip() for word in words if word[:1].isspace()]
     named = [word for word in spaced if word]
     is_blank_among_numbers = len(named) < len(spaced) and all(
         is_number(word, form.point) for word in words if word.strip()
     )
     if (named and len(named) == len(words)) or {*named} & {*form.missing} or is_blank_among_numbers:
-        return f"with spaces before values; to drop them, say {_format_option(form, form.point, [], strip=True)}"
+        return f"with spaces before values; to drop them, say {_format_from_option(form, form.point, [], strip=True)}"
     if pattern := find_date_format(words[:1]) or find_date_format(words[1:2]):
         read_date = DateFormat(pattern).parse
         others = [word for word in words if read_date(word) is None]
         if len(others) != 1 or (others[0].lower() not in _MISSING and len(words) < _MANY):
             return ""
-        missing = _format_option(form, form.point, others)
+        missing = _format_from_option(form, form.point, others)
         return f"as {quoted(others[0])} is among dates; if that is a missing value, say {missing}"
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
     odd = [word for word in words if not is_number(word, point) and word.lower() not in _MISSING]
@@ -53,20 +55,23 @@ def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
     if others:
         reasons.append(f"{quoted(others[0])} is among {'them' if reasons else 'numbers'}")
     condition = " if that is a missing value," if others else ""
-    return f"as {' and '.join(reasons)};{condition} say {_format_option(form, point, others)}" if reasons else ""
+    return f"as {' and '.join(reasons)};{condition} say {_format_from_option(form, point, others)}" if reasons else ""
 
 
-def advise_on_word(form: Delimited, word: str) -> str:
-    """Say what to do if a text that is no number is meant to be one, or to be missing; return "" if neither may be."""
+def advise_on_non_number(form: Delimited, word: str) -> str:
+    """Say which option reads `word` as a number or as missing; return "" if it looks like neither."""
     if form.separator != "," and is_number(word, ","):
-        return f"if it has a decimal comma, say {_format_option(form, ',', [])}"
+        return f"if it has a decimal comma, say {_format_from_option(form, ',', [])}"
     if word.lower() in _MISSING:
-        return f"if it is a missing value, say {_format_option(form, form.point, [word])}"
+        return f"if it is a missing value, say {_format_from_option(form, form.point, [word])}"
     return ""
 
 
-def _format_option(form: Delimited, point: str, missing: Sequence[str], strip: bool = False) -> str:
-    """Return the option that reads such numbers and missing values, and drops spaces at the ends of texts."""
+def _format_from_option(form: Delimited, point: str, missing: Sequence[str], strip: bool = False) -> str:
+    """Return the option --from that reads numbers with this `point` for decimals, and texts as `missing`.
+
+    With `strip`, it also drops spaces around values.
+    """
     options = []
     if form.delimiter != type(form).delimiter:
         word = next((word for word, character in CHARACTERS.items() if character == form.separator), form.separator)

@@ -31,14 +31,14 @@ class FirstRows(NamedTuple):
 def read_first_rows(
     form: TypedFormat, source: Source, text: bytes, find_ends: Callable[[bytes], np.ndarray]
 ) -> FirstRows:
-    """Read as many rows of a text as are needed to find the types of its columns.
+    """Read and return as many rows of a text as are needed to find the types of its columns.
 
     Parameters
     ----------
-    form : says how much that is.
+    form : the format, whose option ``look`` says how much is needed.
     source : what to read.
-    text : the rows as far as they have been read.
-    find_ends : a function that gives the offsets where whole rows end.
+    text : the rows that have been read from `source` before.
+    find_ends : returns the offsets where the whole rows of a text end, ascending.
     """
     n_rows = _ROWS if form.look == type(form).look else 1
     while True:
@@ -65,5 +65,5 @@ def is_utf8(text: bytes) -> bool:
 
 
 def drop_lines_not_in_utf8(text: bytes) -> bytes:
-    """Return a text without the lines that are not UTF-8, to look at the others; the parser refuses those rows."""
+    """Return `text` without the lines that are not UTF-8."""
     return text if is_utf8(text) else b"".join(line for line in text.splitlines(keepends=True) if is_utf8(line))

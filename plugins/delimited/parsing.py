@@ -37,8 +37,8 @@ from filterkit.plugin import (
     quoted,
 )
 
-from .codes import find_code_columns
-from .hints import advise_on_texts, advise_on_word
+from .codes import find_columns_with_leading_zero_or_plus
+from .hints import advise_on_non_number, explain_why_column_is_text
 from .look import drop_lines_not_in_utf8
 from .records import RecordSplitter
 
@@ -46,8 +46,13 @@ if TYPE_CHECKING:
     from .form import Delimited, DelimitedTable
 
 
-def read(
-    text: bytes, form: Delimited, columns: int, types: dict[str, Any] | None, skips: bool = False, **options: Any
+def parse_to_arrow_table(
+    text: bytes,
+    form: Delimited,
+    n_columns: int,
+    types: dict[str, Any] | None,
+    skip_misfits: bool = False,
+    **options: Any,
 ) -> Any:
     """Parse whole records of delimited text to an Arrow table.
 
@@ -55,9 +60,9 @@ def read(
     ----------
     text : UTF-8.
     form : says how values are separated, quoted, and missing.
-    columns : how many there are; they are named by their numbers.
+    n_columns : the number of columns, which are named by their positions.
     types : the Arrow types of columns; None to find out.
-    skips : whether records with another number of values are left out; otherwise, they are errors.
+    skip_misfits : whether records with another number of values are left out; otherwise, they are errors.
     options : further ones of `pyarrow.csv.ConvertOptions`.
 
     Raises
@@ -70,15 +75,15 @@ def read(
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(
-            column_names=[str(i) for i in range(columns)], use_threads=False, block_size=len(text) + 1
+            column_names=[str(i) for i in range(n_columns)], use_threads=False, block_size=len(text) + 1
         ),
         parse_options=pyarrow.csv.ParseOptions(
             delimiter=form.separator,
             quote_char=quote,
             double_quote=True,
             newlines_in_values=bool(quote),
-            ignore_empty_lines=columns > 1,
-            invalid_row_handler=(lambda _: "skip") if skips else None,
+            ignore_empty_lines=n_columns > 1,
+            invalid_row_handler=(lambda _: "skip") if skip_misfits else None,
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=types,
@@ -96,8 +101,12 @@ _EXACT = 2.0**53  # whole numbers beyond it are not all exact
 _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the cache of the processor
 
 
-def find_attributes(opened: DelimitedTable) -> list[Attribute]:
-    """Infer the attributes of an opened file from its first rows; the labels are those of the whole file."""
+def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
+    """Infer and return the attributes of an opened file: kinds from its first rows, labels from the whole file.
+
+    Warn of texts that may be meant as numbers, and of a header that looks like a row. Raise RowError if the first rows
+    cannot be read.
+    """
     form, opening, names = opened.form, opened.opening, opened.names
     kinds = form.get_chosen_kinds(names)
     asked = class_asked(opening, names)
@@ -109,12 +118,12 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
     if opening.positive is not None:  # the class must be nominal, even if it is 0 and 1
         texts |= {str(names.index(name)) for name in needed if name not in kinds}
     try:  # with options that let Arrow take no column of texts for truth values
-        table = read(
+        table = parse_to_arrow_table(
             text,
             form,
             len(names),
             dict.fromkeys(texts, _WORDS),
-            skips=True,
+            skip_misfits=True,
             auto_dict_encode=True,
             auto_dict_max_cardinality=1 << 30,
             true_values=[],
@@ -125,26 +134,28 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
     doubtful = [str(i) for i in _find_doubtful_columns(table, text, form) if kinds.get(names[i]) != "numeric"]
     if doubtful:
         types = dict.fromkeys(doubtful, _WORDS)
-        as_texts = read(text, form, len(names), types, skips=True, include_columns=doubtful)
+        as_texts = parse_to_arrow_table(text, form, len(names), types, skip_misfits=True, include_columns=doubtful)
         for name, column in zip(doubtful, as_texts.columns):
-            words = list_words(column)
+            words = list_distinct_texts(column)
             if words and ("NaN" in words or not are_quantities(words, form.point)):
                 table = table.set_column(int(name), name, column)
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
     if form.header:
-        _warn_of_row_as_header(form, opening.name, found, table)
-    _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
+        _warn_if_header_looks_like_row(form, opening.name, found, table)
+    _warn_of_text_columns(
+        form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known]
+    )
     if not opened.first_rows.is_whole and os.path.isfile(opening.path):
-        found = form.complete_labels(found, known, partial(read_labels, opened))
+        found = form.complete_labels(found, known, partial(read_distinct_texts_by_block, opened))
     return form.unify_truth_values(found, kinds)
 
 
-def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
-    """Warn if the names of the columns look like a row.
+def _warn_if_header_looks_like_row(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
+    """Warn if the names of the columns look like values.
 
-    Then each column of numbers has a number as its name, and each of few texts one of these. Such a number with
-    decimals is evidence enough; of other names, it takes two. Columns without values or with many texts tell nothing.
+    The name of each column of numbers must be a number, and that of each nominal column one of its labels. One number
+    with decimals is enough; of other names it takes two. Columns without values and columns of strings do not count.
     """
     about, evidence = "", 0
     for number, (attribute, column) in enumerate(zip(attributes, table.columns), 1):
@@ -158,7 +169,7 @@ def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[At
             evidence += 1 + has_decimals
             found = "a number" if has_decimals else ""
         else:
-            words = list_words(column)
+            words = list_distinct_texts(column)
             is_value = name in map(str.strip, words)
             if attribute.kind == "nominal" and not is_value:
                 return
@@ -171,14 +182,14 @@ def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[At
         warnings.warn(ConversionWarning(text), stacklevel=2)
 
 
-def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:
-    """Warn of the columns of text, by their names, that may be meant to be of numbers."""
+def _warn_of_text_columns(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:
+    """Warn of the `columns`, pairs of a name and an Arrow array of texts, that may be meant as numbers."""
     codes: dict[str, str] = {}
     advice: dict[str, list[str]] = {}
     for name, column in columns:
         if pa.types.is_dictionary(column.type) and column.null_count < len(column):
-            words = list_words(column)
-            if about := advise_on_texts(form, words):
+            words = list_distinct_texts(column)
+            if about := explain_why_column_is_text(form, words):
                 advice.setdefault(about, []).append(name)
             elif all(is_number(word, form.point) for word in words) and any(map(explain_code, words)):
                 codes[name] = next(filter(explain_code, words))
@@ -188,22 +199,22 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
     form.warn_of_codes(source, codes)
 
 
-def read_labels(opened: DelimitedTable, positions: list[int]) -> Iterator[list[Any]]:
-    """Yield for each block of the whole file a list: an Arrow array of the distinct texts of each of some columns."""
+def read_distinct_texts_by_block(opened: DelimitedTable, positions: list[int]) -> Iterator[list[Any]]:
+    """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`."""
     source = opened.opening.text()
     columns = [str(position) for position in positions]
     try:
         to_skip = opened.begin
-        for block in TextTable("", (), source, size=_BLOCK, last=opened.records.find_last_end).parts():
+        for block in TextTable("", (), source, size=_BLOCK, last=opened.records.find_last_record_end).parts():
             text = opened.records.strip_cells(drop_lines_not_in_utf8(block.text[to_skip:]))
             to_skip = max(to_skip - len(block.text), 0)
             with suppress(pa.ArrowInvalid):  # of blank lines alone; the parser will say what else is wrong
-                found = read(
+                found = parse_to_arrow_table(
                     text,
                     opened.form,
                     len(opened.names),
                     dict.fromkeys(columns, _WORDS),
-                    skips=True,
+                    skip_misfits=True,
                     include_columns=columns,
                 )
                 yield [found.column(name).chunk(0).dictionary for name in columns]
@@ -212,10 +223,10 @@ def read_labels(opened: DelimitedTable, positions: list[int]) -> Iterator[list[A
 
 
 def _find_doubtful_columns(table: Any, text: bytes, form: Delimited) -> list[int]:
-    """Return the columns of first rows, `text`, that may be texts though Arrow reads them as something else in `table`.
+    """Return the ascending positions of the columns that Arrow does not read as texts, but that may be texts.
 
-    They are ascending positions: of what is neither numbers nor texts, such as times, and of numbers among which may be
-    codes, NaN, or whole numbers that float64 does not hold.
+    `table` is what Arrow reads from the rows `text`. Such columns have values other than numbers, as times, or numbers
+    with leading zeros or plus signs, NaN, or whole numbers that float64 does not hold.
     """
     types = dict(enumerate(table.schema.types))
     integers = {i for i, kind in types.items() if pa.types.is_integer(kind)}
@@ -229,14 +240,14 @@ def _find_doubtful_columns(table: Any, text: bytes, form: Delimited) -> list[int
         with np.errstate(invalid="ignore"):
             is_odd |= (np.abs(values) >= _EXACT).any(axis=0)
         found |= {numeric[i] for i in np.flatnonzero(is_odd).tolist()}
-        found |= {*find_code_columns(form, text)}.intersection(numeric)
+        found |= {*find_columns_with_leading_zero_or_plus(form, text)}.intersection(numeric)
         if b"0x" in text or b"0X" in text:
             found |= integers
     return sorted(found)
 
 
-def list_words(column: Any) -> list[str]:
-    """Return the distinct texts of an Arrow column of dictionaries, in the order in which they come."""
+def list_distinct_texts(column: Any) -> list[str]:
+    """Return the distinct texts of a dictionary-encoded Arrow column, in the order of their first rows."""
     words: list[str] = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
     return words
 
@@ -246,11 +257,12 @@ class DelimitedParser(TextParser):
 
     Parameters
     ----------
-    schema : see `TextParser`.
-    opening : of the input.
-    form, records : how the text is written.
-    weights : the column of weights, or None.
-    is_part : whether only a part of the rows was looked at to find the types of columns.
+    schema : the schema of the batches.
+    opening : how the input was opened.
+    form : the format.
+    records : splits text into records and cells.
+    weights : the position of the column of weights; None if there is none.
+    is_part : whether the types of columns were found in the first rows only.
     """
 
     def __init__(
@@ -280,13 +292,13 @@ class DelimitedParser(TextParser):
         return self.records.find_record_ends(text)
 
     def parse(self, text: bytes) -> Batch:
-        """Parse whole records of delimited text to a batch; raise an error if one of them cannot be read."""
+        """Parse whole records to a batch; raise RowError or pyarrow.ArrowInvalid if one of them cannot be read."""
         blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
         if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
             return empty(self.schema)
         text = self.records.strip_cells(text)
         self.records.check_quotes(text, self.form.name)
-        table = read(text, self.form, len(self.types), self.types)
+        table = parse_to_arrow_table(text, self.form, len(self.types), self.types)
         weights = None
         if self.weights is not None:
             column = table.column(self.weights)
@@ -295,7 +307,7 @@ class DelimitedParser(TextParser):
             weights = convert_to_numbers(column)
             table = table.remove_column(self.weights)
         batch = from_table(table, self.schema, weights, unseen=self.unseen)
-        positions: Iterable[int] = find_code_columns(self.form, text) if self.quantities else ()
+        positions: Iterable[int] = find_columns_with_leading_zero_or_plus(self.form, text) if self.quantities else ()
         is_doubtful = self.quoted_nan and self.quoted_nan in text
         if is_doubtful or any(may_be_rounded(v) for v in (batch.X, batch.y, weights) if v is not None):
             positions = range(len(self.types))
@@ -303,16 +315,18 @@ class DelimitedParser(TextParser):
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
-        """Raise an error if a number in some columns loses something as float64, such as the zeros of 007.
+        """Raise RowError if a number in the columns at `positions` changes as float64, or is a code such as 007.
 
-        Whole numbers are rounded in silence where options say that a column is numeric, and in weights.
+        Weights, and columns that an option makes numeric, may be rounded.
         """
         names = [str(i) for i in positions if self.types[str(i)] == pa.float64()]
         if not names:
             return
-        table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
+        table = parse_to_arrow_table(
+            text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names
+        )
         for name, column in zip(table.column_names, table.columns):
-            for word in list_words(column):
+            for word in list_distinct_texts(column):
                 may_round = int(name) != self.weights and int(name) not in self.quantities  # as options say
                 if is_too_large(word.replace(self.form.point, ".")) and not may_round:
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
@@ -337,13 +351,13 @@ class DelimitedParser(TextParser):
             del cells[self.weights]
         for position, (cell, is_quoted) in enumerate(cells):
             attribute = self.schema.attributes[position]
-            fault = self._find_fault(position, attribute, cell, is_quoted)
+            fault = self._describe_cell_fault(position, attribute, cell, is_quoted)
             if fault:
                 return RowError(fault, attribute=attribute.name)
         return super().explain(text, error)
 
-    def _find_fault(self, position: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
-        """Say what is wrong with the text of a cell, and what the user can do; "" if it fits its attribute."""
+    def _describe_cell_fault(self, position: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
+        """Return what is wrong with a cell, and what the user can do; "" if it fits its attribute."""
         try:
             word = cell.decode()
         except UnicodeDecodeError:
@@ -365,7 +379,7 @@ class DelimitedParser(TextParser):
         wrong = ""
         if attribute.kind == "numeric" and not is_number(word, self.form.point):
             wrong = "is not a number"
-            if not is_quoted and (hint := advise_on_word(self.form, word)):
+            if not is_quoted and (hint := advise_on_non_number(self.form, word)):
                 advice = f"; {hint}"
         elif attribute.kind == "numeric" and not may_round:
             if is_quoted and word == "NaN":

@@ -34,17 +34,17 @@ class RecordSplitter:
     def __init__(self, delimiter: str, quote: str, newline: bytes = b"\n", strip: bool = False) -> None:
         self.delimiter, self.quote, self.newline, self.strip = delimiter, quote, newline, strip
 
-    def _fill_pattern(self, template: bytes) -> bytes:
+    def _insert_delimiter_and_quote(self, template: bytes) -> bytes:
         return template % {b"d": re.escape(self.delimiter.encode()), b"q": re.escape(self.quote.encode())}
 
     @cached_property
-    def _may_adjoin_quote(self) -> np.ndarray:
-        """Flags of bytes, bool (256,): which may stand beside a quote around a cell, as delimiters may."""
+    def _is_cell_border(self) -> np.ndarray:
+        """bool (256,): whether each byte is a delimiter, a quote or a line end, which may stand beside a quote."""
         borders = np.zeros(256, bool)
         borders[[ord(self.delimiter), ord(self.quote), 0x0A, 0x0D]] = True
         return borders
 
-    def find_last_end(self, text: bytes) -> int:
+    def find_last_record_end(self, text: bytes) -> int:
         """Return the offset at which the last whole record of `text` ends; 0 if there is none."""
         if not self.quote or self.quote.encode() not in text:
             return text.rfind(self.newline) + 1
@@ -57,8 +57,12 @@ class RecordSplitter:
         ends = np.flatnonzero(characters == self.newline[0])
         if self.quote and self.quote.encode() in text:
             quotes = np.flatnonzero(characters == ord(self.quote))
-            if not self._begin_cells(characters, quotes[::2]):  # a quote inside a cell is no more than a character
-                record = re.compile(self._fill_pattern(rb"(?:" + _CELL + rb"%(d)s)*+" + _CELL + rb"(?:\r\n|\n|\r)"))
+            if not self._all_quotes_begin_cells(
+                characters, quotes[::2]
+            ):  # a quote inside a cell is no more than a character
+                record = re.compile(
+                    self._insert_delimiter_and_quote(rb"(?:" + _CELL + rb"%(d)s)*+" + _CELL + rb"(?:\r\n|\n|\r)")
+                )
                 one_by_one, position = [], 0
                 while match := record.match(text, position):
                     position = match.end()
@@ -67,9 +71,9 @@ class RecordSplitter:
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         return np.asarray(ends + 1)
 
-    def _begin_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
+    def _all_quotes_begin_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
         """Return whether each quote at these offsets begins a cell or is the second of a pair, as one bool."""
-        return bool(self._may_adjoin_quote[characters[quotes[quotes > 0] - 1]].all())
+        return bool(self._is_cell_border[characters[quotes[quotes > 0] - 1]].all())
 
     def check_quotes(self, text: bytes, form: str) -> None:
         """Check that each quoted value of whole records is closed, and that its cell ends there.
@@ -81,7 +85,7 @@ class RecordSplitter:
 
         Raises
         ------
-        RowError : its line, counted from 1 in `text`, is that where the value begins.
+        RowError : a quoted value is not closed, or its cell goes on. The line, from 1 in `text`, is where it begins.
         """
         if not self.quote or self.quote.encode() not in text:
             return
@@ -89,17 +93,21 @@ class RecordSplitter:
         quotes = np.flatnonzero(characters == ord(self.quote))
         closing = quotes[1::2]
         after = characters[closing[closing < len(text) - 1] + 1]
-        if len(quotes) % 2 == 0 and self._may_adjoin_quote[after].all() and self._begin_cells(characters, quotes[::2]):
+        if (
+            len(quotes) % 2 == 0
+            and self._is_cell_border[after].all()
+            and self._all_quotes_begin_cells(characters, quotes[::2])
+        ):
             return
-        sound = re.match(self._fill_pattern(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND), text)
+        sound = re.match(self._insert_delimiter_and_quote(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND), text)
         assert sound is not None
         begin = sound.end()
         if begin < len(text):
-            raise RowError(self._find_quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
+            raise RowError(self._describe_quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
 
-    def _find_quote_fault(self, text: bytes, form: str) -> str:
-        """Say what is wrong with the quoted value that `text` begins with."""
-        match = re.match(self._fill_pattern(rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")"), text)
+    def _describe_quote_fault(self, text: bytes, form: str) -> str:
+        """Return what is wrong with the quoted value at the beginning of `text`, and what to do."""
+        match = re.match(self._insert_delimiter_and_quote(rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")"), text)
         assert match is not None
         value, end = (quoted(each.decode("utf-8", "replace"), 30) for each in match.groups())
         hint = f"write a quote inside a value twice, or say --from {form}:quote=none"
@@ -108,28 +116,33 @@ class RecordSplitter:
         return f"{end} comes after the closing quote of {value}; {hint}"
 
     @cached_property
-    def _ends_of_cells(self) -> re.Pattern[bytes]:
-        """Matches the blanks around the border of two cells.
+    def _blanks_around_cells(self) -> re.Pattern[bytes]:
+        """A pattern of the blanks around the border of two cells.
 
-        Its groups are the end of a line, a delimiter, and a quoted value after them.
+        Its groups are a line end, a delimiter, and the quoted value that follows.
         """
         blanks = b"[ ]*+" if self.delimiter == "\t" else rb"[ \t]*+"
         before = b"" if self.delimiter == " " else blanks
         quoted_value = _QUOTED + b"%(q)s" if self.quote else b""
         border = rb"(?:\A|" + blanks + rb"(\r?\n|\r|\Z)|" + before + rb"(%(d)s))"
-        return re.compile(self._fill_pattern(border + blanks + b"(" + quoted_value + b")?"))
+        return re.compile(self._insert_delimiter_and_quote(border + blanks + b"(" + quoted_value + b")?"))
 
     def strip_cells(self, records: bytes) -> bytes:
-        """Drop blanks and tabs at both ends of each cell, but not those inside quotes; several delimiting blanks are
-        one."""
-        return self._ends_of_cells.sub(rb"\1\2\3", records) if self.strip else records
+        """Return `records` without blanks and tabs around cells, and with one delimiting blank for several.
+
+        Quoted values stay. Without the option `strip`, the records stay as they are.
+        """
+        return self._blanks_around_cells.sub(rb"\1\2\3", records) if self.strip else records
 
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
-        """Return the text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
+        """Return the text of each cell of a record, and whether it is quoted.
+
+        Raise RowError if `check_quotes` does.
+        """
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []
         position = len(record) - len(record.lstrip(b"\r\n"))
-        cell, quote = re.compile(self._fill_pattern(_CELL if self.quote else _TAIL)), self.quote.encode()
+        cell, quote = re.compile(self._insert_delimiter_and_quote(_CELL if self.quote else _TAIL)), self.quote.encode()
         while True:
             match = cell.match(record, position)
             assert match is not None

@@ -62,7 +62,7 @@ class DelimitedWriter(Writer):
         special = re.escape(form.separator) + re.escape(form.quoting)
         self._special = rf"[{special}\r\n]|^\s|\s$|^(?:{words})?$"
         self._labels = {
-            position: [*map(self._quote_word, a.values), self._missing]
+            position: [*map(self._quote_if_needed, a.values), self._missing]
             for position, a in enumerate(schema.attributes)
             if a.kind == "nominal"
         }
@@ -72,17 +72,17 @@ class DelimitedWriter(Writer):
         if not self._form.header:
             return b""
         names = [*self.schema.names, *([] if self._form.weights is None else [self._form.weights])]
-        return (self._form.separator.join(map(self._quote_word, names)) + "\n").encode()
+        return (self._form.separator.join(map(self._quote_if_needed, names)) + "\n").encode()
 
-    def _quote_word(self, text: str) -> str:
-        """Put a text in quotes if it needs them."""
+    def _quote_if_needed(self, text: str) -> str:
+        """Return a text, in quotes if it could be misread without them."""
         quote = self._form.quoting
         if not quote or re.search(self._special, text) is None:
             return text
         return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
-    def _quote_texts(self, texts: Any) -> Any:
-        """Put texts in quotes if they need them, and replace null by the text for missing."""
+    def _quote_and_fill_missing(self, texts: Any) -> Any:
+        """Return an Arrow array of texts, in quotes where needed, with the text for missing instead of null."""
         import pyarrow.compute as pc  # slow to import, and only texts need it
 
         if self._form.quoting:
@@ -97,7 +97,7 @@ class DelimitedWriter(Writer):
         return [self._format_rows(part) for part in split_rows(batch, _AT_ONCE)]
 
     def _format_rows(self, batch: Batch) -> memoryview:
-        """Return the text of some dense rows. Adjacent numeric columns are formatted together."""
+        """Return the text of dense rows."""
         parts: list[Any] = []
         others = dict(zip(self._others, list_columns(batch, self._others)))
         for is_other, group in groupby(range(len(self.schema.attributes)), others.__contains__):
@@ -107,13 +107,13 @@ class DelimitedWriter(Writer):
             else:
                 first = int(self.schema.locations[1][positions[0]])
                 X = batch.X[:, first : first + len(positions)]
-                parts.append(self._format_numbers(round_significant(X, self._precision)))
+                parts.append(self._format_number_rows(round_significant(X, self._precision)))
         if self._form.weights is not None:
-            parts.append(self._format_numbers(batch.row_weights[:, None]))
+            parts.append(self._format_number_rows(batch.row_weights[:, None]))
         line = [each for part in parts for each in (part, self._form.separator)][:-1]
         return join_rows(*line, "\n")
 
-    def _format_numbers(self, values: np.ndarray) -> Any:
+    def _format_number_rows(self, values: np.ndarray) -> Any:
         """Return the rows of a matrix as texts with this format's delimiter and decimal point."""
         if self._form.point == ".":
             return row_texts(values, self._form.separator, self._missing)
@@ -126,7 +126,9 @@ class DelimitedWriter(Writer):
         """Return the texts of a column that is not numeric, or of the class."""
         attribute = self.schema.attributes[position]
         if attribute.kind == "numeric":
-            return self._format_numbers(round_significant(column[:, None], self._precision))
+            return self._format_number_rows(round_significant(column[:, None], self._precision))
         if attribute.kind == "nominal":
             return take_texts(self._labels[position], column)
-        return self._quote_texts(format_dates(attribute.format, column) if attribute.kind == "date" else column)
+        return self._quote_and_fill_missing(
+            format_dates(attribute.format, column) if attribute.kind == "date" else column
+        )

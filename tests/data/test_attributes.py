@@ -15,11 +15,11 @@ from filterkit.data import attributes as module
 from filterkit.data import schema as schemas
 from filterkit.data.attributes import (
     Attributes,
-    describe_difference,
+    describe_attribute_difference,
     find_attribute,
+    flag_attributes_of_kinds,
     join_attributes,
     map_label_sets,
-    match_kinds,
     take_attributes,
 )
 from filterkit.data.texts import Texts
@@ -91,7 +91,9 @@ def test_all_attributes_change_at_once(some, data):
 def test_questions_about_all_attributes_are_answered_at_once(some):
     attributes = Attributes.of(some)
     for each in (attributes, some):
-        assert match_kinds(each, "nominal", "date").tolist() == [a.kind in ("nominal", "date") for a in some]
+        assert flag_attributes_of_kinds(each, "nominal", "date").tolist() == [
+            a.kind in ("nominal", "date") for a in some
+        ]
         expected = {i: ("made", a.values) for i, a in enumerate(some) if a.kind == "nominal"}
         assert map_label_sets(each, lambda values: ("made", values)) == expected
     assert list(attributes.names) == [a.name for a in some]
@@ -176,6 +178,6 @@ THOSE = (Attribute("a"), Attribute("c", "nominal", ("x", "y")), Attribute("d", "
 def test_the_first_difference_is_described(position, changed, said):
     these = (*THOSE[:position], changed, *THOSE[position + 1 :])
     for some in (these, Attributes.of(these)):
-        assert describe_difference(some, THOSE) == said
-        assert describe_difference(some, THOSE, but_values=True) == ("" if "'c'" in said else said)
-    assert describe_difference(THOSE[:2], THOSE) == "attribute 3, 'd', is missing"
+        assert describe_attribute_difference(some, THOSE) == said
+        assert describe_attribute_difference(some, THOSE, ignore_labels=True) == ("" if "'c'" in said else said)
+    assert describe_attribute_difference(THOSE[:2], THOSE) == "attribute 3, 'd', is missing"

@@ -30,10 +30,10 @@ from filterkit import (
 from filterkit.data.contract import (
     check_arranged_batches,
     check_batch,
-    check_output,
+    check_output_batch,
     check_read_batches,
+    describe_batch_misfit,
     describe_schema_difference,
-    find_misfit,
 )
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr, LinearModel, SelectiveStage
@@ -125,12 +125,12 @@ UNSOUND = {
 
 @pytest.mark.parametrize("batch", SOUND)
 def test_a_valid_batch_is_accepted(batch):
-    assert find_misfit(batch, batch.schema) is None
+    assert describe_batch_misfit(batch, batch.schema) is None
 
 
 @pytest.mark.parametrize(("fault", "batch"), UNSOUND.items())
 def test_the_error_says_what_is_invalid_in_a_batch(fault, batch):
-    assert find_misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
+    assert describe_batch_misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
 
 
 @pytest.mark.parametrize("fault", ["X is None", "y is None, but the schema has a class"])
@@ -350,7 +350,7 @@ def let_in(batch):
     """The batch as each check returns it."""
     stage = filterkit.chain("shuffle").stages[0]
     yield check_batch(batch)
-    yield check_output(stage, batch.schema, batch, batch.replace(X=batch.X.copy()))
+    yield check_output_batch(stage, batch.schema, batch, batch.replace(X=batch.X.copy()))
     yield from check_read_batches(Format("F", (".f",)), iter([batch]))
     yield from check_arranged_batches(stage, lambda: [batch], batch.schema)
 

@@ -18,7 +18,7 @@ def test_columns_with_codes_are_found(window, monkeypatch):
     for _ in range(500):
         rows = [[chance.choice(CELLS) for _ in range(3)] for _ in range(chance.randint(1, 6))]
         text = ("\n".join(map(",".join, rows)) + chance.choice(["\n", ""])).encode()
-        found = set(codes.find_code_columns(Csv(), text))
+        found = set(codes.find_columns_with_leading_zero_or_plus(Csv(), text))
         cells = [(column, cell) for row in rows for column, cell in enumerate(row)]
         assert found >= {column for column, cell in cells if re.fullmatch(r'"?([+-]?0\d+|\+\d+)"?', cell)}, text
         assert found <= {column for column, cell in cells if re.search(r'(^|["\s,])([+-]?0|\+)\d', cell)}, text
