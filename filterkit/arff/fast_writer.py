@@ -49,10 +49,7 @@ class FastFormatter(RowFormat):
 
     @cached_property
     def _column_runs(self) -> list[tuple[int, int, int]]:
-        """Runs of adjacent numeric columns, and single other attributes, in order.
-
-        Each is the position of its first attribute, the column of X of that one or -1, and the number of attributes.
-        """
+        """Runs of adjacent numeric columns, or of one other attribute: first position, column of X or -1, length."""
         schema = self.schema
         column = np.full(len(schema.attributes), -1)
         column[schema.feature_indices] = np.arange(schema.width)

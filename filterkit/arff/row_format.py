@@ -19,13 +19,10 @@ def quote(text: str) -> str:
 
 
 class RowFormat:
-    """How the rows of a schema are written as ARFF.
+    """How the rows of `schema` are written as ARFF.
 
-    Attributes
-    ----------
-    schema : the schema of the rows.
-    precision : significant digits of numbers; None for the shortest text that reads back to the same float64.
-    labels : for the position of each nominal attribute, the ARFF texts of its labels, followed by ``?``.
+    Numbers have `precision` significant digits; None for the shortest text that reads back to the same float64.
+    `labels` maps the position of each nominal attribute to the ARFF texts of its labels, followed by ``?``.
     """
 
     def __init__(self, schema: Schema, precision: int | None) -> None:

@@ -19,13 +19,9 @@ class Rejected(NamedTuple):
 
 @dataclass
 class RejectWriter:
-    """Writes rejected rows to a file, each after a comment with its file, line and error.
+    """Writes rejected rows to `out`, each after a comment with its file, line and error, and counts them in `count`.
 
-    Attributes
-    ----------
-    out : the file to write to.
-    most : how many rows may be rejected; None for any number.
-    count : how many rows have been rejected.
+    At most `most` rows may be rejected; None for any number.
     """
 
     out: IO[bytes]

@@ -164,10 +164,7 @@ class Source:
         return text
 
     def peek(self) -> bytes:
-        """Return at least 16 next bytes of a local file that is neither compressed nor decoded, or all that are left.
-
-        They are not taken out of the stream. Return b"" for any other input.
-        """
+        """Return 16 next bytes or more, without reading on, of an uncompressed local UTF-8 file; b"" of any other."""
         if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
             return b""
         with self.name_errors():
