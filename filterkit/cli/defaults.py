@@ -58,9 +58,8 @@ class Defaults:
             ) from None
         except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}: the defaults file is not TOML; correct it: {error}") from None
-        outside = "stands outside a table; write it below a line such as [filterkit]"
         for heading, tables, why in (
-            ("", self._tables, outside),
+            ("", self._tables, "stands outside a table; write it below a line such as [filterkit]"),
             (_STAGES, self._tables.get(_STAGES, {}), f"must be a table such as [{_STAGES}.NAME]"),
         ):
             for name, table in tables.items():

@@ -61,8 +61,8 @@ def write_report_page(results: Results, measures: list[str], path: str, facts: l
     """
     from filterkit.evaluation.report_page import make_report_page
 
-    command, lines = format_running_command_line(), _format_results(results, _make_results_document(results, measures))
-    page = make_report_page(results, measures, command, facts, lines)
+    lines = _format_results(results, _make_results_document(results, measures))
+    page = make_report_page(results, measures, format_running_command_line(), facts, lines)
     with open_output(path) as out:
         out.write(page)
 
