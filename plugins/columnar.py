@@ -530,7 +530,7 @@ class ColumnarWriter(Writer):
     def __init__(self, form: Columnar, schema: Schema) -> None:
         super().__init__(schema)
         if not schema.attributes:
-            raise FilterkitError(f"{form.title} cannot hold rows without attributes")
+            raise FilterkitError(f"{form.title} cannot hold rows without attributes; keep at least one")
         if form.weights is not None and form.weights in schema.names:
             raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._named = form, form.weights

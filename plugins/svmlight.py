@@ -212,7 +212,7 @@ class LibsvmParser(TextParser):
             raise RowError(f"{Inexact(number)}; write {number}.0 to have it rounded")
         starts = np.flatnonzero(index == _ROW)
         if len(starts) != text.count(b"\n"):
-            raise ValueError("an index is negative")
+            raise ValueError("an index is negative; count indices from 1, or from 0 with --from libsvm:base=0")
         is_pair = index != _ROW
         labels, column, values = values[starts], index[is_pair] - self.base, values[is_pair]
         n_rows = len(starts)
@@ -224,7 +224,7 @@ class LibsvmParser(TextParser):
         beyond = column >= len(self.others)
         if beyond.any():
             if not self.is_open:
-                raise ValueError("an index is higher than the number of attributes")
+                raise ValueError("an index is higher than the number of attributes; declare more attributes")
             row, column, values = row[~beyond], column[~beyond], values[~beyond]
         y: np.ndarray = self._encode_class_numbers(labels) if self.is_nominal else labels
         rows = np.concatenate([row, np.arange(n_rows)])
@@ -264,7 +264,7 @@ class LibsvmParser(TextParser):
         for number, word in enumerate([label, *rest.split()]):
             cell = word if not number else word.partition(":")[2]
             if number and not _PAIR.fullmatch(word):
-                return RowError(f"{quoted(word)} is not a pair of index:value")
+                return RowError(f"{quoted(word)} is not a pair of index:value, such as 3:0.5")
             if number and int(word.partition(":")[0][:20]) > _MOST:
                 return RowError(f"the index {quoted(word.partition(':')[0])[1:-1]} is higher than {_MOST:,}")
             try:

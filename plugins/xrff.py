@@ -199,9 +199,9 @@ class XrffDocument:
             raise RowError(f"this is not well-formed XML ({about})", source=self._name, line=error.lineno) from None
         self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
-            raise self._make_error(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
+            raise self._make_error(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB; shorten it")
         if self._given - self._begin > _LONGEST:
-            raise self._make_error(f"a row is longer than {_LONGEST >> 20} MB")
+            raise self._make_error(f"a row is longer than {_LONGEST >> 20} MB; shorten it")
         return bool(text)
 
     def choose_read_size(self, least: int) -> int:
@@ -267,14 +267,14 @@ class XrffDocument:
             return
         elif self._path == _ATTRIBUTE[:3]:
             if not self._declared:
-                raise self._make_error("it declares no attributes")
+                raise self._make_error("it declares no attributes; declare at least one")
             self.attributes, self._declared = tuple(self._declared), []
         self._path.pop()
 
     def _read_attribute(self, element: Element, depth: int = 1) -> Attribute:
         name, kind = element.get("name"), element.get("type", "")
         if name is None:
-            raise self._make_error("an attribute has no name")
+            raise self._make_error('an attribute has no name; write <attribute name="…">')
         if kind not in _KINDS:
             raise self._make_error(f"the type must be one of {', '.join(_KINDS)}, not {quoted(kind)}", name)
         numbers: dict[str, float] = {}
@@ -317,7 +317,7 @@ class XrffDocument:
                     raise self._make_error(f"index {position + 1} is out of range: {range_}")
                 positions.append(position)
             elif position == width:
-                raise self._make_error(f"a row has more values than the {width} attributes")
+                raise self._make_error(f"a row has more values than the {width} attributes; remove the others")
             texts.append(self._format_value_as_arff(value, attributes[position]))
         return arff_row(texts, positions if is_sparse else None, element.get("weight"))
 
@@ -381,7 +381,7 @@ class XrffWriter(Writer):
     def __init__(self, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
         if not schema.attributes:
-            raise FilterkitError("XRFF cannot hold rows without attributes")
+            raise FilterkitError("XRFF cannot hold rows without attributes; keep at least one")
         self._precision = precision
 
     def header(self) -> bytes:

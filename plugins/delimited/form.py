@@ -58,7 +58,7 @@ class Delimited(TypedFormat):
         self.point = "." if self.decimal == "point" else ","
         for name, character in (("quote", self.quoting), ("decimal", self.point)):
             if self.separator == character:
-                raise UsageError(f"{self.name}: delimiter and {name} are the same character")
+                raise UsageError(f"{self.name}: delimiter and {name} are the same character; choose another delimiter")
 
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()

@@ -130,7 +130,8 @@ def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
             false_values=[],
         )
     except pa.ArrowInvalid as error:
-        raise RowError(f"its first rows cannot be read ({' '.join(str(error).split())})") from None
+        fault = " ".join(str(error).split())
+        raise RowError(f"its first rows cannot be read ({fault}); name its format by --from") from None
     doubtful = [str(i) for i in _find_doubtful_columns(table, text, form) if kinds.get(names[i]) != "numeric"]
     if doubtful:
         types = dict.fromkeys(doubtful, _WORDS)

@@ -44,7 +44,7 @@ class DelimitedWriter(Writer):
     def __init__(self, form: Delimited, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
         if not schema.attributes:
-            raise FilterkitError(f"{form.title} cannot hold rows without attributes")
+            raise FilterkitError(f"{form.title} cannot hold rows without attributes; keep at least one")
         if form.weights is not None and form.weights in schema.names:
             raise FilterkitError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._precision = form, precision

@@ -90,7 +90,7 @@ def test_options_override_types(read, options, expected):
         ("csv:delimitr=;", "format csv: no option 'delimitr'; did you mean 'delimiter'?"),
         ("csv:header=maybe", "format csv: header must be yes or no, not 'maybe'"),
         ("csv:delimiter=ab", "format csv: delimiter must be a single ASCII character such as ;, not 'ab'"),
-        ("csv:decimal=comma", "format csv: delimiter and decimal are the same character"),
+        ("csv:decimal=comma", "format csv: delimiter and decimal are the same character; choose another delimiter"),
         ("csv:order=x", "format csv: order must be one of appearance, sorted, not 'x'"),
         ("csv:most=-1", "format csv: most must be at least 0, not -1"),
         ("csv:nominal=z*", "csv: nominal=z* matches no column"),

@@ -63,7 +63,7 @@ def test_a_header_names_the_attributes(tmp_path):
     ("row", "message"),
     [
         ("x 1:1", "'x' is not a number"),
-        ("1 1", "'1' is not a pair of index:value"),
+        ("1 1", "'1' is not a pair of index:value, such as 3:0.5"),
         ("1 1:y", "'y' is not a number"),
         ("1 1:inf 2:1e400", "'1e400' is too large: numbers end at 1.8e308; write Infinity if that is meant"),
         ("1 3:1 2:1", "the indices of a row do not ascend; sort them, and name each once"),
