@@ -29,10 +29,7 @@ _WRITE_MISSING = "; a missing value is written ?"
 
 
 class NoteCollector(NamedTuple):
-    """Collects `notes` about values that are parsed.
-
-    `unseen` says whether a nominal value that the header does not declare is missing; otherwise, it is an error.
-    """
+    """Collects `notes` about values; if `unseen`, undeclared nominal values are missing, otherwise errors."""
 
     notes: list[Note]
     unseen: bool = False
