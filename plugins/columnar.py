@@ -266,8 +266,9 @@ class ColumnarTable(Table):
             except FilterkitError as error:
                 raise FilterkitError(f"{error}; {form.advise_leaving_out(name)}") from None
             if getattr(kind, "tz", None) not in (None, *_UTC):
-                lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
-                warnings.warn(lost, stacklevel=2)
+                warnings.warn(
+                    ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}"), stacklevel=2
+                )
             said = None if opening.wanted is not None else self._kinds.get(name)
             is_class = name == asked and (attribute.kind == "string" or opening.positive is not None)
             if name in known and said is None and can_read_attribute_as(attribute, known[name]):

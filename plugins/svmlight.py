@@ -226,7 +226,7 @@ class LibsvmParser(TextParser):
             if not self.is_open:
                 raise ValueError("an index is higher than the number of attributes; declare more attributes")
             row, column, values = row[~beyond], column[~beyond], values[~beyond]
-        y: np.ndarray = self._encode_class_numbers(labels) if self.is_nominal else labels
+        y = self._encode_class_numbers(labels) if self.is_nominal else labels
         rows = np.concatenate([row, np.arange(n_rows)])
         positions = np.concatenate([self.others[column], np.full(n_rows, self.position)])
         from filterkit.plugin import from_entries  # which imports pyarrow; lists of formats do not need it

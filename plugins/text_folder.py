@@ -90,8 +90,7 @@ class FolderTable(Table):
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         opening = self._opening
         codecs.lookup(opening.encoding)  # refuses an unknown one
-        options = (self._form.filename, opening.encoding, opening.rejects)
-        return partial(_parse_text_files, schema, opening.path, *options)
+        return partial(_parse_text_files, schema, opening.path, self._form.filename, opening.encoding, opening.rejects)
 
 
 def _list_visible_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:

@@ -283,8 +283,9 @@ class XrffDocument:
             if word == "weight" or word.startswith(_SCORE):
                 number = parse_number(text)
                 if number is None or number != number:
-                    what = f"the property {quoted(word)} is {quoted(text)}, which is not a number"
-                    raise self._make_error(what, name)
+                    raise self._make_error(
+                        f"the property {quoted(word)} is {quoted(text)}, which is not a number; write a number", name
+                    )
                 numbers[word] = number
         inner: tuple[Attribute, ...] = ()
         for each in element.iterfind("attributes"):
@@ -313,8 +314,9 @@ class XrffDocument:
                     raise self._make_error(f"the index of a value must be a whole number from 1, not {quoted(index)}")
                 position = int(index) - 1
                 if not 0 <= position < width:
-                    range_ = f"the attributes are numbered from 1 to {width}"
-                    raise self._make_error(f"index {position + 1} is out of range: {range_}")
+                    raise self._make_error(
+                        f"index {position + 1} is out of range: the attributes are numbered from 1 to {width}"
+                    )
                 positions.append(position)
             elif position == width:
                 raise self._make_error(f"a row has more values than the {width} attributes; remove the others")

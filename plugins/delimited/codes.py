@@ -51,6 +51,5 @@ def _find_columns_at_offsets(form: Delimited, characters: np.ndarray, offsets: n
             ends &= is_outside
     separators = np.flatnonzero(separates)
     lines = np.flatnonzero(ends)
-    starts = lines[np.searchsorted(lines, offsets) - 1]
-    columns: list[int] = np.unique(np.searchsorted(separators, offsets) - np.searchsorted(separators, starts)).tolist()
-    return columns
+    before_line = np.searchsorted(separators, lines[np.searchsorted(lines, offsets) - 1])
+    return np.unique(np.searchsorted(separators, offsets) - before_line).tolist()  # type: ignore[no-any-return]
