@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.formats.base import Parsed
 
+_WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
@@ -35,7 +37,10 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
     is_separate = layout.textual.copy()
     if layout.schema.class_index is not None:
         is_separate[layout.schema.class_index] = True
-    X, others = _read_csv_columns(text, layout, is_separate)
+    if layout.count > _WIDE:
+        X, others = _read_many_columns(text, layout, is_separate)
+    else:
+        X, others = _read_csv_columns(text, layout, range(layout.count), is_separate)
     if weights is not None and len(weights) != len(X):
         raise NotPlain
     schema = layout.schema
@@ -89,25 +94,58 @@ def _has_comma_at_line_end(text: bytes) -> bool:
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
-def _read_csv_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read a CSV with a column for each attribute; `is_separate`, bool (attributes,), chooses columns to return alone.
+def _read_csv_columns(
+    text: bytes, layout: BatchLayout, positions: Sequence[int], is_separate: np.ndarray
+) -> tuple[np.ndarray, dict[int, Any]]:
+    """Read a CSV with a column for each of the attributes at `positions`.
 
-    Return the other columns, which are numeric, as one float64 (rows, columns) array, NaN for missing, and a dict from
-    the position of each separate column to its Arrow array. Raise NotPlain if a number is not finite.
+    `is_separate`, bool (all attributes,), chooses columns to return alone. Return the other columns, which are numeric,
+    as one float64 (rows, columns) array, NaN for missing, and a dict from the position of each separate column to its
+    Arrow array. Raise NotPlain if a number is not finite.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
-    types = {str(i): kinds.get(attribute.kind, labels) for i, attribute in enumerate(layout.schema.attributes)}
+    types = {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
     table = read_csv(text, types, ",", ["?"])
-    others = {i: arrow.join_chunks(table.column(i)) for i in np.flatnonzero(is_separate).tolist()}
-    if is_separate.all():
+    others = {i: arrow.join_chunks(table.column(str(i))) for i in positions if is_separate[i]}
+    if len(others) == len(positions):
         return np.empty((table.num_rows, 0)), others
-    numbers = table.select(np.flatnonzero(~is_separate).tolist())
+    numbers = table.select([str(i) for i in positions if not is_separate[i]])
     X = arrow.convert_table_to_matrix(numbers)
     finite = np.count_nonzero(np.isfinite(X))
     # Whether Weka accepts a number that is not finite depends on its spelling.
     if finite != X.size and finite != X.size - sum(column.null_count for column in numbers.columns):
         raise NotPlain
+    return X, others
+
+
+def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+    """Read a CSV as `_read_csv_columns` does, but all numbers as one long column, as Arrow takes 5 kB for each column.
+
+    With 100,000 columns, this takes an eighth of the time. Raise NotPlain also if rows have different lengths.
+    """
+    characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
+    is_end = characters == ord("\n")
+    ends = np.flatnonzero(is_end | (characters == ord(",")))
+    n_rows = np.count_nonzero(is_end)
+    if not n_rows or len(ends) != n_rows * layout.count or not is_end[ends[layout.count - 1 :: layout.count]].all():
+        raise NotPlain
+    lengths = np.diff(ends, prepend=-1)  # with the comma or line end
+    in_separate = np.repeat(np.tile(is_separate, n_rows), lengths)
+    positions = np.flatnonzero(is_separate).tolist()
+    X, others = np.empty((n_rows, 0)), dict[int, Any]()
+    if positions:
+        characters[ends[positions[-1] :: layout.count]] = ord("\n")
+        X, others = _read_csv_columns(characters[in_separate].tobytes(), layout, positions, is_separate)
+    if len(X) != n_rows:
+        raise NotPlain
+    if len(positions) < layout.count:
+        characters[characters == ord(",")] = ord("\n")
+        table = read_csv(characters[~in_separate].tobytes(), {"": pa.float64()}, ",", ["?"])
+        numbers = require_finite_numbers(arrow.join_chunks(table.column(0)))
+        if len(numbers) != n_rows * (layout.count - len(positions)):
+            raise NotPlain  # an empty field
+        X = numbers.reshape(n_rows, -1)
     return X, others
 
 

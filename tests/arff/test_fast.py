@@ -1,5 +1,7 @@
 """The fast path: it reads the same values as the exact path, leaves the rest to it, and is used where it should be."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from conftest import take_the_exact_path_alone
@@ -8,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filterkit import ArffError, testing
-from filterkit.arff import exact, fast
+from filterkit.arff import exact, fast, fast_dense
 from filterkit.arff.blocks import SMALLEST_HALF
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.writer import format_header_pieces
@@ -40,6 +42,17 @@ SEPARATORS = [",", ",", ",", " ", ", ", "\t", " , ", "\x01,"]
 ENDS = ["\n", "\n", "\n", "\r\n", "\r", " \n", ",\n", "\n\n", " % c, 'd\n", "%\r", "\n\r", "\n \n", "\r\r\n"]
 WEIGHTS = ["", "", "", "", ",{2}", " {0.5}", "{3}", ",{ 4 }", ",{'5'}", ",{1}"]
 SPECIAL = [*"'\", {}%\\\n\r?01x\t\0", ",,", "{}", "{2}", "\n,", "''", "0x"]
+
+
+WIDE = pytest.mark.parametrize("wide", [False, True])
+
+
+@contextmanager
+def read_as(wide):
+    """All dense rows are read as those of very many attributes are, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_dense, "_WIDE", 0 if wide else 1 << 30)
+        yield
 
 
 def values(attribute):
@@ -89,11 +102,13 @@ def same(left, right):
     return testing.same(left, right)
 
 
+@WIDE
 @CONTEXT
 @given(case=blocks())
-def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(case):
+def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(wide, case):
     layout, text = case
-    found = fast.parse_block(text.encode(), layout)
+    with read_as(wide):
+        found = fast.parse_block(text.encode(), layout)
     try:
         expected = exactly(text, layout)
     except ArffError:
@@ -120,6 +135,7 @@ def exactly(text, layout):
     return exact.make_parse_result(list(exact.parse_rows(text, 1, layout)), layout)
 
 
+@WIDE
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", " % c\n", "\n\n"])
 @pytest.mark.parametrize(
     "row",
@@ -133,11 +149,13 @@ def exactly(text, layout):
         "{2 ?},{2.5}",
     ],
 )
-def test_the_fast_path_takes_usual_rows(row, end):
+def test_the_fast_path_takes_usual_rows(wide, row, end):
     layout = BatchLayout(USUAL.replace(sparse=row.startswith("{")))
-    assert fast.parse_block((row + end).encode() * 3, layout) is not None
+    with read_as(wide):
+        assert fast.parse_block((row + end).encode() * 3, layout) is not None
 
 
+@WIDE
 @pytest.mark.parametrize(
     ("sparse", "text"),
     [
@@ -165,9 +183,10 @@ def test_the_fast_path_takes_usual_rows(row, end):
         (True, "{null x}\n"),
     ],
 )
-def test_invalid_rows_are_left_to_the_exact_path(sparse, text):
+def test_invalid_rows_are_left_to_the_exact_path(wide, sparse, text):
     layout = BatchLayout(Schema("r", [Attribute("a"), Attribute("b", "nominal", ("x",))], sparse=sparse))
-    assert fast.parse_block(text.encode(), layout) is None
+    with read_as(wide):
+        assert fast.parse_block(text.encode(), layout) is None
     with pytest.raises(ArffError):
         exactly(text, layout)
 
