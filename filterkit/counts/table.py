@@ -157,10 +157,7 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def nonzero_rows(self) -> np.ndarray:
-        """float64 (k,): the weight of the rows of any class whose value is neither zero nor missing.
-
-        In a table that `with_zeros` returns, zeros count here.
-        """
+        """float64 (k,): the weight of the rows of any class whose value is not missing, nor a zero without a cell."""
         table = self._merge_classes_if_sparse()
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
@@ -191,10 +188,7 @@ class ContingencyTable(Statistic):
         return self._select_columns(slice(low, high), self.indptr[low : high + 1] - cells.start, cells)
 
     def only(self, numbers: np.ndarray) -> ContingencyTable:
-        """Return the table of some of its columns; `numbers` are their indices in `columns`, int64 and ascending.
-
-        A column may be repeated.
-        """
+        """Return the table of the columns at the int64 indices `numbers`, which ascend and may be repeated."""
         return self._select_columns(numbers, *find_row_entries(self.indptr, numbers))
 
     def _select_columns(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,7 @@ def parse_to_arrow_table(
     )
 
 
+_FEW = 16  # labels that are looked for one by one
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _EXACT = 2.0**53  # whole numbers beyond it are not all exact
 _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the cache of the processor
@@ -148,7 +150,7 @@ def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
         form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known]
     )
     if not opened.first_rows.is_whole and os.path.isfile(opening.path):
-        found = form.complete_labels(found, known, partial(read_distinct_texts_by_block, opened))
+        found = form.complete_labels(found, known, partial(read_distinct_texts_by_block, opened, found))
     return form.unify_truth_values(found, kinds)
 
 
@@ -200,15 +202,24 @@ def _warn_of_text_columns(form: Delimited, source: str, columns: Iterable[tuple[
     form.warn_of_codes(source, codes)
 
 
-def read_distinct_texts_by_block(opened: DelimitedTable, positions: list[int]) -> Iterator[list[Any]]:
-    """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`."""
-    source = opened.opening.text()
+def read_distinct_texts_by_block(
+    opened: DelimitedTable, attributes: list[Attribute], positions: list[int]
+) -> Iterator[list[Any]]:
+    """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`.
+
+    Where the last column is the only one, as a class often is, blocks whose labels are all known are left out: parsing
+    them would take most of the time.
+    """
+    records, source = opened.records, opened.opening.text()
+    known = set(attributes[-1].values) if positions == [len(attributes) - 1] else set()
     columns = [str(position) for position in positions]
     try:
         to_skip = opened.begin
-        for block in TextTable("", (), source, size=_BLOCK, last=opened.records.find_last_record_end).parts():
-            text = opened.records.strip_cells(drop_lines_not_in_utf8(block.text[to_skip:]))
+        for block in TextTable("", (), source, size=_BLOCK, last=records.find_last_record_end).parts():
+            text = records.strip_cells(drop_lines_not_in_utf8(block.text[to_skip:]))
             to_skip = max(to_skip - len(block.text), 0)
+            if _lines_end_in_labels(text, records, known):
+                continue
             with suppress(pa.ArrowInvalid):  # of blank lines alone; the parser will say what else is wrong
                 found = parse_to_arrow_table(
                     text,
@@ -218,9 +229,20 @@ def read_distinct_texts_by_block(opened: DelimitedTable, positions: list[int]) -
                     skip_misfits=True,
                     include_columns=columns,
                 )
-                yield [found.column(name).chunk(0).dictionary for name in columns]
+                words = [found.column(name).chunk(0).dictionary for name in columns]
+                known.update(words[0].to_pylist() if known else ())
+                yield words
     finally:
         source.close()
+
+
+def _lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collection[str]) -> bool:
+    """Return whether the last cell of each line is one of a few labels; False if that is not clear at once."""
+    if not 0 < len(labels) <= _FEW or b"\r" in text or (records.quote and records.quote.encode() in text):
+        return False
+    words = "|".join(re.escape(label) for label in labels if records.delimiter not in label)
+    lines = rf"(?:[^\n]*{re.escape(records.delimiter)}(?:{words})\n)*+"
+    return re.fullmatch(lines.encode(), text) is not None
 
 
 def _find_doubtful_columns(table: Any, text: bytes, form: Delimited) -> list[int]:

@@ -92,16 +92,6 @@ def temporary_files():
     return [name for name in os.listdir() if name.startswith(".")]
 
 
-def test_a_signal_is_not_lost_where_python_drops_exceptions():
-    wait_in_work(IN_A_CALLBACK)
-    Path("in.arff").write_text(f"{HEADER}1,x\n")
-    with start("--plugin my.py -o out.arff in.arff wait") as process:
-        wait_for(Path("there").exists)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 128 + signal.SIGTERM
-    assert temporary_files() == []
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_signal_leaves_no_temporary_file(name):
     """The input is a pipe that stays open, so the command still waits for rows when the signal comes."""
@@ -126,12 +116,14 @@ def test_an_ignored_signal_stays_ignored():
     assert Path("out.arff").read_text().endswith("@data\n1,x\n1,y\n% 2 rows\n")
 
 
-def test_a_signal_in_the_import_of_a_plugin_is_not_lost():
-    wait_in_work(IN_AN_IMPORT)
-    with start("--plugin my.py - l2") as process:
+@pytest.mark.parametrize(("plugin", "stage"), [(IN_AN_IMPORT, "l2"), (IN_A_CALLBACK, "wait")])
+def test_a_signal_is_not_lost_where_its_exception_is(plugin, stage):
+    wait_in_work(plugin)
+    with start(f"--plugin my.py - {stage}") as process:
+        send(process, f"{HEADER}1,x\n")
         wait_for(Path("there").exists)
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=60) == ("", "") and process.returncode == 128 + signal.SIGINT
+        assert process.communicate(timeout=60)[1] == "" and process.returncode == 128 + signal.SIGINT
 
 
 def test_repeated_signals_end_a_command_whose_threads_are_stuck():
