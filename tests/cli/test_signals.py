@@ -119,8 +119,8 @@ def test_an_ignored_signal_stays_ignored():
 @pytest.mark.parametrize(("plugin", "stage"), [(IN_AN_IMPORT, "l2"), (IN_A_CALLBACK, "wait")])
 def test_a_signal_is_not_lost_where_its_exception_is(plugin, stage):
     wait_in_work(plugin)
-    with start(f"--plugin my.py - {stage}") as process:
-        send(process, f"{HEADER}1,x\n")
+    Path("in.arff").write_text(f"{HEADER}1,x\n")
+    with start(f"--plugin my.py in.arff {stage}") as process:
         wait_for(Path("there").exists)
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60)[1] == "" and process.returncode == 128 + signal.SIGINT
