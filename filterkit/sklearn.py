@@ -39,8 +39,8 @@ from filterkit.data.user_rows import (
     convert_unless_numeric,
     is_table,
     make_text_batch,
+    name_columns_if_possible,
     read_name_and_texts,
-    rename_columns,
 )
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, get_registry
@@ -162,7 +162,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             return make_text_batch(values, name)
         rows = X
         if not reset and not self._has_numbers:  # columns without names are those of the training rows, in their order
-            rows = rename_columns(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
+            rows = name_columns_if_possible(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
         mixed = convert_unless_numeric(rows, incoming)
         if mixed is None and incoming is not None and not self._has_numbers and is_table(rows):
             mixed = convert_to_batch(rows, incoming)  # a column of NaN tells no kind
@@ -382,7 +382,7 @@ class _ChainPredictor(_ChainEstimator):
         return learner
 
     @_raise_value_errors()
-    def _predict_tasks(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _predict_codes_and_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Predict the rows X, and return what `FittedLearner.read_predictions` does: predictions and scores."""
         out = self._transform_rows(X)
         return self._get_fitted_learner().read_predictions(out)
@@ -421,7 +421,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         Raise ValueError if X does not have the features that the chain was fitted on, or a stage cannot
         transform it.
         """
-        codes, _ = self._predict_tasks(X)
+        codes, _ = self._predict_codes_and_scores(X)
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
 
     @_raise_value_errors()
@@ -438,7 +438,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
 
         The method is there if the learner has probabilities.
         """
-        _, scores = self._predict_tasks(X)
+        _, scores = self._predict_codes_and_scores(X)
         return self._spread_scores_over_classes(scores, 1 - scores, 0.0)
 
     @available_if(lambda self: self._find_threshold() == 0)  # type: ignore[untyped-decorator]
@@ -447,7 +447,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
 
         Errors are those of `predict`. The method is there if the scores of the learner are no probabilities.
         """
-        _, scores = self._predict_tasks(X)
+        _, scores = self._predict_codes_and_scores(X)
         least = scores.min(axis=1, keepdims=True) - 1
         by_class = self._spread_scores_over_classes(scores, -scores, least)
         return by_class[:, 1] if by_class.shape[1] == 2 else by_class
@@ -487,7 +487,7 @@ class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict a number for each row of X, (rows, features): float64 (rows,); errors as of `ChainClassifier`."""
-        numbers, _ = self._predict_tasks(X)
+        numbers, _ = self._predict_codes_and_scores(X)
         return numbers[:, 0]
 
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:

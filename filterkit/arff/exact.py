@@ -64,7 +64,7 @@ def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollect
     collector = collector or NoteCollector([])
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
-    while (token := _read_token(tokens, first)) is not None:
+    while (token := _read_token_or_none(tokens, first)) is not None:
         if token.kind == EOL:
             if token.commas:
                 raise token.make_error(f"an empty field: the line has only a comma{_WRITE_MISSING}")
@@ -76,7 +76,7 @@ def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollect
         yield Row(_read_weight_and_row_end(tokens, token, layout), sparse, values)
 
 
-def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
+def _read_token_or_none(tokens: Iterator[Token], attribute: Attribute) -> Any:
     """Return the next token; None at the end. An ArffError, as for a quote that is not closed, names `attribute`."""
     try:
         return next(tokens, None)
@@ -94,7 +94,7 @@ def _read_dense_values(
         raise token.make_error(f"an empty field: the row begins with a comma{_WRITE_MISSING}", first)
     for position, attribute in enumerate(layout.schema.attributes):
         if position:
-            token = _read_token(tokens, attribute)
+            token = _read_token_or_none(tokens, attribute)
             if token.kind == EOL:
                 raise token.make_error(
                     f"too few values: {position} of {layout.count}; add those from {quoted(attribute.name)} on"
@@ -126,7 +126,7 @@ def _read_sparse_values(
         attribute = layout.schema.attributes[position]
         if position in values:
             raise token.make_error(f"index {position} occurs twice in the row; remove one value", attribute.name)
-        token = _read_token(tokens, attribute)
+        token = _read_token_or_none(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise token.make_error(f"index {position} has no value{_WRITE_MISSING}", attribute.name)
         values[position] = parse_value(token, position, layout, collector)

@@ -68,7 +68,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
                 table = yield from compute_merged_record(rows, partial(count_class_values, stage.name))
                 count_rows = partial(NumericClass.from_table(table).count_rows_by_bin, reader=stage.name)
         learn = partial(_learn_from_column_range, counted_for, stage)
-        fitted, _, strip = yield from learn_in_strips(stage, count_rows, learn, rows, memory, strip)
+        fitted, _, strip = yield from fit_in_strips_by_passes(stage, count_rows, learn, rows, memory, strip)
         all_fitted.append(fitted)
         rows = rows.transform_by(fitted)
         if (
@@ -122,7 +122,7 @@ class Strip(NamedTuple):
     counts: Floats
 
 
-def learn_in_strips(
+def fit_in_strips_by_passes(
     stage: ColumnStage,
     count_rows: Callable[..., Statistic],
     learn: Callable[[tuple[Any, int, int]], Learned],

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Learned, learn_in_strips
+from filterkit.chains.column_fitting import Learned, fit_in_strips_by_passes
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
@@ -67,7 +67,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     fold = draw_folds(classes, n_folds, get_seed_option(stage))
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_by_fold, stage, n_folds)
-    ((fitted, by_fold, _),) = run_passes(learn_in_strips(stage, count_rows, learn, rows, memory))
+    ((fitted, by_fold, _),) = run_passes(fit_in_strips_by_passes(stage, count_rows, learn, rows, memory))
     return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 

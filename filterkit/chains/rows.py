@@ -188,7 +188,7 @@ class Rows:
             partial(_transform_and_call, self.stages, self.training, function), last, self.peak_growth
         )
 
-    def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
+    def map_batches_in_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(pieces)`` for every batch, in order, in the last pass; None if its number is in `done`.
 
         The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.

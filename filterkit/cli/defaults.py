@@ -123,7 +123,7 @@ class Defaults:
                 )
             if option.multiple and not isinstance(value, list):
                 raise self._make_value_error(table, key, value, "must be a list in brackets")
-            type_, title = _find_toml_type_and_name(option)
+            type_, title = _find_value_types_and_name(option)
             for each in value if option.multiple else [value]:
                 if not isinstance(each, type_) or (isinstance(each, bool) and type_ is not bool):
                     raise self._make_value_error(table, key, each, f"must be {title}")
@@ -142,7 +142,7 @@ class Defaults:
         return UsageError(f"{self.path}: {heading}{key} = {quoted(text)[1:-1]} {why}")
 
 
-def _find_toml_type_and_name(option: click.Option) -> tuple[Any, str]:
+def _find_value_types_and_name(option: click.Option) -> tuple[Any, str]:
     """Return the types that a value of an option may have in TOML, for `isinstance`, and their name in messages."""
     if option.is_flag:
         return bool, "true or false"

@@ -51,10 +51,10 @@ class OutputParts(NamedTuple):
         if parts.is_complete and not rewrite:
             self.print_all_parts_exist()
             # Rejected rows are noted, and stages in the chain may write; a deque takes all pieces, and holds none.
-            deque(rows.map_pieces(partial(deque, maxlen=0), done), maxlen=0)
+            deque(rows.map_batches_in_pieces(partial(deque, maxlen=0), done), maxlen=0)
             return parts.n_rows
         try:
-            write_parts(parts, work, form, lambda part: rows.map_pieces(part, done), done)
+            write_parts(parts, work, form, lambda part: rows.map_batches_in_pieces(part, done), done)
         except BaseException:
             if count := len(parts.done):
                 they = "1 part is" if count == 1 else f"{count} parts are"

@@ -51,17 +51,17 @@ class PredictionCountingRows:
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(convert(batch))`` for every batch, as `Rows.map` does, and count its predictions."""
         return self._add_counts_and_yield_results(
-            self._rows.map(partial(_call_and_count_predictions, function, self.learner, self.convert), last)
+            self._rows.map(partial(_call_and_count_outcomes, function, self.learner, self.convert), last)
         )
 
-    def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, as `Rows.map_pieces` does, and count its predictions.
+    def map_batches_in_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
+        """Yield ``function(pieces)`` for every batch, as `Rows.map_batches_in_pieces` does, and count its predictions.
 
         No batch can be `done`, because all rows are counted.
         """
         assert not done and self.convert is itself  # tables of predictions are made of whole batches
         return self._add_counts_and_yield_results(
-            self._rows.map_pieces(partial(_call_and_count_predictions, function, self.learner, itself), done)
+            self._rows.map_batches_in_pieces(partial(_call_and_count_outcomes, function, self.learner, itself), done)
         )
 
     def _add_counts_and_yield_results(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
@@ -101,7 +101,7 @@ class PredictionCountingRows:
                     write_message(line)
 
 
-def _call_and_count_predictions(
+def _call_and_count_outcomes(
     function: Callable[[Any], T],
     learner: FittedLearner,
     convert: Callable[[Batch], Batch],

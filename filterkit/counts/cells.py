@@ -31,7 +31,7 @@ def count_rows_by_value_and_class(
     if len(gaps):
         keep = ~absent
         column, value, row = column[keep], value[keep], row[keep]
-    code, distinct = _encode_values(value)
+    code, distinct = _find_codes_and_distinct_values(value)
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + rows.y.astype(number)[row]
     cell_column, cell_value, cells = _count_rows_by_cell(
@@ -110,7 +110,7 @@ def include_zeros_in_extremes(
     return np.where(zero_occurs, np.minimum(low, 0.0), low), np.where(zero_occurs, np.maximum(high, 0.0), high)
 
 
-def _encode_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _find_codes_and_distinct_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return an index for each value, int (n,), and the ascending values that it points to, some perhaps unused."""
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)

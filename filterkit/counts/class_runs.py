@@ -67,7 +67,7 @@ class ClassCells(NamedTuple):
     upto: np.ndarray
 
 
-def list_cells_by_class(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
+def sort_cells_by_column_and_class(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
     """List the cells of each class, `ClassCells`, from the weights of all cells and the column of each."""
     cell, code, weights = parts.position_of_entry[::-1], parts.code[::-1].astype(np.int64), parts.parts[::-1]
     key = column_of_cell[cell] * parts.classes + code

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts
-from filterkit.counts.class_runs import ClassCells, list_cells_by_class
+from filterkit.counts.class_runs import ClassCells, sort_cells_by_column_and_class
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.ragged import find_run_begins
 
@@ -99,7 +99,7 @@ class Thresholds:
     def class_cells(self) -> ClassCells:
         """The nonzero weights of each class in `cells`."""
         parts = self.cells.cell_parts
-        return list_cells_by_class(SparseParts.from_parts(parts), self.cells.column_of_cell)
+        return sort_cells_by_column_and_class(SparseParts.from_parts(parts), self.cells.column_of_cell)
 
     @cached_property
     def first_tests(self) -> tuple[np.ndarray, np.ndarray]:

@@ -115,7 +115,7 @@ def choose_attributes(
             elif text.startswith("@") and text[1:] in KINDS:
                 chosen |= {i for i in positions if schema.attributes[i].kind == text[1:]}
             else:
-                matching = _find_matching_attributes(stage, flag, schema, text).intersection(positions)
+                matching = _find_attributes_in_range_or_pattern(stage, flag, schema, text).intersection(positions)
                 if not matching:
                     fault = f"no attribute is named {quoted(text)}{suggestion(text, list(names))}"
                     if (position := find_attribute(schema.attributes, text)) is not None:
@@ -127,7 +127,7 @@ def choose_attributes(
     return [i for i in positions if (not only or i in found[0]) and i not in found[1]]
 
 
-def _find_matching_attributes(stage: str, flag: str, schema: Schema, text: str) -> set[int]:
+def _find_attributes_in_range_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> set[int]:
     """Return the positions of the attributes that a range, also after ``@``, or a pattern means; other choices: none.
 
     Raise StageError if an attribute of a range does not exist, or an ``@`` stands before something else and no name

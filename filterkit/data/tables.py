@@ -113,7 +113,7 @@ def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: 
     if attribute.kind == "nominal":
         return _encode_labels(array, attribute, unseen)
     if pa.types.is_dictionary(array.type) or is_text(array.type):
-        words = _convert_to_attribute_texts(array, attribute)
+        words = _convert_to_texts_naming_attribute(array, attribute)
         try:
             array = words.cast(pa.float64())  # the nearest, where they have more digits
         except pa.ArrowInvalid:
@@ -131,9 +131,9 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
     A text that is no label becomes -1 if `unseen`; otherwise, raise UnknownLabel.
     """
     if not pa.types.is_dictionary(array.type):
-        array = arrow.dictionary_encode(_convert_to_attribute_texts(array, attribute))
+        array = arrow.dictionary_encode(_convert_to_texts_naming_attribute(array, attribute))
     code = map_labels_to_codes(attribute)
-    words = _convert_to_attribute_texts(array.dictionary, attribute).to_pylist()
+    words = _convert_to_texts_naming_attribute(array.dictionary, attribute).to_pylist()
     code_of_word = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
     if array.indices.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
         array = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), array.dictionary)
@@ -179,7 +179,7 @@ def convert_to_texts(array: Any) -> Any:
     return array.cast(pa.string())
 
 
-def _convert_to_attribute_texts(array: Any, attribute: Attribute) -> Any:
+def _convert_to_texts_naming_attribute(array: Any, attribute: Attribute) -> Any:
     """Call `convert_to_texts`; raise RowError, which names the attribute, if bytes are not UTF-8."""
     try:
         return convert_to_texts(array)
@@ -194,11 +194,11 @@ def _convert_to_texts_or_dates(column: Any, attribute: Attribute) -> Any:
     that are not UTF-8.
     """
     if attribute.kind != "date":
-        return _convert_to_attribute_texts(column, attribute)
+        return _convert_to_texts_naming_attribute(column, attribute)
     if pa.types.is_dictionary(column.type) or is_text(column.type):
         words, form = arrow.join_chunks(column), DateFormat(attribute.format)
         if not pa.types.is_dictionary(words.type):
-            words = arrow.dictionary_encode(_convert_to_attribute_texts(words, attribute))
+            words = arrow.dictionary_encode(_convert_to_texts_naming_attribute(words, attribute))
         distinct = words.dictionary.to_pylist()
         parsed = [form.parse(cut_to_milliseconds(word)) for word in distinct]
         if None in parsed:

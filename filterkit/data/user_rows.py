@@ -178,7 +178,7 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
         return convert(rows, "X", class_="none", kinds=find_column_kinds(incoming, names))
 
 
-def rename_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
+def name_columns_if_possible(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
     """Return rows with these names of columns, in this order; an array of objects becomes an Arrow table.
 
     Rows with another number of columns are returned unchanged, and so are tables unless `may_rename`, or if they have

@@ -34,7 +34,7 @@ _LACKING = "no cell"  # read where a line has too few cells; no column can parse
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
 
 
-def _parse_fold_index(text: str) -> int:
+def _parse_number_as_index(text: str) -> int:
     if abs(fold := int(text) - 1) >= _MOST_FOLDS:
         raise ValueError
     return fold
@@ -70,7 +70,7 @@ def _parse_number_predictions(text: str) -> list[Any]:
 # The columns of a results file, which are fields of `Result`, and how each is parsed, with a ValueError or TypeError
 # for what it cannot be: those before the measures, and those after, which may be missing or empty.
 _KEYS: dict[str, Callable[[str], Any]] = {
-    **{"data": str, "task": str, "fold": _parse_fold_index, "share": float, "chain": str},
+    **{"data": str, "task": str, "fold": _parse_number_as_index, "share": float, "chain": str},
     **{"train_rows": int, "test_rows": int, "seconds": float},
 }
 _LATER: dict[str, Callable[[str], Any]] = {

@@ -48,7 +48,7 @@ def list_installed_plugins() -> list[Installed]:
     its old name.
     """
     points: dict[str, list[tuple[str, str, str]]] = {}
-    for text, origin in _read_entry_point_files():
+    for text, origin in _find_plugin_entry_points_and_versions():
         for group, name, value in _parse_entry_points(text):
             points.setdefault(value, []).append((group, name, origin))
     installed = []
@@ -61,7 +61,7 @@ def list_installed_plugins() -> list[Installed]:
     return sorted(installed)
 
 
-def _read_entry_point_files() -> Iterator[tuple[str, str]]:
+def _find_plugin_entry_points_and_versions() -> Iterator[tuple[str, str]]:
     """Yield the text of ``entry_points.txt``, and the name and version, of each installed distribution that has entry
     points for filterkit. Of several distributions of one name, the first on `sys.path` counts, as for Python."""
     seen = set()

@@ -40,7 +40,7 @@ def check_scores_are_numbers(stage: Stage) -> None:
             _check_scores(metric, "classes", [counts], shown, np.array(totals))
         _check_class_sums(metric)
     if metric.best_at_ends:
-        _check_best_at_ends(metric)
+        _check_best_score_at_ends_of_fp_range(metric)
     if metric.bound is not None:
         _check_bound(metric)
     for seed in (0, 1) if metric.by_column is not None else ():
@@ -70,7 +70,7 @@ def _check_class_sums(metric: Metric) -> None:
             )
 
 
-def _check_best_at_ends(metric: Metric) -> None:
+def _check_best_score_at_ends_of_fp_range(metric: Metric) -> None:
     """Check the promise `Metric.best_at_ends`: no score inside a range of false positives, without none and all, is
     larger than the scores at both ends."""
     for pos, neg in ((3.0, 40.0), (20.0, 40.0), (200.0, 40.0), (40.0, 700.0)):

@@ -49,7 +49,7 @@ def declare_set_option() -> tuple[str, ...]:
     return option(
         (),
         "A parameter, as C=0.1; what is not a Python literal is a text or names a class, as estimator=LinearSVC.",
-        completions=_list_parameter_completions,
+        completions=_complete_estimator_parameters,
     )
 
 
@@ -151,7 +151,7 @@ def _import_estimator_class(stage: str, class_: str) -> type[Any]:
     return estimator_class
 
 
-def _list_parameter_completions(options: Mapping[str, str]) -> list[str]:
+def _complete_estimator_parameters(options: Mapping[str, str]) -> list[str]:
     """List the parameters of the class that values of the options name, each with ``=``; [] without such a class."""
     class_ = options.get("estimator") or options.get("class_", "")
     try:

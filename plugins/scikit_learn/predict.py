@@ -101,9 +101,9 @@ class Predict(Learner):
 
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
-        from .weka_learners import suggest_chain_for_weka_learner  # only mistakes need it
+        from .weka_learners import make_hint_for_weka_learner  # only mistakes need it
 
-        return suggest_chain_for_weka_learner(name)
+        return make_hint_for_weka_learner(name)
 
     def __post_init__(self) -> None:
         assert self.estimator is not None

@@ -120,7 +120,7 @@ _SHORT_NAMES = {  # words for learners, without hyphens
 }
 
 
-def suggest_chain_for_weka_learner(name: str) -> str:
+def make_hint_for_weka_learner(name: str) -> str:
     """Return the end of a message that says what to write for a learner of Weka, or for a short name such as xgboost.
 
     `name` is the name of the learner's class with or without its package, or the short name, in upper or lower case.

@@ -159,7 +159,7 @@ def _replace_string_attributes(schema: Schema, positions: list[int], words: list
         if prefix:
             names = Texts.join_elements((Texts.of([prefix]), np.zeros_like(every)), (names, every))
         before = f"{schema.attributes[position].name}:"
-        clashes = _flag_name_clashes(names, Texts.concatenate(taken), before)
+        clashes = _flag_names_that_need_prefix(names, Texts.concatenate(taken), before)
         if clashes.any():
             names = Texts.join_elements((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
         taken.append(names)
@@ -168,7 +168,7 @@ def _replace_string_attributes(schema: Schema, positions: list[int], words: list
     return Attributes.concatenate([*parts, attributes[begin:]])
 
 
-def _flag_name_clashes(names: Texts, used: Texts, prefix: str) -> np.ndarray:
+def _flag_names_that_need_prefix(names: Texts, used: Texts, prefix: str) -> np.ndarray:
     """Flag the names that need `prefix`, because another attribute has or gets the name: bool (n,)."""
     clashes = names.isin(used)
     while clashes.any():

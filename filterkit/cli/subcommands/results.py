@@ -61,7 +61,7 @@ def write_report_page(results: Results, measures: list[str], path: str, facts: l
     """
     from filterkit.evaluation.report_page import make_report_page
 
-    lines = _format_results(results, _make_results_document(results, measures))
+    lines = _format_result_lines(results, _make_results_document(results, measures))
     page = make_report_page(results, measures, format_running_command_line(), facts, lines)
     with open_output(path) as out:
         out.write(page)
@@ -127,7 +127,7 @@ def print_results(results: Results, measures: list[str], by_class: bool, as_json
     found = _make_results_document(results, measures)
     if by_class:
         found["classes"] = _compute_class_rates_of_chains(results)
-    print_document(as_json, found, partial(_format_results, results))
+    print_document(as_json, found, partial(_format_result_lines, results))
 
 
 def _make_results_document(results: Results, measures: list[str]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _make_results_document(results: Results, measures: list[str]) -> dict[str, A
     return found
 
 
-def _format_results(results: Results, found: dict[str, Any]) -> Iterator[str]:
+def _format_result_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
     measures = found["measures"]
     yield from _format_means(results, measures, found["means"])
     if "choices" in found:
