@@ -153,8 +153,8 @@ class Class(Stage):
         assert self.attribute is not None
         if schema.labels:
             raise FilterkitError(
-                "the data has labels instead of a class; read it without --labels, which may come from the "
-                "relation's name"
+                "the data has labels instead of a class; leave out --labels, or if the relation's name says how many "
+                "labels there are, name a class before the stages by --class"
             )
         try:
             position = find_class(schema.attributes, self.attribute)

@@ -89,7 +89,7 @@ def _center_and_scale_values(cells: ContingencyTable) -> Floats:
 
 def _count_rows_after_filling_missing_labels(cells: ContingencyTable) -> Floats:
     """Count rows by cell and class, float64 (cells, classes); a missing label counts as the most frequent one.
-    With a numeric class, the two columns are the number of rows and the sum of the class."""
+    With a numeric class, the two columns are the number of rows and the sum of the class as `class_sums` shifts it."""
     counts, missing = cells.counts.copy(), cells.missing
     if cells.numeric_class:
         sums = cells.class_sums()

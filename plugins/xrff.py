@@ -489,9 +489,10 @@ _get_date_format = lru_cache(DateFormat)
 
 
 def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str:
-    """Return the XML element of a value; None and NaN are missing.
+    """Return the XML element of a value: a float, the index of a label, milliseconds or a text; None, NaN are missing.
 
-    `begin` is its XML attributes, such as `` index="1"``. Raise FilterkitError if the format of a date loses a part.
+    `begin` is its XML attributes, such as `` index="1"``. Raise FilterkitError if the format of a date loses a part, or
+    XML cannot hold a character.
     """
     if value is None or value != value:
         return f'<value{begin} missing="yes"/>'

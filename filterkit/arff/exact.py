@@ -58,8 +58,8 @@ class Row(NamedTuple):
 def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollector | None = None) -> Iterator[Row]:
     """Parse ARFF `text`, whose first line has the number `line`, and yield its rows.
 
-    Notes about values are added to `collector`; without a collector, an undeclared nominal value is an error. Raise
-    ArffError for a row that Weka refuses, or of which Weka would lose a part.
+    Notes about values are added to `collector`. Raise ArffError for a row that Weka refuses, or of which Weka would
+    lose a part. An undeclared nominal value is refused, too, unless `collector.unseen`, which makes it missing.
     """
     collector = collector or NoteCollector([])
     tokens = tokenize(text, line)

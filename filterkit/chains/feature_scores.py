@@ -58,8 +58,8 @@ class _ColumnScorer(ColumnStage):
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
         if not table.totals.any():
-            known = " whose class is known" if self.needs_class else ""
-            raise StageError(self.name, f"there are no rows{known}; add some")
+            known = "a known class and " if self.needs_class else ""
+            raise StageError(self.name, f"there are no rows with {known}a weight above 0; add some")
         thresholds = Thresholds(table)
         state: State = {"varied": thresholds.varied}
         for metric in self._metrics:

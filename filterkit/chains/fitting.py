@@ -159,13 +159,13 @@ class Fitting:
 def split_inner_folds(
     earlier_stages: Sequence[Stage], rows: Rows, learner: Any, memory: int
 ) -> Iterator[tuple[Batch, Batch]]:
-    """Yield two batches for each inner fold of a learner: the rows of the other folds, and those of the fold itself.
+    """Yield two batches for each inner fold of a learner: the rows that are not in it, and those in it.
 
     Parameters
     ----------
     earlier_stages : the stages before the learner, which are fitted on the other folds, and transform both batches.
     rows : the training rows as they come to the first of these.
-    learner : says how many folds, and how to draw them.
+    learner : says how many folds, at most one for each row that counts, and how to draw them.
     memory : bytes; see `Chain.fit`.
     """
     from filterkit.chains.crossfit import ChosenRows, draw_folds, read_class_codes  # few chains need it

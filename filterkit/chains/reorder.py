@@ -64,14 +64,12 @@ def _take_rows_numbered(batch: Batch, numbers: Ints) -> Batch:
 def _split_rows_into_runs(batch: Batch, new_positions: Ints, run_bounds: Ints) -> list[tuple[int, Ints, SpooledBatch]]:
     """Split the rows of a batch by the runs of `take_rows` that they belong to.
 
+    Return for each run that gets rows: its number, the new positions of the rows, int64 (n,), and the rows.
+
     Parameters
     ----------
     new_positions : int64, the new position of each row of the input, by its number; -1 for rows to leave out.
     run_bounds : int64 (runs + 1,), ascending: the first position of each run, and the end of the last.
-
-    Returns
-    -------
-    For each run that gets rows: its number, the new positions of the rows, int64 (n,), and the rows.
     """
     new = new_positions[batch.start : batch.start + len(batch)]
     order = np.argsort(new, kind="stable")[np.count_nonzero(new < 0) :]

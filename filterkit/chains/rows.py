@@ -25,6 +25,7 @@ from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_checked
 from filterkit.engines.local import LocalEngine
+from filterkit.errors import PluginError
 from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Fitted, TrainingStage, transform
 
@@ -81,6 +82,7 @@ class BatchSource:
     # its first row, and how many rows and values it has.
     _stored: list[tuple[Any, int, int, int]] | None = field(default=None, init=False)
     _reads_again: bool = field(default=False, init=False)
+    _is_partly_read: bool = field(default=False, init=False)  # the first pass is not at its end
 
     @classmethod
     def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> BatchSource:
@@ -96,8 +98,14 @@ class BatchSource:
 
         The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
         each value of a batch; if these are many in all, the function gets the batch in pieces. In the last pass, the
-        result of a batch whose number is in `done` is None.
+        result of a batch whose number is in `done` is None. Raise PluginError if the first pass did not come to its end
+        and the rows cannot be read again.
         """
+        if self._is_partly_read and not self.rereads:
+            raise PluginError(
+                "a stage has read only some of its rows, and the rest would be lost: read each pass to its end, "
+                "or with last=True if it is the last"
+            )
         if growth <= 1:
             growth = 0.0  # a batch stays whole, however large it is
         if self._stored is not None:
@@ -121,8 +129,9 @@ class BatchSource:
 
     def _map_and_spool_batches(self, function: Callable[[Batch], T]) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch of the first pass, and store the batches for later passes."""
-        self._stored = stored = []
+        stored: list[tuple[Any, int, int, int]] = []
         start = n_bytes = 0
+        self._is_partly_read = True
         most_on_workers = self.memory * SPOOL_DIVISOR // WORKER_SPOOL_DIVISOR * self.engine.jobs
         pack = self.engine.keep(SpooledBatch)
         for packed, n_rows, n_values, result in self.read(partial(_pack_and_call, pack, function)):
@@ -130,11 +139,12 @@ class BatchSource:
             start += n_rows
             n_bytes += packed.nbytes
             if self.rereads and n_bytes > most_on_workers:
-                self._reads_again, self._stored = True, None
+                self._reads_again = True
                 stored.clear()
             elif n_bytes > self.memory and isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere
                 packed.move_to(self.scratch)
             yield result
+        self._is_partly_read, self._stored = False, None if self._reads_again else stored
 
     def close(self) -> None:
         """Delete the temporary file; only batches that are in memory can be mapped over afterwards."""
@@ -290,7 +300,10 @@ def _transform_and_call(stages: Sequence[Fitted], training: bool, function: Call
 def _transform_pieces_and_call(
     stages: Sequence[Fitted], training: bool, growth: float, function: PiecesFunction[T], batch: Batch
 ) -> T:
-    """Return ``function(pieces)``, the pieces of a batch, about `_MOST_VALUES` values each, transformed one by one."""
+    """Return ``function(pieces)``; each piece of the batch is transformed when the function asks for it.
+
+    Stages make at most `growth` values of a value, and about `_MOST_VALUES` of a piece.
+    """
     pieces = _divide_into_row_ranges(len(batch), batch.stored_values.size * growth)
     return function(transform(stages, batch.rows(*ends), training) for ends in pieces)
 

@@ -54,7 +54,10 @@ class _Command(click.Command):
     """The command ``filterkit``. It loads plugins and subcommands before it parses its options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Load plugins and subcommands first, because ``--help`` lists their subcommands; then the defaults file."""
+        """Load plugins first, because ``--help`` lists their subcommands, then the defaults file; parse the words then.
+
+        Raise UsageError if an option is repeated or contradicts another, or the defaults file is wrong.
+        """
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = given.get("words")
         first = words[0] if isinstance(words, tuple) and words else "help"

@@ -205,16 +205,13 @@ def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Ba
 def _cut_rows_into_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
     """Scale rows, with a column of ones after theirs, and cut them into up to three digits of 18 bits.
 
+    Return them: whole numbers of at most 2**17 in size, (rows, columns + 1), without those that are 0 in all cells.
+
     Parameters
     ----------
     batch : the rows; if they are sparse, so are the digits.
     unit : float64 (columns + 1,), what to multiply each column by, so that no number is above 2**17 in size.
     root : float64 (rows,), what to multiply each row by then, at most 1; None if by 1.
-
-    Returns
-    -------
-    Digits of the shape (rows, columns + 1), whole numbers of at most 2**17 in size. Those after the last one that
-    differs from 0 are left out.
     """
     digits: list[Any] = []
     if batch.sparse:

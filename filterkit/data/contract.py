@@ -58,7 +58,7 @@ def _format_plugin_suffix(offer: Any, error: BaseException | None) -> str:
 
 
 def check_signature(about: str, function: Callable[..., Any], names: str, written: str = "") -> None:
-    """Check that a function of a plugin can be called with positional arguments of these `names`, joined by commas.
+    """Check that a function of a plugin can be called with positional arguments of these `names`, such as "tp, fp".
 
     A function in C that does not tell its signature passes. Raise PluginError, which begins with `about` and says how
     to write the function, if it takes others; `written` is its name in the plugin, "" for its own.

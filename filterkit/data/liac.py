@@ -63,7 +63,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
             )
         if not is_sparse and len(row) != len(attributes):
             raise FilterkitError(
-                f"row {number} has {len(row)} values for {len(attributes)} attributes; use None for missing"
+                f"row {number} has {len(row)} values for {len(attributes)} attributes; give one for each, None if it "
+                "is missing"
             )
     entries = [
         (number, position, convert[position](row[position]))

@@ -54,7 +54,10 @@ def find_inexact_number(text: bytes) -> str | None:
 
 
 def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the offset in bytes of each integer in a text that float64 cannot represent, and the integer as written."""
+    """Yield the offset in bytes of each integer that float64 cannot represent exactly, and the integer as written.
+
+    Integers of more than 309 digits are left out: as numbers, they are infinite.
+    """
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):
             yield match.start(), match[0].decode()

@@ -90,7 +90,8 @@ class Schema(Targets):
     def replace(self, **changes: Any) -> Schema:
         """Return a copy with some of the constructor's arguments changed.
 
-        If the name of the relation declares the labels, as in MEKA, and they move, it declares their new positions.
+        If the name of the relation declares the labels, as in MEKA, and they move, it declares their new positions, or
+        nothing if they are neither the first attributes nor the last.
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             return self._replace_unchecked(**changes)

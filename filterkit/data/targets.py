@@ -127,8 +127,7 @@ class Targets:
             if kind not in ("nominal", "numeric") or (kind == "numeric" and len(kinds) > 1):
                 name = quoted(attribute.name)
                 raise FilterkitError(
-                    f"labels must be nominal, {{0,1}} or with other values, or all numeric, but {name} is a {kind} "
-                    "attribute"
+                    f"labels must all be nominal or all be numeric, but {name} is a {kind} attribute; leave it out"
                 )
         if positive is None:
             return

@@ -198,10 +198,11 @@ class MethodRanks(NamedTuple):
 
 
 def rank_and_group_methods(values: np.ndarray) -> MethodRanks:
-    """Rank methods by their values on several tasks, and group those that Nemenyi's test does not tell apart.
+    """Rank methods by their values on several tasks, and group those that Nemenyi's test at 5 % does not tell apart.
 
-    `values` is float64 (tasks, methods) without NaN, larger values are better. With fewer than two tasks there are no
-    groups and `limit` is NaN; without tasks, the mean ranks are NaN, too.
+    `values` is float64 (tasks, methods) without NaN, larger values are better. A method that differs from all others is
+    in no group. With fewer than two tasks there are no groups and `limit` is NaN; without tasks, the mean ranks are
+    NaN, too.
     """
     tasks, methods = values.shape
     mean = rank_methods_on_each_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)

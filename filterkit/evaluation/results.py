@@ -108,7 +108,7 @@ class Results:
         self._values: dict[str, np.ndarray] = {}
 
     def frame(self) -> Any:
-        """Return a pandas data frame with a row for each result; folds count from 1, as in files."""
+        """Return a pandas data frame with a row for each result, and its measures; folds count from 1, as in files."""
         import pandas as pd
 
         columns = (*_KEYS, "positive", "fold_name", "choice")

@@ -48,18 +48,9 @@ def describe_best_features(
 ) -> dict[str, Any]:
     """Return two entries of the page: ``details``, histograms and curves of the best features, and ``correlation``.
 
-    Parameters
-    ----------
-    features : the features.
-    later : the stages that come after them.
-    known : the plugins, one of which may offer a stage with a curve.
-    memory : bytes, as for `Chain.fit`.
-    overview : the overview of the rows of the features.
-    class_ : what the overview of the page says of the class; None without one.
-
-    Raises
-    ------
-    StageError : a stage fails on these rows.
+    `later` are the stages that come after the features, `known` the plugins, one of which may offer a stage with a
+    curve, and `overview` is that of the rows. `class_` is what the overview of the page says of the class; None without
+    one. `memory` is as for `Chain.fit`. Raise StageError if a stage fails on these rows.
     """
     if not len(features.best):
         return {"details": [], "correlation": {"features": [], "r": []}}

@@ -46,9 +46,10 @@ class Histograms(NamedTuple):
     missing: np.ndarray
 
     def describe_column(self, column: int) -> dict[str, Any]:
-        """Return the histogram of one column for the page: edges or labels, counts, missing, zeros counted apart.
+        """Return the histogram of one column for the page: ``classes``, ``counts``, ``missing``, and two more entries.
 
-        ``zero`` is None if zeros are not counted apart. More than 40 labels become 39 and one for all others.
+        These are ``edges`` and ``zero``, which is None if zeros are not counted apart, or of a nominal column
+        ``labels`` alone: more than 40 become 39 and one for all others.
         """
         found = {"classes": self.classes, "missing": self.missing[column]}
         attribute = self.schema.features[column]

@@ -67,19 +67,11 @@ class Ranking:
 def rank_features(
     rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int
 ) -> Passes[Ranking]:
-    """Return the `Ranking` of the features of some rows by several metrics.
+    """Return the `Ranking` of the columns of some rows by several metrics; `supervised` if one of them needs a class.
 
-    Parameters
-    ----------
-    rows : the rows, whose columns are the features.
-    metrics : returns the metrics, at least one; it is called once, after the first pass.
-    supervised : whether one of the metrics needs a class.
-    memory : bytes, as for `Chain.fit`.
-
-    Raises
-    ------
-    StageError : a value is infinite, a weight cannot be counted, or a metric needs a class and there is none.
-    PluginError : a metric fails, or a score of it is not finite.
+    `metrics` returns them, at least one, and is called once, after the first pass; `memory` is as for `Chain.fit`.
+    Raise StageError if a value is infinite, a weight cannot be counted, or there is no class, and PluginError if a
+    metric fails, or a score of it is not finite.
     """
     stage = _RankColumns(metrics, supervised)
     (fitted,) = yield from fit_in_passes([stage], rows, memory)

@@ -181,7 +181,7 @@ class Registry:
             self._load_new_plugins(self._points)
 
     def _load_new_plugins(self, points: Iterable[Installed]) -> None:
-        """Load the plugins among `points` that are not loaded yet."""
+        """Load the plugins among `points` that are not loaded yet; one that fails gets a `problem`, not an error."""
         loaded = []
         for point in points:
             if point in self._installed:

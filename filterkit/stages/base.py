@@ -49,7 +49,7 @@ def make_missing_member_error(instance: object, method: str) -> NotImplementedEr
 
 @dataclasses.dataclass(eq=False, repr=False)
 class Batches:
-    """Reads the training batches for a stage, as often as it needs.
+    """Reads the training batches for a stage, as often as it needs, each time to their end.
 
     Attributes
     ----------
@@ -302,7 +302,7 @@ class Fitted:
         raise make_missing_member_error(self, "transform")
 
     def get_state(self) -> State:
-        """Return what a saved chain stores: by default, `state`."""
+        """Return what a saved chain stores: by default, `state`. Raise NotImplementedError if that is None."""
         if self.state is None:
             raise make_missing_member_error(self, "state")
         return self.state
@@ -417,12 +417,13 @@ class Rows(Protocol):
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order.
 
-        From the second pass on, `batch.start` is the number of the first row of the batch.
+        Read each pass but the last to its end: later passes read what the first has stored, and raise a PluginError if
+        that is not all. From the second pass on, `batch.start` is the number of the first row of the batch.
 
         Parameters
         ----------
-        function : may be called in any thread.
-        last : promises that this is the last pass.
+        function : may be called in any thread or process; it can be pickled.
+        last : promises that this is the last pass, which may end early.
         """
 
 

@@ -149,7 +149,10 @@ class ColumnStage(SelectiveStage):
         return take_attributes(schema.features, columns)
 
     def output_nominal(self, schema: Schema, state: State) -> Bools:
-        """Return bool (columns,), which outgoing columns are nominal; used where `output_columns` returns None."""
+        """Return bool (columns,), which outgoing columns are nominal: by default, those that come in as nominal.
+
+        Used where `output_columns` returns None.
+        """
         return schema.nominal
 
     def describe_columns(self, schema: Schema, state: State) -> State:
@@ -238,7 +241,7 @@ class ColumnStage(SelectiveStage):
         return FittedColumns(self, schema, outgoing, state, columns)
 
     def _choose_zero_and_sparse(self, schema: Schema) -> dict[str, bool]:
-        """Return `zero` and `sparse` of the outgoing schema, by these names."""
+        """Return `zero` and `sparse` of the outgoing schema by name; raise PluginError if `output` returns none."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
             raise make_contract_error(self, f"output returns {describe_type(outgoing)}; return a Schema")

@@ -213,14 +213,15 @@ class Learner(Stage):
         counted.
         """
         check_weights(self.name, batch)
-        self.check_values(batch, counted_rows(batch))
-        batch = take_usable_rows(batch.replace(passthrough=None))
-        if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
-            name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
-            raise StageError(
-                self.name, f"attribute {name}, which is to be predicted, has an infinite value; remove such rows"
-            )
-        return batch
+        counted = counted_rows(batch)
+        self.check_values(batch, counted)
+        if batch.schema.has_numeric_target:
+            is_infinite = counted & np.isinf(np.asarray(batch.y)).reshape(len(batch), -1).any(axis=1)
+            if is_infinite.any():
+                name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
+                text = f"attribute {name}, which is to be predicted, has an infinite value; remove such rows"
+                raise StageError(self.name, text, batch.start + int(is_infinite.argmax()))
+        return take_usable_rows(batch.replace(passthrough=None))
 
 
 def counted_rows(batch: Batch) -> Bools:

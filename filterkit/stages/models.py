@@ -72,7 +72,7 @@ class Tasks(NamedTuple):
     def find_task_values(self, schema: Schema) -> tuple[Ints, Ints]:
         """Return two int (tasks,): the index of the target of each task, and that of its value in positive rows.
 
-        The only target is the class of `schema`, or the targets are its labels, in order.
+        The only target is the class of `schema`, or the targets are its labels, in order. The tasks are not numeric.
         """
         if not schema.labels:
             return np.zeros_like(self.codes), self.codes

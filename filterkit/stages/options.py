@@ -152,8 +152,8 @@ def get_option_values(stage: Any) -> dict[str, Any]:
 def get_option_types(stage: type[Any]) -> dict[str, Any]:
     """Return the types of the options of a class, by name; they are cached.
 
-    A type is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option. Raise TypeError if the class
-    declares an option of another type, or with a default that is not of its type.
+    A type, without ``| None``, is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option. Raise
+    TypeError if the class declares another, or a default that is neither None nor of its type.
     """
     return _find_option_types(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
 

@@ -187,7 +187,8 @@ class FittedOnSomeColumns(Fitted):
 def rebuild_fitted(stage: Stage, state: State, schema: Schema) -> Fitted:
     """Rebuild a fitted stage from its saved `Fitted.state`; the stage may be confined to some columns.
 
-    Raise FilterkitError if the state is not one of this stage, or is one of other columns than it chooses.
+    `schema` is that of the incoming batches. Raise FilterkitError if the state is one of other columns than the stage
+    chooses; the state of another stage may lead to any exception.
     """
     choice = make_chosen_column_selector(stage, schema)
     if choice is None:

@@ -182,8 +182,8 @@ class _Preparation(WorkerPlugin):
 def _connect_to_scheduler(options: str) -> Client:
     """Return a client of a running scheduler that has a worker; wait up to 30 seconds for the first.
 
-    `options` is its address, or the path of its file (``.json``). Raise FilterkitError if the scheduler does not
-    answer, has no workers, or wants other certificates.
+    `options` is its address, or the path of its file (``.json``). Raise FilterkitError if there is no such file, or the
+    scheduler does not answer, has no workers, or needs certificates.
     """
     try:
         address = _read_scheduler_address(options) if options.endswith(".json") else options

@@ -307,7 +307,10 @@ def _choose_first_not_missing(name: str, *choices: Value) -> Value:
 
 
 def _convert_to_common_kind(function: str, operands: Sequence[Value]) -> list[Value]:
-    """Return the operands with one kind, date format and list of labels; raise an ExpressionError if kinds differ."""
+    """Return the operands with one date format or list of labels; the word ``missing`` takes the kind of the others.
+
+    Raise an ExpressionError if their kinds differ: none is converted.
+    """
     kind = next((each.kind for each in operands if each.kind), "")
     _require_kinds(function, operands, kind)
     if kind != TEXT:
@@ -329,7 +332,10 @@ def _convert_codes(codes: Ints, old_labels: Sequence[str], new_labels: Sequence[
 
 
 def _wrap_text_function(function: Callable[[str], Any], result_kind: str = TEXT) -> Function:
-    """Make an operation on texts from `function`, called once for each distinct text; if it returns None, missing."""
+    """Make an operation on texts from `function`, which is called once for each distinct text.
+
+    `result_kind` is the kind of what the function returns; None is missing, and is not allowed for TEXT.
+    """
 
     def compute_from_texts(name: str, operand: Value) -> Value:
         text = _convert_missing_to_text(operand)

@@ -145,7 +145,7 @@ class FittedTransformer(Fitted):
             name = self._names[np.flatnonzero(~np.isfinite(row))[0]]
             raise StageError(
                 self._stage,
-                f"the column '{name}' has a value that is not a finite number; put range before it",
+                f"the column '{name}' gets a value that is too large to be finite; put range before it",
                 batch.start + number,
             )
         return out

@@ -131,9 +131,7 @@ class Svm(Learner):
             ]
             values.append([measures(outcome, (criterion,))[criterion] for outcome in outcomes])
         if not trials:
-            raise StageError(
-                self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
-            )
+            raise StageError(self.name, "no class has two training rows, of which one could be held out; add rows")
         best = find_best(values, criterion) or 0
         model = self._make_class_weighted_solver(training).fit_linear_model(training.truth, self._costs[best])
         if len(self._costs) > 1:

@@ -66,6 +66,13 @@ def test_rows_that_come_once_are_read_again_from_the_spool(memory):
     rows.source.close()
 
 
+def test_rows_are_not_lost_if_a_pass_did_not_come_to_its_end():
+    rows, _ = spooled(batches([1], [2]))
+    next(rows.map(values))
+    with pytest.raises(FilterkitError, match="a stage has read only some of its rows"):
+        rows.map(values, last=True)
+
+
 def test_rows_that_are_asked_for_once_are_not_kept():
     rows, passes = spooled(batches([1, 2], [3]))
     assert [v for _, v in rows.map(values, last=True)] == [[1, 2], [3]]

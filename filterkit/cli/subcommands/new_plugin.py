@@ -153,7 +153,7 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
 
 
 def _make_template_values(plugin_name: str) -> dict[str, str]:
-    """Return the values to fill into the template of a plugin: its name, its module, and the name of its class."""
+    """Return what to fill into a template: ``name``, ``module`` after "filterkit_", and ``title``, of the class."""
     title = "".join(part.capitalize() for part in plugin_name.split("-"))
     return {"name": plugin_name, "module": plugin_name.replace("-", "_"), "title": title}
 
