@@ -90,15 +90,14 @@ class Schema(Targets):
     def replace(self, **changes: Any) -> Schema:
         """Return a copy with some of the constructor's arguments changed.
 
-        If the name of the relation declares the labels, as in MEKA, and they move, it declares their new positions, or
-        nothing if they are neither the first attributes nor the last.
+        If the name of the relation declares the labels, as in MEKA, and they move, or attributes come or go, it
+        declares where they are then, or nothing if they are neither the first attributes nor the last.
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             return self._replace_unchecked(**changes)
         current = dict(zip(_FIELDS, self._get_fields()))
-        if self.labels and changes.get("labels", self.labels) != self.labels:
-            after = changes["labels"]
-            count = len(changes.get("attributes", self.attributes))
+        after, count = changes.get("labels", self.labels), len(changes.get("attributes", self.attributes))
+        if self.labels and (after != self.labels or count != len(self.attributes)):
             current["relation"] = update_declared_labels(self.relation, self.labels, after, count)
         return Schema(**(current | changes))
 

@@ -303,7 +303,6 @@ def test_a_damaged_model_of_targets_is_refused(codes, names, match, tmp_path):
         ("r: -x -C 2", "reorder --first q", "r: -x -C 2"),
         ("r: -C 2", "id", "r"),
         ("r: -C 2", "standardize", "r: -C 2"),
-        ("r: -C 2", "neighbors", "r: -C 2"),
         ("r: -C 5", "id", "r: -C 5"),  # this number is not that of the labels
         ("r", "id", "r"),
     ],
@@ -365,6 +364,7 @@ def test_labels_move_with_their_attributes():
     wider = schema.with_features([Attribute("a"), Attribute("a2"), Attribute("a3")], np.array([0, 0, 0]))
     assert (list(wider.names), wider.labels) == (["p", "a", "a2", "a3", "q"], (0, 4))
     assert wider != wider.replace(labels=(0,))
+    assert Schema("s: -C -1", FIVE[1:3], labels=(1,)).replace(attributes=FIVE[1:4]).relation == "s"
 
 
 @pytest.mark.parametrize("labels", [[5], [-1], ["p"], [True], [1, 0], [0, 0], None])

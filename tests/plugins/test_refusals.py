@@ -131,7 +131,6 @@ def test_the_limits_themselves_and_numbers_larger_than_needed_are_taken():
         ),
         ("sample --rows 1 --bias 1", {"a": [1, 2]}, "--bias needs a nominal class"),
         ("label --positive x", {"class": ["a", "b"]}, "label: class 'class' has no value 'x'"),
-        ("label --positive x", {"a": [1]}, "label: there is no class attribute, which it needs"),
         ("recode --first zzz", {"c": ["red", "green"]}, "recode: --first: no attribute has the label 'zzz'"),
         (
             "recode --rename gren=x",
@@ -233,7 +232,6 @@ def test_the_limits_themselves_and_numbers_larger_than_needed_are_taken():
             sample("iris"),
             "--criterion auc is undefined on all inner folds",
         ),
-        ("balance", {"a": [1]}, "balance: there is no class attribute"),
         ("noise", {"a": [1]}, "noise: there is no nominal class to change"),
         ("ordinal", {"a": [0.5, -1, 0]}, "attribute 'a' has the value -1, which is not a count; --real takes numbers"),
         ("ordinal --real", rows({"a": [-1, 1]}, sparse=True, zero=True), "attribute 'a' has the value -1"),
