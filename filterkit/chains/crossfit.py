@@ -27,7 +27,6 @@ from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, State
 from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learn_state
-from filterkit.stages.options import get_seed_option
 
 
 def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
@@ -64,7 +63,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
         what = "take fewer folds" if n_rows > 1 else "add rows"
         raise StageError(stage.name, f"{stage.folds()} folds: there {found}; {what}")
     n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
-    fold = draw_folds(classes, n_folds, get_seed_option(stage))
+    fold = draw_folds(classes, n_folds, stage.fold_seed())
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_by_fold, stage, n_folds)
     ((fitted, by_fold, _),) = run_passes(fit_in_strips_by_passes(stage, count_rows, learn, rows, memory))

@@ -142,6 +142,8 @@ class Metric:
         """Whether the metric can score each class against the rest."""
         return self.needs_class and self.by_table is None
 
+    compares_classes = compares_class_with_rest  # its name in older plugins
+
     def help(self) -> str:
         """Return the docstring of `by_table` if there is one, else of `score`; "" if it has none."""
         return inspect.getdoc(self.by_table or self.score) or ""

@@ -31,6 +31,7 @@ from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
 from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_member_error, name_stage_in_errors
 from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table, make_score_tables
+from filterkit.stages.options import get_seed_option
 from filterkit.stages.selective import SelectiveStage
 
 
@@ -177,11 +178,12 @@ class ColumnStage(SelectiveStage):
         return self.apply(values, columns, state)
 
     def folds(self) -> int:
-        """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither.
-
-        The seed that draws them is the option ``--seed``, or 0 without it.
-        """
+        """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither."""
         return 0
+
+    def fold_seed(self) -> int:
+        """Return the seed that draws the folds: by default, the option ``--seed``, or 0 without it."""
+        return get_seed_option(self)
 
     def cross_fits(self) -> bool:
         """Return whether each training row is transformed by what was learned from other folds, if there are `folds`.

@@ -310,7 +310,7 @@ def _read_batch_from_file(form: FileFormat, path: str, class_: str | None, **set
         asked = f" with the class {class_}" if class_ is not None else ""
         text = str(error).removeprefix(os.path.join(os.path.dirname(path), ""))
         kind = "" if isinstance(error, PluginError) else f"{type(error).__name__}: "
-        raise AssertionError(f"{form.name}: reading{asked} must not fail with {kind}{text}") from error
+        raise AssertionError(f"{form.name}: reading{asked} fails with {kind}{text}") from error
     return concatenate(batches, reader.schema)
 
 
