@@ -252,7 +252,10 @@ class ColumnarTable(Table):
             super().__init__(relation, self._determine_attributes(names, known, opening))
 
     def _determine_attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
-        """Return the attribute of each column: from `known` if its type fits, else by options, type and first rows."""
+        """Return the attribute of each column: by options, else from `known` if its type fits, else by its values.
+
+        Raise FilterkitError if no attribute can hold a column's type.
+        """
         import pyarrow as pa
 
         form = self._form

@@ -138,7 +138,7 @@ def _open_local_copy(opening: Opening, file: IO[bytes]) -> Source:
 
 
 def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
-    """Return `text` without comments and empty lines, with one blank between words and a line feed after each line."""
+    """Return `text` without empty lines and comments after #, one blank between words, a line feed after each line."""
     lines = (b" ".join(line.split()) for line in re.sub(rb"#[^\n]*", b"", text).split(b"\n"))
     return b"".join(line + b"\n" for line in lines if line)
 

@@ -134,8 +134,9 @@ class BlockParser:
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes))
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Parse dense rows by the fast path with ``?`` in empty fields; return None if it cannot, or if not `lenient`.
+        """Parse dense rows by the fast path with ``?`` in empty fields, and a note of them, from line `line` on.
 
+        Return None if the fast path cannot read them, or if not `lenient`.
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """
         first = text.find(b",,") if self.lenient and not self.layout.schema.sparse else -1

@@ -77,7 +77,8 @@ def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout
 def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
     """Return the pairs of index and value in lines such as ``{1 a,3 2.5}``, where marks stand for `n_quoted` values.
 
-    Raise NotPlain if a line has another form, or if its indices do not ascend.
+    Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if a line has another form, or its indices
+    do not ascend.
     """
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == 0x0A)

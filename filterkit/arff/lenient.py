@@ -102,9 +102,9 @@ def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, st
 
 
 def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return the value `field`, without blanks around it, as one token of ARFF; None if its meaning is in doubt.
+    """Return `field`, which has no blanks around it, as one token of ARFF; None if its meaning is in doubt.
 
-    Add what was corrected to `repairs`.
+    An empty field and words such as null become ?. Add the kind of each correction, and its text, to `repairs`.
     """
     kind = layout.schema.attributes[position].kind
     labels = layout.codes.get(position)

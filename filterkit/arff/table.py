@@ -15,7 +15,7 @@ from filterkit.arff.layout import BatchLayout
 from filterkit.data.attributes import ManyOrFew, describe_attribute_difference, find_attribute
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import (
-    adopt_fitted_kinds_and_labels,
+    convert_to_fitted_kinds,
     declare_more_values,
     drop_unknown_values,
     find_unknown_values,
@@ -42,7 +42,7 @@ def open_table(opening: Opening) -> ArffTable:
     header, line, rest = read_header(source, opening)
     table = ArffTable(header, source, rest, line, opening)
     if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
-        table.attributes = adopt_fitted_kinds_and_labels(table.attributes, opening.like)
+        table.attributes = convert_to_fitted_kinds(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:
         table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
     if opening.extend:

@@ -15,11 +15,7 @@ from filterkit.files.scratch import Scratch
 class SpooledBatch:
     """A batch packed into arrays, in memory or in a scratch file; it may be made in any thread or process.
 
-    A pickle of it contains the arrays, wherever they are.
-
-    Attributes
-    ----------
-    nbytes : the bytes of the arrays.
+    A pickle of it contains the arrays, wherever they are; `nbytes` is their bytes.
     """
 
     def __init__(self, batch: Batch) -> None:

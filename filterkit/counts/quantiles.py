@@ -62,11 +62,8 @@ def bin_by_quantiles(table: ContingencyTable) -> ContingencyTable:
 class SortedValues:
     """Finds training values of each column by their rank among all, in ascending order, or by their share.
 
-    Zeros count, and missing values do not; a row of weight w counts w times.
-
-    Attributes
-    ----------
-    count : float64 (columns,), how many values each column has.
+    Zeros count, and missing values do not; a row of weight w counts w times. `count` is float64 (columns,), how many
+    values each column has.
     """
 
     def __init__(self, table: ContingencyTable) -> None:

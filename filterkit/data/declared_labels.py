@@ -21,7 +21,8 @@ def update_declared_labels(relation: str, before: Sequence[int], after: Sequence
     """Return the name of a relation whose labels move: if it declares labels, it declares their new positions.
 
     Labels are at the ascending positions `before` and `after` the move, which leaves `count` attributes. The
-    declaration is left out if they are neither the first attributes nor the last.
+    declaration is left out if they are neither the first attributes nor the last. The name stays as it is if it does
+    not declare the labels `before`, or if `after` has another number of them.
     """
     text, declaration = _find_declaration(relation)
     number = len(before)

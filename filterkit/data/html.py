@@ -42,7 +42,7 @@ def render_html_table(caption: str, header: Sequence[str], rows: Iterable[Sequen
 
 
 def _render_cell(tag: str, value: Any, side: str) -> str:
-    """Return the HTML of a cell, with its text aligned to `side` in all notebooks."""
+    """Return the HTML of a cell: its text, cut off if it is long, aligned to `side` in all notebooks."""
     from html import escape
 
     text = _format_cell(value)

@@ -24,8 +24,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     """Convert the dictionary that liac-arff's ``arff.load`` returns to a batch, which is sparse if its rows are dicts.
 
     Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are as for
-    `filterkit.batches`. Raise FilterkitError if `data` is something else, an attribute cannot hold a value, or sparse
-    rows are not dicts, which ``return_type=arff.LOD`` makes.
+    `filterkit.batches`. Raise FilterkitError if `data` is something else, a row does not fit the attributes, sparse
+    rows have a string attribute, or are not dicts, which ``return_type=arff.LOD`` makes.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(

@@ -127,7 +127,7 @@ class Ragged:
         return found
 
     def _search_in_table(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """Return the result of `search` by a table; None if not all values are small integers, as word counts are."""
+        """Return the result of `search` by `_lookup_table`; None if there is none, or not all `values` are integers."""
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None

@@ -108,7 +108,10 @@ def _make_feature_matrix(table: Any, schema: Schema, unseen: bool) -> np.ndarray
 
 
 def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Return the values of a numeric or nominal attribute: float64 (rows,), NaN for missing; see `from_table`."""
+    """Return the values of a numeric or nominal attribute: float64 (rows,), NaN for missing; see `from_table`.
+
+    Raise RowError also if a text is not a number.
+    """
     array = arrow.join_chunks(table.column(position))
     if attribute.kind == "nominal":
         return _encode_labels(array, attribute, unseen)

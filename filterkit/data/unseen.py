@@ -47,8 +47,11 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
     return _replace_attributes(attributes, fewer)
 
 
-def adopt_fitted_kinds_and_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
-    """Return `attributes` with strings and nominal attributes as the schema `like` has those of the same name."""
+def convert_to_fitted_kinds(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
+    """Return `attributes`, those that are nominal here and strings of this name in `like`, or the reverse, as there.
+
+    Attributes that are nominal in both keep their labels.
+    """
     changed: dict[int, Attribute] = {}
     fitted = {a.name: a for a in like.attributes if a.kind in ("nominal", "string")}
     for i, a in enumerate(attributes) if fitted else ():

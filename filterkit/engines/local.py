@@ -18,12 +18,7 @@ R = TypeVar("R")
 
 
 class LocalEngine(Engine):
-    """Applies functions to items in threads; nothing needs to be pickled.
-
-    Parameters
-    ----------
-    jobs : the number of threads; 1 starts none.
-    """
+    """Applies functions to items in `jobs` threads, but 1 starts none; nothing needs to be pickled."""
 
     name = "local"
 

@@ -34,11 +34,7 @@ class ProcessEngine(Engine):
     """Applies functions to items in processes of their own.
 
     It suits work that holds the interpreter lock, as training does. For the rows of a chain, threads are faster,
-    because all batches have to go to the processes and back.
-
-    Parameters
-    ----------
-    jobs : the number of processes. The first map starts them.
+    because all batches have to go to the processes and back. The first map starts `jobs` processes.
     """
 
     name = "processes"

@@ -74,8 +74,8 @@ def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[byte
     A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
     when an enclosing `rename_outputs_together` ends. An exception leaves the earlier file as it was. (filterkit does
     not wait for the disk, so a power cut may still lose the file.) Standard output, a pipe, a device or an open
-    descriptor such as ``/dev/fd/3`` is written to directly. Text is compressed if the path ends in ``.gz``, ``.bz2``,
-    ``.xz`` or ``.zst``.
+    descriptor such as ``/dev/fd/3`` is written to directly. Text is compressed if the name of the file, after links,
+    ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
 
     Parameters
     ----------

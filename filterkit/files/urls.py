@@ -16,10 +16,10 @@ def is_url(path: str) -> bool:
 
 
 def find_matching_url_sizes(url: str) -> dict[str, int | None]:
-    """Return the sizes in bytes, or None, of the URLs that a pattern matches, by URL, sorted.
+    """Return the sizes in bytes of the URLs that a pattern matches, by URL, sorted; {} if none matches.
 
-    The URL itself is the only one if it is no pattern, or if a file has that name. Errors are of fsspec; see
-    `make_url_error`.
+    The URL itself is the only one if it is no pattern, or if a file has that name; its size is None, for unknown. Raise
+    FilterkitError if a package is missing; other errors are of fsspec, see `make_url_error`.
     """
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
     # In URLs of the web, ? and [ are no signs of a pattern.

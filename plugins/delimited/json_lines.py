@@ -118,7 +118,8 @@ def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows
 def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
     """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`.
 
-    Raise RowError, which names its line, if a row is faulty.
+    Raise RowError if a row is faulty, which names its line, and not `rejects` or no other row is left; also if the
+    text is a JSON array.
     """
     import pyarrow as pa
 
@@ -343,7 +344,7 @@ class JsonParser(TextParser):
         self.attributes = {a.name: a for a in schema.attributes}
 
     def parse(self, text: bytes) -> Batch:
-        """Parse lines with a JSON object each to a batch; raise an error if one of them cannot be read."""
+        """Parse lines with a JSON object each to a batch; raise RowError or ArrowInvalid if one cannot be read."""
         import pyarrow as pa
 
         from filterkit.plugin import empty, from_table

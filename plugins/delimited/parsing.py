@@ -337,9 +337,9 @@ class DelimitedParser(TextParser):
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
-        """Raise RowError if a number in the columns at `positions` changes as float64, or is a code such as 007.
+        """Raise RowError if a number in the columns at `positions` changes as float64, or is a text: 007 or NaN.
 
-        Weights, and columns that an option makes numeric, may be rounded.
+        Weights, and columns that an option makes numeric, may be rounded, but not be infinite.
         """
         names = [str(i) for i in positions if self.types[str(i)] == pa.float64()]
         if not names:
