@@ -145,7 +145,7 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
 
 def _surely(one: np.ndarray, other: np.ndarray, ratio: float) -> int:
     """1 or −1 if folds differ at 0.05 by the corrected resampled t-test, else 0; `ratio` is test to training rows."""
-    gap, p = compute_corrected_t_test(one, other, ratio=ratio)
+    gap, p = compute_corrected_t_test(one, other, test_train_ratio=ratio)
     return int(np.sign(gap)) if p < 0.05 else 0
 
 

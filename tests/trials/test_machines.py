@@ -191,8 +191,8 @@ def test_a_change_without_a_word_is_found(defect, monkeypatch):
     if defect == "value":
         from filterkit_plugins.delimited.writing import DelimitedWriter
 
-        numbers = DelimitedWriter._format_numbers
-        monkeypatch.setattr(DelimitedWriter, "_format_numbers", lambda self, X: numbers(self, X.round(3)))
+        numbers = DelimitedWriter._format_number_rows
+        monkeypatch.setattr(DelimitedWriter, "_format_number_rows", lambda self, X: numbers(self, X.round(3)))
     else:
         monkeypatch.setattr("filterkit.formats.losses.write_message", lambda text: None)
     wrong = round_trips.round_trips(8, 1).wrong
