@@ -275,14 +275,11 @@ def _check_unpacked_size(data: bytes) -> None:
         members = archive.infolist()
         if any(member.file_size != member.compress_size for member in members):
             raise FilterkitError("the saved estimator is compressed, which filterkit does not read")
-        objects: set[tuple[str, Any]] = set()  # file and number of each; objects of one number are read once
-
-        def collect_object_id(node: dict[str, Any]) -> None:
-            if "file" in node:
-                objects.add((str(node["file"]), node.get("__id__", len(objects))))
-
-        json.loads(archive.read("schema.json"), object_hook=collect_object_id)
-    if sum(member.file_size for member in members) > len(data) or len({file for file, _ in objects}) < len(objects):
+        nodes: list[dict[str, Any]] = []
+        json.loads(archive.read("schema.json"), object_hook=nodes.append)
+    # The file of each object, and its number. Objects of one number are read once, but those without, or of 0, each.
+    read = {(str(node["file"]), node.get("__id__") or (n,)) for n, node in enumerate(nodes) if "file" in node}
+    if sum(member.file_size for member in members) > len(data) or len({file for file, _ in read}) < len(read):
         raise FilterkitError("the saved estimator would take more memory than its file")
 
 
