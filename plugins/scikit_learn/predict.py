@@ -43,6 +43,7 @@ from .estimators import (
 from .names import find_counterpart_class_name, get_sklearn_class_paths
 
 _BLOCK = 256  # rows that a model scores together
+_BY_TYPE = "from_dtype"  # the default of `categorical_features`
 
 _CRITERIA = ("accuracy", "f1", "auc", "mae", "rmse", "r2")
 _NO_INTERFACE = "predict: {} is not a classifier or regressor with scikit-learn's interface; name another class"
@@ -174,13 +175,9 @@ class Predict(Learner):
                 f"{self.class_name} takes no sparse rows; put svd before it, or make a dense file first: "
                 "filterkit --dense -o NEW.arff FILE",
             )
-        if not self._takes_categories or not schema.width:
-            check_numeric(self.name, schema)
-
-    @cached_property
-    def _takes_categories(self) -> bool:
         categories = self.make_unfitted_estimator().get_params().get("categorical_features")
-        return bool(categories == "from_dtype")  # the default
+        if categories != _BY_TYPE or not schema.width:
+            check_numeric(self.name, schema)
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
         check_finite(self.name, batch, rows, missing_allowed=self._estimator_tags.input_tags.allow_nan)
@@ -236,7 +233,8 @@ class Predict(Learner):
                 fitted.append(int(target.flat[0]))
                 continue
             estimator = self.make_unfitted_estimator(chosen)
-            if self._takes_categories and training.schema.nominal.any():
+            categories = estimator.get_params().get("categorical_features")
+            if categories == _BY_TYPE and training.schema.nominal.any():
                 estimator.set_params(categorical_features=training.schema.nominal)
             fit = estimator.fit
             if weights is not None and (weights != 1).any():

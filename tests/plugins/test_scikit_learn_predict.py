@@ -352,6 +352,14 @@ def test_a_grid_is_searched_with_the_whole_chain_fitted_again(criterion):
         merits.append(cross_val_score(plain, batch.X, batch.y, cv=folds, scoring=scoring[criterion]).mean().round(12))
     assert (best.C, best.penalty) == grid[int(np.argmax(merits))]
 
+@pytest.mark.parametrize(("by_type", "expected"), [("None", None), ("from_dtype", [True])])
+def test_a_grid_says_whether_nominal_attributes_are_categories(by_type, expected):
+    batch = make(np.arange(60)[:, None] % 3, np.arange(60) % 3 == 1, nominal=[0])
+    words = f"predict HistGradientBoostingClassifier --set max_iter=2 --grid categorical_features={by_type}"
+    (best,) = filterkit.chain(words).fit(batch).stages[0].model._estimators
+    found = best.is_categorical_
+    assert found is None if expected is None else found.tolist() == expected
+
 
 # ---- exactness, and imports ------------------------------------------------------------------------------------
 
