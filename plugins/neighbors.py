@@ -88,10 +88,10 @@ class NeighborModel:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(choose_scale_exponents(_find_largest_absolute_value_by_row(X).max(), _DIGITS))
+        self._exponent = int(choose_scale_exponents(abs(X).max(), _DIGITS))
         self._near = self._scale_rows_against_overflow(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
-        self._squares = _compute_squared_row_lengths(self._near)
+        self._squares: Floats = (self._near * self._near).sum(axis=1)
 
     def _scale_rows_against_overflow(self, X: Any) -> Any:
         """Return the rows times powers of two, so that no square overflows or underflows; distances keep their order.
@@ -100,7 +100,9 @@ class NeighborModel:
         """
         exponents = np.full(X.shape[0], self._exponent)
         if self._cosine:
-            exponents = choose_scale_exponents(_find_largest_absolute_value_by_row(X), _DIGITS)
+            largest = abs(X).max(axis=1)
+            largest = largest.toarray().ravel() if hasattr(largest, "toarray") else largest
+            exponents = choose_scale_exponents(largest, _DIGITS)
         if not exponents.any():
             return X
         if isinstance(X, np.ndarray):
@@ -159,12 +161,12 @@ class NeighborModel:
         farther by more than both can be rounded, and never between ties. For undecided rows `neighbors` is meaningless.
         """
         X = self._scale_rows_against_overflow(X)
-        largest = _find_largest_absolute_value_by_row(X)
+        largest = np.abs(X).max(axis=1)
         is_open = ~((largest > 0) & (largest < 1e140))
         rows = np.flatnonzero(~is_open)
         points = X[rows]
         if self._cosine:
-            points = points / np.sqrt(_compute_squared_row_lengths(points))[:, None]
+            points = points / np.sqrt((points * points).sum(axis=1, keepdims=True))
         distances, found = self._kd_tree.query(points, self._k + 1)
         last, following = (distances[:, -2:] ** 2).T
         is_open[rows] = ~(following > last * (1 + 1e-9) + (1e-12 if self._cosine else 1e-290))
@@ -197,21 +199,10 @@ class NeighborModel:
 
             distances = cdist(X, self._near, "cosine" if self._cosine else "sqeuclidean")
             return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
-        products = (X @ self._columns).toarray()
+        products, squares = (X @ self._columns).toarray(), (X * X).sum(axis=1)
         if not self._cosine:
-            return np.asarray(_compute_squared_row_lengths(X)[:, None] + self._squares - 2 * products)
-        lengths = np.sqrt(np.outer(_compute_squared_row_lengths(X), self._squares))
-        return 1 - divide_or_zero(products, lengths)
-
-
-def _find_largest_absolute_value_by_row(X: Any) -> Floats:
-    """Return the largest absolute value of each row, float64 (rows,); 0 for an empty row."""
-    largest = abs(X).max(axis=1)
-    return np.asarray(largest.toarray().ravel() if hasattr(largest, "toarray") else largest)
-
-
-def _compute_squared_row_lengths(X: Any) -> Floats:
-    return np.asarray((X * X).sum(axis=1))
+            return np.asarray(squares[:, None] + self._squares - 2 * products)
+        return 1 - divide_or_zero(products, np.sqrt(np.outer(squares, self._squares)))
 
 
 filterkit_stages = offer(Neighbors)

@@ -108,18 +108,17 @@ def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[F
             f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
         )
 
-    def drop_zero_weight_rows(batch: Batch) -> Batch:  # and all but features and weights
-        check_weights(stage.name, batch)
-        counts = batch.row_weights > 0
-        check_finite(stage.name, batch, counts)
-        batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
-        return batch.replace(y=None, passthrough=None)
-
-    def read_rows_in_equal_blocks() -> Iterator[Batch]:
-        return equal_blocks(map(drop_zero_weight_rows, rows()), schema, _BLOCK)
+    def read_weighted_rows() -> Iterator[Batch]:
+        """Yield the rows whose weight is not zero, with their features and weights alone."""
+        for batch in rows():
+            check_weights(stage.name, batch)
+            counts = batch.row_weights > 0
+            check_finite(stage.name, batch, counts)
+            batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+            yield batch.replace(y=None, passthrough=None)
 
     largest, total, count = 0.0, 0.0, 0
-    for block in read_rows_in_equal_blocks():
+    for block in equal_blocks(read_weighted_rows(), schema, _BLOCK):
         largest = max(largest, np.abs(block.stored_values).max(initial=0.0))
         total += block.row_weights.sum()
         count += len(block)
@@ -130,14 +129,14 @@ def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[F
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
     length = 0.0  # the sum of all squares
-    for block in read_rows_in_equal_blocks():
+    for block in equal_blocks(read_weighted_rows(), schema, _BLOCK):
         weights = block.row_weights[block.csr.row_of_entry] if block.sparse else block.row_weights[:, None]
         length += (np.square(block.stored_values * unit) * weights).sum()
 
     def multiply_by_gram(vectors: Floats) -> Floats:
         """Return X'X times `vectors`, float64 (columns, k); X are the rows times `unit`, and they count by weight."""
         total = np.zeros(vectors.shape)
-        for block in read_rows_in_equal_blocks():
+        for block in equal_blocks(read_weighted_rows(), schema, _BLOCK):
             total += block.X.T @ (multiply_rows(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 

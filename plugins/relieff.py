@@ -77,7 +77,8 @@ class ReliefF(Scaling):
                 raise StageError(self.name, "a value is infinite, so it has no distance to others; remove its row")
         training = concatenate(parts, schema)
         parts.clear()  # frees the batches
-        low, high = _find_column_extremes(training.X)
+        # The least and the largest value of each column; 0 if all values are missing.
+        low, high = (np.nan_to_num(extreme.reduce(training.X, axis=0)) for extreme in (np.fmin, np.fmax))
         drawn = np.arange(len(training))
         if self.rows is not None and self.rows < len(drawn):
             drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
@@ -85,14 +86,9 @@ class ReliefF(Scaling):
         if schema.positive is not None and target is not None:
             y = (y == target.values.index(schema.positive)).astype(np.int32)
         score = score_by_rrelieff if y.dtype.kind == "f" else score_by_relieff
-        scores = score(ComparableRows.from_rows(training.X, schema), y, training.row_weights, drawn, self.neighbors)
+        comparable = ComparableRows.from_rows(training.X, low, high, schema)
+        scores = score(comparable, y, training.row_weights, drawn, self.neighbors)
         return compute_scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
-
-
-def _find_column_extremes(X: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the largest value of each column; both are 0 if all values are missing."""
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    return np.nan_to_num(low), np.nan_to_num(high)
 
 
 class ComparableRows(NamedTuple):
@@ -114,12 +110,14 @@ class ComparableRows(NamedTuple):
     nominal: Bools
 
     @staticmethod
-    def from_rows(X: Floats, schema: Schema) -> ComparableRows:
-        """Make comparable rows of X, float64 (rows, columns), whose numbers are scaled to [0, 1] by column."""
+    def from_rows(X: Floats, low: Floats, high: Floats, schema: Schema) -> ComparableRows:
+        """Make comparable rows of X, float64 (rows, columns), whose numbers are scaled to [0, 1] by column.
+
+        `low` and `high`, float64 (columns,), are the least and the largest value of each column.
+        """
         nominal, missing = schema.nominal, np.isnan(X)
-        halves = X / 2  # of which no range overflows
-        low, high = _find_column_extremes(halves)
-        values = np.where(nominal, X, (halves - low) / np.where(high > low, high - low, np.inf))
+        low, high = low / 2, high / 2  # of halves, no range overflows
+        values = np.where(nominal, X, (X / 2 - low) / np.where(high > low, high - low, np.inf))
         unlike = 1 - 1 / np.maximum(schema.label_counts, 1)
         farthest = np.where(nominal, unlike, np.maximum(values, 1 - values))
         values = np.where(missing, np.where(nominal, -1.0, 0.0), values)
@@ -183,7 +181,7 @@ def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, draw
     The score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c) over the pairs of near rows, where a is the
     difference of the column and c that of the class `y`. See `score_by_relieff` for the parameters.
     """
-    low, high = _find_column_extremes(y / 2)  # of halves, no range overflows
+    low, high = y.min() / 2, y.max() / 2  # of halves, no range overflows
     y = (y / 2 - low) / (high - low if high > low else np.inf)
     everyone = np.arange(len(y))
     unlike, total = 0.0, 0.0

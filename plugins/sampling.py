@@ -78,10 +78,7 @@ class Sample(TrainingStage):
             hint = "" if self.replace else "; draw fewer, or use --replace"
             raise StageError(self.name, f"--rows {size}, but there are only {len(strata)} rows{hint}")
         counts = np.bincount(strata)
-        if self.bias:
-            wanted = self._compute_biased_class_sizes(rows, counts, size)
-        else:
-            wanted = _round_shares_to_sum(*np.divmod(counts * size, max(len(strata), 1)), size)
+        wanted = self._compute_stratum_sizes(rows, counts, size)
         if self.replace:
             times = _count_draws_with_replacement(strata, counts, wanted, self.seed)
             for batch in rows.map(itself, last=True):
@@ -94,23 +91,26 @@ class Sample(TrainingStage):
         order = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
         yield from take_rows(rows, choose_rows(strata, wanted, order))
 
-    def _compute_biased_class_sizes(self, rows: Rows, counts: Ints, size: int) -> Ints:
-        """Return how many of `size` rows to draw of each class with ``--bias``: int64 (classes + 1,).
+    def _compute_stratum_sizes(self, rows: Rows, counts: Ints, size: int) -> Ints:
+        """Return how many of `size` rows to draw of each stratum: int64 (strata,).
 
-        `counts` are the rows without a class, and then those of each class. Raise a StageError if the class is not
-        nominal, or if a class has too few rows to draw without replacement.
+        `counts` are the rows without a class, and then those of each class. Raise a StageError if, with ``--bias``, the
+        class is not nominal, or a class has too few rows to draw without replacement.
         """
+        wanted, remainder = np.divmod(counts * size, max(counts.sum(), 1))
         target = rows.schema.class_attribute
-        if target is None or target.kind != "nominal":
-            raise StageError(self.name, f"--bias needs a nominal class; {NAME_A_CLASS}")
-        present = counts > 0
-        present[:1] = False
-        shares = (1 - self.bias) * counts / max(counts.sum(), 1) + self.bias * present / max(present.sum(), 1)
-        exact = shares / (shares.sum() or 1.0) * size
-        whole = np.floor(exact + 1e-9).astype(np.int64)
-        wanted = _round_shares_to_sum(whole, exact - whole, size)
-        short = np.flatnonzero(wanted > counts)
-        if len(short) and not self.replace:
+        if self.bias:
+            if target is None or target.kind != "nominal":
+                raise StageError(self.name, f"--bias needs a nominal class; {NAME_A_CLASS}")
+            present = counts > 0
+            present[:1] = False
+            shares = (1 - self.bias) * counts / max(counts.sum(), 1) + self.bias * present / max(present.sum(), 1)
+            exact = shares / (shares.sum() or 1.0) * size
+            wanted = np.floor(exact + 1e-9).astype(np.int64)
+            remainder = exact - wanted
+        wanted[np.argsort(-remainder, kind="stable")[: size - wanted.sum()]] += 1  # the largest remainders up
+        short = np.flatnonzero(wanted > counts)  # none without a bias, unless rows are replaced
+        if len(short) and target is not None and not self.replace:
             at = short[0]
             what = f"class '{target.values[at - 1]}' has {counts[at]} of the {wanted[at]} rows to draw"
             raise StageError(self.name, f"{what}; draw fewer, or use --replace")
@@ -174,16 +174,6 @@ class Shuffle(TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(read_classes(rows))))
-
-
-def _round_shares_to_sum(whole: Ints, remainder: np.ndarray, size: int) -> Ints:
-    """Round shares to whole numbers whose sum is `size`, those with the largest remainders up: int64 (n,).
-
-    `whole` are the shares rounded down, and change in place; `remainder` is the rest of each share.
-    """
-    order = np.argsort(-remainder, kind="stable")
-    whole[order[: size - whole.sum()]] += 1
-    return whole
 
 
 def _count_draws_with_replacement(strata: Ints, counts: Ints, wanted: Ints, seed: int) -> Ints:

@@ -118,7 +118,8 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
         elif name == "CLASS":
             position = schema.class_index
         elif name.lower() in _CONSTANTS:
-            return _make_constant(name)
+            kind, number = _CONSTANTS[name.lower()]
+            return Value(kind, np.array(number))
     if position is None:
         hint = suggestion(name, list(schema.names)) or "; filterkit info FILE lists them"
         if name.lower() in ("na", "nan", "none", "null"):
@@ -146,16 +147,13 @@ def evaluate_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _CONSTANTS:
-        return _make_constant(tree.value)
+        kind, number = _CONSTANTS[tree.value.lower()]
+        return Value(kind, np.array(number))
     raise ExpressionError(f"there is no variable {quoted(tree.value)}; use {', '.join(values)}", tree.at)
 
 
+# Not arrays, because "filterkit stages" imports this module without numpy.
 _CONSTANTS = {"missing": ("", math.nan), "true": (TRUTH, 1.0), "false": (TRUTH, 0.0)}
-
-
-def _make_constant(name: str) -> Value:
-    kind, number = _CONSTANTS[name.lower()]
-    return Value(kind, np.array(number))  # not made at import, which "filterkit stages" does without numpy
 
 
 # Types
@@ -259,13 +257,9 @@ _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long
 
 def _wrap_date_function(function: Callable[[Ints], Any]) -> Function:
     """Make an operation on dates from `function`, which computes numbers from milliseconds since 1970, int64 (n,)."""
-
-    def compute_date_part(name: str, date: Value) -> Value:
-        is_known = ~np.isnan(date.data)
-        milliseconds = np.where(is_known, date.data, 0).astype(np.int64)
-        return Value(NUMBER, np.where(is_known, function(milliseconds), np.nan))
-
-    return Function(compute_date_part, 1, 1, (DATE,))
+    return _wrap_array_function(
+        lambda dates: np.where(np.isnan(dates), np.nan, function(np.nan_to_num(dates).astype(np.int64))), 1, 1, (DATE,)
+    )
 
 
 def _compute_years_months_days(milliseconds: Ints) -> tuple[Ints, Ints, Ints]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filterkit import FilterkitError
@@ -134,30 +135,30 @@ def parse_expression(text: str, start: int = 0) -> Tree:
     """Parse the expression ``text[start:]`` into its tree; raise an ExpressionError if it is invalid."""
     if len(text) > start + LONGEST:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters; {_ADVICE}", start + LONGEST)
-    parser = _Parser(_tokenize(text, start))
+    parser = _Parser(_tokenize(text, start)[::-1])
     tree = parser.parse_operation(0)
     parser.consume_expected_token("end", "the end of the expression or an operator")
     return tree
 
 
+@dataclass
 class _Parser:
     """Parses tokens into trees; each method consumes the tokens of the tree that it returns."""
 
-    def __init__(self, tokens: list[Tree]) -> None:
-        self._tokens = tokens[::-1]  # the next one is the last
-        self._depth = 0
+    tokens: list[Tree]  # the next one is the last
+    depth: int = 0
 
     def consume_expected_token(self, value: str, what: str) -> None:
         """Consume the next token if it is `value`, a sign or ``end``; else raise ExpressionError asking for `what`."""
-        token = self._tokens[-1]
+        token = self.tokens[-1]
         if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
             found = "the end" if token.what == "end" else repr(token.value)
             raise ExpressionError(f"expected {what}, found {found}", token.at)
-        self._tokens.pop()
+        self.tokens.pop()
 
     def _peek_operator(self) -> str:
         """Return the next operator, bracket or comma in its canonical spelling, without consuming it; "" if none."""
-        token = self._tokens[-1]
+        token = self.tokens[-1]
         if token.what == "sign" or (token.what == "name" and token.value.lower() in _WORDS):
             word: str = token.value.lower()
             return _SAME.get(word, word)
@@ -165,22 +166,22 @@ class _Parser:
 
     def parse_operation(self, binding: int) -> Tree:
         """Parse operands and the operators between them that bind more tightly than `binding`; return the tree."""
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise ExpressionError(f"the expression is more than {DEEPEST} levels deep; {_ADVICE}", self._tokens[-1].at)
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise ExpressionError(f"the expression is more than {DEEPEST} levels deep; {_ADVICE}", self.tokens[-1].at)
         tree = self._parse_operand()
         while _BINDING.get(self._peek_operator(), 0) > binding:
             tree = self._parse_rest_of_operation(tree)
-        self._depth -= 1
+        self.depth -= 1
         return tree
 
     def _parse_rest_of_operation(self, left: Tree) -> Tree:
         """Parse the next operator and its right operand; return the tree of `left`, operator and operand."""
-        operator, at = self._peek_operator(), self._tokens.pop().at
+        operator, at = self._peek_operator(), self.tokens.pop().at
         if operator == "not":
             if self._peek_operator() != "in":
-                raise ExpressionError("expected 'in' after 'not', as in x not in (1, 2)", self._tokens[-1].at)
-            self._tokens.pop()
+                raise ExpressionError("expected 'in' after 'not', as in x not in (1, 2)", self.tokens[-1].at)
+            self.tokens.pop()
             return _make_call_tree("not", at, _make_call_tree("in", at, left, *self._parse_arguments()))
         if operator == "in":
             return _make_call_tree("in", at, left, *self._parse_arguments())
@@ -188,14 +189,14 @@ class _Parser:
         right = self.parse_operation(binding - 1 if operator == "^" else binding)
         following = self._peek_operator()
         if _BINDING["="] == binding == _BINDING.get(following) and following != "not":
-            raise ExpressionError("comparisons do not chain; write a < b and b < c", self._tokens[-1].at)
+            raise ExpressionError("comparisons do not chain; write a < b and b < c", self.tokens[-1].at)
         return _make_call_tree(operator, at, left, right)
 
     def _parse_operand(self) -> Tree:
-        operator, token = self._peek_operator(), self._tokens[-1]
+        operator, token = self._peek_operator(), self.tokens[-1]
         if operator not in ("not", "-", "+", "(") and (operator or token.what == "end"):
             self.consume_expected_token("value", "a value")
-        self._tokens.pop()
+        self.tokens.pop()
         if operator in ("not", "-", "+"):
             name, binding = ("not", _NOT) if operator == "not" else (f"sign{operator}", _SIGN)
             return _make_call_tree(name, token.at, self.parse_operation(binding - 1))
@@ -220,6 +221,6 @@ class _Parser:
             parts.append(self.parse_operation(0))
             if self._peek_operator() != ",":
                 break
-            self._tokens.pop()
+            self.tokens.pop()
         self.consume_expected_token(")", "',' or ')'")
         return tuple(parts)

@@ -159,17 +159,15 @@ class Map(ColumnStage):
         text = self.expression or ""
         self._tree = _parse_option_expression(self.name, text)
         try:
-            if self._evaluate_expression(dict.fromkeys(VARIABLES, np.empty(0))).kind not in (NUMBER, TRUTH, ""):
+            value = evaluate_tree(self._tree, partial(evaluate_variable, dict.fromkeys(VARIABLES, np.empty(0))))
+            if value.kind not in (NUMBER, TRUTH, ""):
                 raise ExpressionError("the value is not a number; number(text) converts a text", 0)
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {describe_expression_error(error, text)}") from None
 
-    def _evaluate_expression(self, variables: dict[str, Floats]) -> Value:
-        return evaluate_tree(self._tree, partial(evaluate_variable, variables))
-
     def output(self, schema: Schema) -> Schema:
         probes = {name: np.array([1.25 + number]) for number, name in enumerate(VARIABLES)} | {"VALUE": np.zeros(1)}
-        if schema.zero and np.any(self._evaluate_expression(probes).data):
+        if schema.zero and np.any(evaluate_tree(self._tree, partial(evaluate_variable, probes)).data):
             return schema.replace(zero=False)
         return schema
 
@@ -187,6 +185,6 @@ class Map(ColumnStage):
 
     def apply(self, values: Floats, columns: Ints, state: State) -> Floats:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = self._evaluate_expression(variables).data
+        image = evaluate_tree(self._tree, partial(evaluate_variable, variables)).data
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, np.where(np.isfinite(image), image, np.nan))

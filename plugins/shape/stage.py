@@ -94,6 +94,7 @@ class Shape(ColumnStage):
     name = "shape"
     group = "Shape values"
     fills_missing = True  # a missing value has a probability, too
+    curve_name = "p(v)"
 
     method: str | None = option(
         None, "What a value becomes; by default lp, with --center logodds.", choices=("lp", "logodds", "isotonic")
@@ -119,10 +120,8 @@ class Shape(ColumnStage):
         if isinstance(self.neighbors, str):
             parse_neighbor_count(self.neighbors, 0)  # refuses what is no share
         self._log_odds = self.method == "logodds" or (self.method is None and self.center)
-
-    @property
-    def curve_name(self) -> str:
-        return "T(p(v))" if self._log_odds else "p(v)"
+        if self._log_odds:
+            self.curve_name = "T(p(v))"
 
     def curve(self, values: Floats, columns: Ints, state: State) -> Floats:
         column, task = (each[columns] for each in self._find_source_columns_and_tasks(state))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import Bools, Floats, LinearModel, call_interruptibly
+from filterkit.plugin import Bools, Floats, call_interruptibly
 
 from . import newton
 
@@ -101,11 +101,6 @@ class SvmSolver:
         for number in unsolved:
             coefficients[:, number], intercepts[number] = self._fit_hyperplane_by_newton(positive, costs[number])
         return coefficients, intercepts
-
-    def fit_linear_model(self, truth: Bools, cost: float) -> LinearModel:
-        """Fit a model with one C that separates the positive rows of each task; `truth` is bool (rows, tasks)."""
-        coefficients, intercepts = zip(*(self.fit_hyperplanes(positive, [cost]) for positive in truth.T))
-        return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
     def fit_normal_vector(self, positive: Bools, cost: float) -> Floats:
         """Separate the positive rows from the others with one C; return the coefficients, float64 (features,)."""

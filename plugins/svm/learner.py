@@ -76,8 +76,12 @@ class Svm(Learner):
     def expect_threshold(self) -> float:
         return 0.5 if self.calibrate else 0.0
 
-    def learn(self, training: Training) -> Model:
-        return self._make_class_weighted_solver(training).fit_linear_model(training.truth, self._costs[0])
+    def learn(self, training: Training, cost: float | None = None) -> LinearModel:
+        """Fit a model that separates the positive rows of each task; `cost` is C, by default the first of ``--c``."""
+        solver, cost = self._make_class_weighted_solver(training), cost or self._costs[0]
+        planes = [solver.fit_hyperplanes(positive, [cost]) for positive in training.truth.T]
+        coefficients, intercepts = zip(*planes)
+        return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
     def _make_class_weighted_solver(self, training: Training) -> SvmSolver:
         """Make the solver for training rows whose weights are multiplied by ``--class-weights``.
@@ -133,7 +137,7 @@ class Svm(Learner):
         if not trials:
             raise StageError(self.name, "no class has two training rows, of which one could be held out; add rows")
         best = find_best(values, criterion) or 0
-        model = self._make_class_weighted_solver(training).fit_linear_model(training.truth, self._costs[best])
+        model = self.learn(training, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._calibrate_on_held_out_rows(model, training, trials, best)

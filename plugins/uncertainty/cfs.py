@@ -84,7 +84,7 @@ class Cfs(ColumnStage):
 
             (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
             assert isinstance(bins, FittedColumns)
-            with_class, spread = _round_to_float32(bins.state["su"]), np.ones(schema.width)
+            with_class, spread = bins.state["su"].astype(np.float32).astype(np.float64), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
             between = UncertaintyCache(rows, bins)
         chosen = search_best_column_set(with_class, spread, between, self.stale)
@@ -159,7 +159,7 @@ class UncertaintyCache(dict[int, "Floats"]):
                 upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
                 bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._counted, side="right")), 1))
             some = [self._compute_uncertainties_with_columns(number, low, high) for low, high in pairwise(bounds)]
-            found[self._columns] = _round_to_float32(np.concatenate(some))
+            found[self._columns] = np.concatenate(some).astype(np.float32).astype(np.float64)
         self[column] = np.where(found < _NOTHING, 1.0, found)
         return self[column]
 
@@ -251,7 +251,7 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]
     share = np.where(nominal, mean, 1.0)
     r = np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1)
     variances = np.add.reduceat(share * variance, starts)[:-1]
-    return _round_to_float32(r[:, :-1]), np.sqrt(np.where(variances > 0, variances, 1.0))
+    return r[:, :-1].astype(np.float32).astype(np.float64), np.sqrt(np.where(variances > 0, variances, 1.0))
 
 
 def compute_symmetrical_uncertainties(counts: Floats, starts: Ints) -> Floats:
@@ -286,10 +286,6 @@ def compute_symmetrical_uncertainties(counts: Floats, starts: Ints) -> Floats:
     found = divide_or_zero(2 * (whole - rows - columns + joint), 2 * whole - rows - columns)
     certain = (known[1] <= 0) | (whole - np.maximum(rows, columns) <= 1e-12 * whole)
     return np.where(certain, 0.0, found)
-
-
-def _round_to_float32(numbers: Floats) -> Floats:
-    return numbers.astype(np.float32).astype(np.float64)
 
 
 def search_best_column_set(

@@ -6,6 +6,7 @@ end, all runs are merged block by block.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -52,9 +53,6 @@ class Counts(NamedTuple):
     rows: Ints
     occurrences: Ints
 
-    def slice_counts(self, start: int, stop: int) -> Counts:
-        return Counts(*(array[start:stop] for array in self))
-
 
 def count_sequences(sequences: Sequences, label: Ints) -> Counts:
     """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row, from 0."""
@@ -97,7 +95,8 @@ class SequenceCounter:
         self._bytes = 0
         self._runs: dict[int, list[list[Stored]]] = {}
         self._scratch = Scratch()
-        self.numbers: dict[str, int] = {}
+        self.numbers = defaultdict[str, int]()
+        self.numbers.default_factory = self.numbers.__len__  # a new piece gets the next number
 
     def add(self, sequences: Sequences, label: Ints) -> None:
         """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row, from 0."""
@@ -112,9 +111,6 @@ class SequenceCounter:
                 for length, (merged,) in self._held.items():
                     self._runs.setdefault(length, []).append(self._scratch.store(merged))
                 self._held, self._bytes = {}, 0
-
-    def get_or_add_piece_number(self, piece: str) -> int:
-        return self.numbers.setdefault(piece, len(self.numbers))
 
     def merge_counts(self) -> Iterator[tuple[int, Counts]]:
         """Yield pairs of the number of pieces in a sequence and the counts of some sequences with so many pieces.
@@ -132,7 +128,7 @@ class SequenceCounter:
             while sources:  # each time, from all sources, up to the least key that ends a block of one
                 end = min(source.key[:block][-1] for source in sources)
                 stops = [np.searchsorted(source.key, end, side="right") for source in sources]
-                parts = [source.slice_counts(0, stop) for source, stop in zip(sources, stops) if stop]
+                parts = [Counts(*(array[:stop] for array in source)) for source, stop in zip(sources, stops) if stop]
                 yield length, _merge_counts(parts)
-                rests = [source.slice_counts(stop, len(source.key)) for source, stop in zip(sources, stops)]
+                rests = [Counts(*(array[stop:] for array in source)) for source, stop in zip(sources, stops)]
                 sources = [rest for rest in rests if len(rest.key)]

@@ -85,7 +85,7 @@ class Words(Stage):
             label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
             for position, counter in zip(chosen, counters):
                 texts = get_attribute_values(batch, position)
-                for sequences in analyzer.find_word_sequences(texts, counter.get_or_add_piece_number):
+                for sequences in analyzer.find_word_sequences(texts, counter.numbers.__getitem__):
                     counter.add(sequences, label)
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
         for position, chosen_words in zip(chosen, words):
