@@ -57,24 +57,20 @@ def use_paper_style() -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", _STYLE])
 
 
-def choose_panel_column_count(n_panels: int, max_columns: int) -> int:
-    """Return the number of columns, at most `max_columns`, with which the last row of panels has the fewest gaps."""
-    if n_panels == 1 or max_columns == 1:
-        return 1
-    return min(range(2, max_columns + 1), key=lambda n: (-n_panels % n, -n))
-
-
 def make_figure_with_panels(
     n_panels: int, row_height: float, max_columns: int = 3, is_wide: bool = False, **shared: Any
 ) -> tuple[Any, list[Any]]:
     """Make a figure of matplotlib with a grid of panels; return the figure, and the panels row by row.
 
-    `row_height` is in inches. With `is_wide`, even a single column of panels takes the width of the page. `shared` are
-    arguments of matplotlib's `Figure.subplots`.
+    There are as many columns, up to `max_columns`, as leave the fewest gaps in the last row. `row_height` is in inches.
+    With `is_wide`, even a single column of panels takes the width of the page. `shared` are arguments of matplotlib's
+    `Figure.subplots`.
     """
     from matplotlib.figure import Figure
 
-    columns = choose_panel_column_count(n_panels, max_columns)
+    columns = 1
+    if n_panels > 1 and max_columns > 1:
+        columns = min(range(2, max_columns + 1), key=lambda n: (-n_panels % n, -n))
     rows = -(-n_panels // columns)
     width = PAGE if columns > 1 or is_wide else COLUMN
     figure = Figure(figsize=(width, row_height * rows + 0.25), layout="constrained")

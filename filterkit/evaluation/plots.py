@@ -40,6 +40,7 @@ _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
 _MATRICES = ((4, 16, 4, 2.0), (7, 12, 3, 2.4), (np.inf, 6, 2, 3.2))
 _LONGEST_BESIDE_RANKS = 17  # letters, with the rank, beside a diagram in one column of a page
 _MOST_NUMBERED = 12  # classes of a matrix whose cells have room for numbers
+_PANEL_TITLES = {name: title + " (smaller is better)" * (name in LOSSES) for name, title in TITLES.items()}
 
 
 def check_plot_options(path: str | None, figure: str | None = None) -> None:
@@ -94,7 +95,7 @@ def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
     for panel, measure in zip(panels, measures):
         own = zip(results.chains, *np.moveaxis(results.compute_means_and_standard_errors(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
-        add_panel_title(panel, _make_measure_title(measure))
+        add_panel_title(panel, _PANEL_TITLES[measure])
         panel.set_xlabel("share of all rows trained on")
         _set_share_ticks(panel, x)
     draw_lines(figure, panels, lines, _make_note_on_points_and_bars(results, has_bars))
@@ -116,7 +117,7 @@ def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
         panel.spines["left"].set_visible(False)
         panel.set_ylim(float(heights.sum()), 0)
         panel.locator_params(axis="x", nbins=4)
-        add_panel_title(panel, _make_measure_title(measure))
+        add_panel_title(panel, _PANEL_TITLES[measure])
         for position in positions[np.isnan(mean)]:
             left = panel.get_yaxis_transform()
             panel.text(0.02, position, "no value", transform=left, va="center", backgroundcolor="white")
@@ -124,10 +125,6 @@ def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
             panel.set_xticks([])
     add_figure_note(figure, _make_note_on_points_and_bars(results, True))
     return figure
-
-
-def _make_measure_title(measure: str) -> str:
-    return TITLES[measure] + (" (smaller is better)" if measure in LOSSES else "")
 
 
 def _make_note_on_points_and_bars(results: Results, has_bars: bool) -> str:
@@ -178,7 +175,7 @@ def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
         pair = np.array([find_best_pair_of_methods(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
-        add_panel_title(panel, _make_measure_title(measure))
+        add_panel_title(panel, _PANEL_TITLES[measure])
         panel.set_xlabel("within this distance of the best")
         panel.set_ylabel("share of tasks")
         panel.xaxis.set_major_formatter("{x:g}%")

@@ -38,9 +38,6 @@ def make_report_page(
     )
     measures_shown = [name for name in measures_shown if name in measures] or measures[:1]
 
-    def compute_by_measure_and_share(function: Callable[[str, int], Any]) -> dict[str, list[Any]]:
-        return {name: [function(name, share) for share in range(len(results.shares))] for name in measures}
-
     matrices, notes = _select_confusion_matrices_for_page(results)
     if results.has_several_tasks:
         rows = [[data, task] for data, task in results.tasks]
@@ -50,6 +47,11 @@ def make_report_page(
         notes.append(f"The table of tasks has the first {_MOST_ROWS:,} of {len(results.tasks):,} tasks.")
     data_sets = list(dict.fromkeys(visible(data) for data, _ in results.tasks))
     title = f"Evaluation of {', '.join(data_sets[:3])}{', …' * (len(data_sets) > 3)}"
+    comparisons: dict[str, Callable[[str, int], Any]] = {
+        "ranks": partial(_make_rank_diagram_data, results),
+        "wins": results.count_wins_and_ties,
+        "tests": results.compare_pairs_of_chains,
+    }
     data = {
         "title": title,
         "made": {
@@ -69,9 +71,10 @@ def make_report_page(
         "values": {
             name: np.round(results.compute_values_by_task_or_fold(name)[:_MOST_ROWS], _DIGITS) for name in measures
         },
-        "ranks": compute_by_measure_and_share(partial(_make_rank_diagram_data, results)),
-        "wins": compute_by_measure_and_share(results.count_wins_and_ties),
-        "tests": compute_by_measure_and_share(results.compare_pairs_of_chains),
+        **{
+            key: {name: [function(name, share) for share in range(len(results.shares))] for name in measures}
+            for key, function in comparisons.items()
+        },
         "unpaired": results.has_unpaired_splits(),
         "confusions": matrices,
         "points": [

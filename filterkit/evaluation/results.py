@@ -30,12 +30,11 @@ from filterkit.files.source import Source
 
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
-_LACKING = "no cell"  # read where a line has too few cells; no column can parse it
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
 
 
 def _parse_number_as_index(text: str) -> int:
-    if abs(fold := int(text) - 1) >= _MOST_FOLDS:
+    if not 0 <= (fold := int(text) - 1) < _MOST_FOLDS:
         raise ValueError
     return fold
 
@@ -90,6 +89,13 @@ class Results:
     tasks : the data set and the name of each task.
     chains : the names of the chains.
     shares : the shares of all rows that were trained on, ascending.
+    measures : the names of the measures of these results: those of classes, of numbers, or both.
+    n_folds : the number of folds of a task, those of all repeats together.
+    has_separate_test_set : whether the chains were trained on all rows of the data, and tested on rows of another file.
+    has_several_tasks : whether there are several tasks; if so, chains are compared over tasks, and otherwise over
+        folds.
+    compared_count_and_unit : the number of tasks, and "tasks", if there are several; else that of folds, and "folds".
+    can_be_ranked : whether there are enough results to rank chains: at least three chains and two tasks.
     """
 
     def __init__(self, rows: Iterable[Result]) -> None:
@@ -106,6 +112,16 @@ class Results:
         self.rows = [self.rows[i] for i in order]
         self._cells = self._cells[order]
         self._values: dict[str, np.ndarray] = {}
+        kinds = {row.is_numeric for row in self.rows}
+        self.measures: tuple[str, ...] = OF_CLASSES * (False in kinds) + OF_NUMBERS * (True in kinds)
+        self.n_folds = int(self._cells[:, 1].max(initial=0)) + 1
+        self.has_separate_test_set = self.shares == [1.0] and self.n_folds == 1
+        self.has_several_tasks = len(self.tasks) > 1
+        self.compared_count_and_unit = (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
+        self.can_be_ranked = len(self.chains) > 2 and self.has_several_tasks
+        self.folds, self.units = self.n_folds, self.compared_count_and_unit  # their names in older programs
+        # The method of each chain: its name without its variant; a name with blanks has no variant.
+        self._methods = [name if " " in name else name.partition(_ENDING)[0] for name in self.chains]
 
     def frame(self) -> Any:
         """Return a pandas data frame with a row for each result, and its measures; folds count from 1, as in files."""
@@ -114,24 +130,6 @@ class Results:
         columns = (*_KEYS, "positive", "fold_name", "choice")
         rows = [row._replace(fold=row.fold + 1) for row in self.rows]
         return pd.DataFrame([{name: getattr(row, name) for name in columns} | row.values for row in rows])
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The names of the measures of these results: those of classes, of numbers, or both."""
-        kinds = {row.is_numeric for row in self.rows}
-        return OF_CLASSES * (False in kinds) + OF_NUMBERS * (True in kinds)
-
-    @property
-    def has_separate_test_set(self) -> bool:
-        """Whether the chains were trained on all rows of the data, and tested on rows of another file."""
-        return self.shares == [1.0] and self.n_folds == 1
-
-    @property
-    def n_folds(self) -> int:
-        """The number of folds of a task, those of all repeats together."""
-        return int(self._cells[:, 1].max(initial=0)) + 1
-
-    folds = n_folds  # its name in older programs
 
     def get_values_of_measure(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
@@ -158,13 +156,13 @@ class Results:
 
     def list_method_names(self) -> list[str]:
         """List the methods: the names of the chains without their variants, such as ``bns`` for ``bns/500``."""
-        return list(dict.fromkeys(map(_get_method_of_chain, self.chains)))
+        return list(dict.fromkeys(self._methods))
 
     def compute_best_mean_of_each_method(self, measure: str) -> np.ndarray:
         """Compute the best mean over folds of any variant of each method at any share: float64 (tasks, methods).
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead."""
         means = average_axis_without_nan(self.get_values_of_measure(measure), 1)
-        owners = np.array([_get_method_of_chain(name) for name in self.chains])
+        owners = np.array(self._methods)
         # fmax passes over NaN
         best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_method_names()]
         return np.stack(best, axis=1)
@@ -174,16 +172,6 @@ class Results:
         Return float64 (chains, shares, 2), the mean first."""
         values = self.compute_values_by_task_or_fold(measure)
         return np.moveaxis(np.apply_along_axis(compute_mean_and_standard_error, 0, values), 0, 2)
-
-    @property
-    def has_several_tasks(self) -> bool:
-        """Whether there are several tasks; if so, chains are compared over tasks, and otherwise over folds."""
-        return len(self.tasks) > 1
-
-    @property
-    def compared_count_and_unit(self) -> tuple[int, str]:
-        """The number of tasks, and "tasks", if there are several tasks; else the number of folds, and "folds"."""
-        return (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
 
     def compare_chains(self, measure: str, first: int, second: int, share_index: int) -> tuple[float, float]:
         """Compare two chains by index at a share; return the mean of the first minus the second, and a p-value.
@@ -226,11 +214,6 @@ class Results:
             found.append(np.round(self._average_folds_if_several_tasks(difference), DIGITS))
         differences = np.stack(found, axis=1)  # (tasks or folds, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
-
-    @property
-    def can_be_ranked(self) -> bool:
-        """Whether there are enough results to rank chains: at least three chains and two tasks."""
-        return len(self.chains) > 2 and self.has_several_tasks
 
     def rank_chains(self, measure: str, share_index: int) -> MethodRanks:
         """Return the ranks of the chains over tasks, by their means over folds, at the share of this index.
@@ -285,8 +268,7 @@ class Results:
             found[row.share][row.choice] += 1
         return found
 
-    # Their names in older programs.
-    get_values, units, list_doubts = get_values_of_measure, compared_count_and_unit, list_warning_messages
+    get_values, list_doubts = get_values_of_measure, list_warning_messages  # their names in older programs
 
     def format_csv(self, by_class: bool = False) -> str:
         """Return all results as the text of a CSV file; see `Result` for the columns.
@@ -305,11 +287,6 @@ class Results:
                 [json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell for cell in cells]
             )
         return out.getvalue()
-
-
-def _get_method_of_chain(chain: str) -> str:
-    """Return the name of a chain without its variant: ``bns`` for ``bns/500``; a name with blanks has no variant."""
-    return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
 class PooledPredictions(NamedTuple):
@@ -407,13 +384,15 @@ def read_results_file(path: str) -> list[Result]:
         source.close()
     try:
         csv.field_size_limit(_LONGEST)
-        reader = csv.DictReader(io.StringIO(text.decode(), newline=""), restval=_LACKING, strict=True)
+        reader = csv.DictReader(io.StringIO(text.decode(), newline=""), strict=True)
         lines = [(reader.line_num, line) for line in reader]
     except (UnicodeDecodeError, csv.Error) as error:
         raise FilterkitError(f"{source.name}: {error}; name a file that evaluate -o wrote") from None
     rows = []
     for number, line in lines:
         try:
+            if None in line or None in line.values():  # too many cells, or too few
+                raise ValueError
             names = OF_NUMBERS if line.get(OF_NUMBERS[0]) else OF_CLASSES
             cells = {name: parse(line[name]) for name, parse in _KEYS.items()}
             cells |= {name: parse(line[name]) for name, parse in _LATER.items() if line.get(name)}

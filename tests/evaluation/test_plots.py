@@ -12,7 +12,7 @@ from filterkit.evaluation.figures import (
     COLOURS,
     PAGE,
     choose_line_style,
-    choose_panel_column_count,
+    make_figure_with_panels,
     move_positions_apart,
 )
 from filterkit.evaluation.measure_names import OF_CLASSES, TITLES
@@ -100,8 +100,14 @@ def test_letters_are_large_enough_in_a_page_of_two_columns(figure):
 
 
 def test_grids_are_balanced():
-    assert [choose_panel_column_count(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
-    assert [choose_panel_column_count(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    def count_columns(n_panels, max_columns):
+        _, panels = make_figure_with_panels(n_panels, 1.0, max_columns)
+        assert len(panels) == n_panels
+        return panels[0].get_gridspec().ncols
+
+    assert [count_columns(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
+    assert [count_columns(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    assert count_columns(3, 1) == 1
 
 
 def test_lines_differ_in_colour_or_dashes():

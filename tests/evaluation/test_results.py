@@ -118,7 +118,7 @@ CONFUSION = [["", ["yes", 'n"o'], [[0, 0, 2.5], [1, 0, 1.0]]], ["l", ["1", "0"],
 POINTS = [["price", [1.5, 0.1], [1.0, 1e300]], ["n, m", [3.0], [-4.0]]]
 FIRST = ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds"]
 HEAD = ",".join([*FIRST, *OF_CLASSES])
-GOOD = "d,t,0,0.9,a,90,10,1.5" + ",0.5" * len(OF_CLASSES)
+GOOD = "d,t,1,0.9,a,90,10,1.5" + ",0.5" * len(OF_CLASSES)
 
 
 def test_a_file_holds_all_results(tmp_path):
@@ -203,7 +203,10 @@ NONE = "this line is not a result of an evaluation"
         (HEAD + "\n", None, "the file contains no results"),
         ("@relation r\n@attribute a numeric\n", 2, NONE),
         (f"{HEAD}\n{GOOD}\n{GOOD.replace('0.9', 'much')}\n", 3, NONE),
-        (f"{HEAD}\n{GOOD.replace('d,t,0,', 'd,t,0.5,')}\n", 2, NONE),
+        (f"{HEAD}\n{GOOD.replace('d,t,1,', 'd,t,0.5,')}\n", 2, NONE),
+        (f"{HEAD}\n{GOOD}\n{GOOD.replace('d,t,1,', 'd,t,0,')}\n", 3, NONE),  # folds count from 1
+        (f"{HEAD}\n{GOOD},0.5\n", 2, NONE),
+        (f"{HEAD},fold_name,choice\n{GOOD},,a\n{GOOD},\n", 3, NONE),
         (f"{HEAD}\n{GOOD}\n{GOOD[:40]}", 3, NONE),
         (f"{HEAD}\n{GOOD.replace('0.5', 'half', 1)}\n", 2, NONE),
         ("\udcff", None, "'utf-8' codec can't"),
