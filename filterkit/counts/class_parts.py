@@ -83,11 +83,6 @@ class SparseParts:
         """int64 (entries,): the position of each entry."""
         return list_row_numbers(np.diff(self.starts))
 
-    @property
-    def weight_of_entry(self) -> np.ndarray:
-        """float64 (entries,): the weight of each entry, its parts added up."""
-        return sum_over_parts(self.parts)
-
     def to_array(self) -> np.ndarray:
         """Return the same weights as an array, float64 (n, classes, parts)."""
         at = self.position_of_entry * self.classes + self.code

@@ -162,7 +162,7 @@ class Gram(Record):
         width = len(self.grid) - 1
         if not width or not self.rows:
             return np.zeros(0), np.zeros((width, 0))
-        scale = -int(self._exponent[:-1].max())  # no square overflows, and the largest does not underflow
+        scale = -int((self.grid[:-1] + self.grid[-1]).max())  # no square overflows, and the largest does not underflow
         squares = self.matrix(scale)
         first = max(width - most, 0)
         with one_blas_thread():
@@ -173,11 +173,6 @@ class Gram(Record):
             lengths = np.asarray(np.ldexp(np.sqrt(values[:count]), -scale))
         return lengths, fix_signs(vectors[:, :count])
 
-    @property
-    def _exponent(self) -> np.ndarray:
-        """int64 (columns + 1,): no value times the root of its weight is larger than 2 to this power; last, no root."""
-        return np.asarray(np.append(self.grid[:-1], 0) + self.grid[-1])
-
     def _to_floats(self, rows: slice, columns: slice, scale: int = 0) -> np.ndarray:
         """Return some of the sums as float64, as of values times ``2**scale``; too large ones are infinite."""
         high, middle, low = self.digits[:, rows, columns]
@@ -185,7 +180,8 @@ class Gram(Record):
         numbers += middle
         numbers *= 2.0**-_BITS
         numbers += high
-        exponent = (self._exponent + (scale - _BITS + 1)).astype(np.int32)
+        # No value times the root of its weight is larger than 2 to the sum of its grid and of the last one.
+        exponent = (np.append(self.grid[:-1], 0) + (self.grid[-1] + scale - _BITS + 1)).astype(np.int32)
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(numbers, exponent[rows, None] + exponent[columns], out=numbers))
 

@@ -113,11 +113,6 @@ class Overview(Record):
         )
 
     @property
-    def nonzero_counts(self) -> np.ndarray:
-        """int64 (k,): the number of values of each column of X that are neither missing nor zero."""
-        return np.asarray(self.moments.nonzero.astype(np.int64) + self.infinite)
-
-    @property
     def missing(self) -> np.ndarray:
         """int64 (k,): the number of missing values of each column of X."""
         return np.asarray(self.moments.missing.astype(np.int64) - self.infinite)
@@ -125,7 +120,7 @@ class Overview(Record):
     @property
     def zeros(self) -> np.ndarray:
         """int64 (k,): the number of zeros of each column of X."""
-        return np.asarray(self.rows - self.missing - self.nonzero_counts)
+        return self.moments.zeros.astype(np.int64)
 
     @property
     def share_of_zeros(self) -> float | None:
@@ -136,7 +131,7 @@ class Overview(Record):
     @property
     def distinct_counts(self) -> np.ndarray:
         """int64 (k,): the number of distinct values of each column of X; of numeric ones estimated from 1,024 on."""
-        counts = np.minimum(self.distinct.counts, self.nonzero_counts - self.infinite) + (self.zeros > 0)
+        counts = np.minimum(self.distinct.counts, self.moments.nonzero.astype(np.int64)) + (self.zeros > 0)
         labels = self.moments.labels
         used_labels = compute_offsets(labels.values > 0)[labels.indptr]
         return np.where(self.schema.nominal, np.diff(used_labels), counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
@@ -306,19 +306,17 @@ def score_columns_by_all_classes(thresholds: Thresholds, metric: Metric) -> np.n
         sums = _sum_term_over_classes(thresholds, partial(metric.call, metric.class_sums.term))
         scores = metric.compute("class_sums", rows.shape, sums, rows, totals[present])
         return thresholds.find_best(scores[:-1], float(scores[-1]))
-    if not thresholds.many_classes:
-        return _score_columns_by_dense_classes(thresholds, metric, present)
-    values = np.cumsum(np.diff(thresholds.cells.indptr) + 1) * len(totals)
-    blocks = np.split(np.arange(len(thresholds.table)), np.flatnonzero(np.diff(values // _VALUES_AT_ONCE)) + 1)
-    parts = (Thresholds(thresholds.table.only(columns)) for columns in blocks)
-    return np.concatenate([_score_columns_by_dense_classes(part, metric, present) for part in parts])
-
-
-def _score_columns_by_dense_classes(thresholds: Thresholds, metric: Metric, present: np.ndarray) -> np.ndarray:
-    """Score columns by `Metric.classes`, as `score_columns_by_all_classes`; `present` are the codes with rows."""
-    counts = np.append(thresholds.selected[:, present], np.zeros((1, len(present))), axis=0)
-    scores = metric.compute("classes", (len(counts),), counts, thresholds.table.totals[present])
-    return thresholds.find_best(scores[:-1], float(scores[-1]))
+    blocks: Iterable[Thresholds] = [thresholds]
+    if thresholds.many_classes:
+        values = np.cumsum(np.diff(thresholds.cells.indptr) + 1) * len(totals)
+        columns = np.split(np.arange(len(thresholds.table)), np.flatnonzero(np.diff(values // _VALUES_AT_ONCE)) + 1)
+        blocks = (Thresholds(thresholds.table.only(own)) for own in columns)
+    found = []
+    for block in blocks:
+        counts = np.append(block.selected[:, present], np.zeros((1, len(present))), axis=0)
+        scores = metric.compute("classes", (len(counts),), counts, totals[present])
+        found.append(block.find_best(scores[:-1], float(scores[-1])))
+    return np.concatenate(found)
 
 
 def _sum_term_over_classes(thresholds: Thresholds, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

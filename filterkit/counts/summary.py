@@ -41,11 +41,6 @@ _WEIGHT_BITS = 64  # weights are multiples of 2**-64
 _INT_BYTES = 400  # of the Python ints of one column
 
 
-def _convert_to_python_ints(numbers: np.ndarray) -> np.ndarray:
-    whole: np.ndarray = np.frompyfunc(int, 1, 1)(numbers)
-    return whole
-
-
 class Summary(Statistic):
     """Holds the extremes of each column, and how many rows have a zero, a missing value, or each label.
 
@@ -243,7 +238,7 @@ class Moments(Summary):
         A value minus `mean` minus this loses no digits.
         """
         # The mean is a whole number of these units, too, because no sum is below one unit.
-        mean = _convert_to_python_ints(np.ldexp(self._scaled_mean, 2 * UNIT_BITS))
+        mean = np.frompyfunc(int, 1, 1)(np.ldexp(self._scaled_mean, 2 * UNIT_BITS))
         remainder = (self._integer_sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._integer_weight
         remainder /= self._integer_weight << 2 * UNIT_BITS
         return self._multiply_by_power_of_two(remainder.astype(np.float64), scale)
@@ -281,7 +276,8 @@ class Moments(Summary):
     @cached_property
     def _integer_weight(self) -> np.ndarray:
         """object (k,): the weight of the rows whose value is not missing, as ints in units of 2**-64; 1 for 0."""
-        weight = _convert_to_python_ints((self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS).sum(axis=1)
+        parts = (self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS
+        weight = np.frompyfunc(int, 1, 1)(parts).sum(axis=1)
         return np.where(weight > 0, weight, 1)
 
     @cached_property

@@ -209,7 +209,8 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """Return the table of the same rows counted as one class."""
-        return self._merge_into_one_class(self._class_slice)
+        is_class = np.arange(len(self.total_parts)) < self._class_slice.stop
+        return self.group_classes(np.where(is_class, 0, -1), 1)
 
     def class_sums(self) -> ContingencyTable:
         """Return the table of the same rows as one class, in which each counts by its weight times a numeric class.
@@ -217,12 +218,8 @@ class ContingencyTable(Statistic):
         The class is shifted and scaled: its mean is 0, but for rounding, and its squares add up to the weight of all
         rows.
         """
-        return self._merge_into_one_class(slice(self._class_slice.stop, None))
-
-    def _merge_into_one_class(self, classes: slice) -> ContingencyTable:
-        group = np.full(len(self.total_parts), -1)
-        group[classes] = 0
-        return self.group_classes(group, 1)
+        is_class = np.arange(len(self.total_parts)) < self._class_slice.stop
+        return self.group_classes(np.where(is_class, -1, 0), 1)
 
     def one_against_rest(self, task: int) -> ContingencyTable:
         """Return the table of the same rows counted as two classes: first all others, then the one with code `task`."""

@@ -46,10 +46,12 @@ class Thresholds:
         at least the threshold, or is the nominal value.
     cells : the table with the cells from which the tests come, perhaps with some of zeros.
     is_test : bool (cells,): from which of these cells a test comes.
+    many_classes : whether there are so many classes that the table holds their weights as `SparseParts`.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
         self.table = table
+        self.many_classes = isinstance(table.cell_parts, SparseParts)
         # If zero can only be the least value of a column, it is not a threshold itself, and needs no cell. But it makes
         # the least value above it a threshold.
         least = not table.nominal.any() and bool((table.values > 0).all())
@@ -65,11 +67,6 @@ class Thresholds:
         self.column = column[is_test]
         self.values = cells.values[is_test]
         self._against: dict[int | None, Counts] = {}
-
-    @property
-    def many_classes(self) -> bool:
-        """Whether there are so many classes that the table holds their weights as `SparseParts`."""
-        return isinstance(self.table.cell_parts, SparseParts)
 
     @cached_property
     def selected(self) -> np.ndarray:

@@ -13,7 +13,7 @@ from filterkit.chains.column_fitting import fit_in_passes
 from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import BestTests, find_best_tests
-from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.class_parts import SparseParts, sum_over_parts
 from filterkit.counts.metric import Metric
 from filterkit.counts.scoring import score_columns
 from filterkit.counts.table import ContingencyTable
@@ -157,7 +157,7 @@ def _compute_bin_shares(
     own = cells.rows
     if len(cells.totals) > 1 and not cells.numeric_class:
         is_own = parts.code == task[column][parts.position_of_entry]
-        own = np.bincount(parts.position_of_entry[is_own], parts.weight_of_entry[is_own], len(column))
+        own = np.bincount(parts.position_of_entry[is_own], sum_over_parts(parts.parts)[is_own], len(column))
     strips = np.zeros((len(cells), 2, BINS), np.uint8)
     for number, weights in enumerate((own, np.maximum(cells.rows - own, 0.0))):
         counts = np.bincount(at, weights, len(cells) * BINS).reshape(-1, BINS)
