@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
@@ -76,6 +77,7 @@ class Record:
 R = TypeVar("R", bound=Record)
 
 
+@dataclass(eq=False)
 class RecordMerger(Generic[R]):
     """Merges the records of batches into one; records are added in the order of the batches, and merged some at a time.
 
@@ -85,10 +87,9 @@ class RecordMerger(Generic[R]):
     schema : the schema of the batches.
     """
 
-    def __init__(self, compute: Callable[[Batch], R], schema: Schema) -> None:
-        self.compute = compute
-        self._schema = schema
-        self._waiting: list[R] = []
+    compute: Callable[[Batch], R]
+    schema: Schema
+    _waiting: list[R] = field(default_factory=list, init=False)
 
     def add(self, record: R) -> None:
         """Add the record of the next batch."""
@@ -98,6 +99,6 @@ class RecordMerger(Generic[R]):
 
     def merge(self) -> R:
         """Return the record of all rows so far; without any record, that of an empty batch."""
-        several = self._waiting or [self.compute(empty(self._schema))]
+        several = self._waiting or [self.compute(empty(self.schema))]
         self._waiting = [several[0].merge(several)]
         return self._waiting[0]

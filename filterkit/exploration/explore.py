@@ -28,6 +28,7 @@ from filterkit.errors import UsageError, find_repeated
 from filterkit.exploration.details import LaterStages, describe_best_features
 from filterkit.exploration.extents import READER, Extents
 from filterkit.exploration.features import (
+    ROC_AXIS_RATES,
     Features,
     compute_isoline_scores,
     correlate_metrics,
@@ -36,20 +37,14 @@ from filterkit.exploration.features import (
     list_notes_on_omissions,
     list_usable_metrics,
 )
-from filterkit.exploration.isolines import can_score_roc_plane, list_roc_axis_rates
-from filterkit.exploration.overview import (
-    describe_numeric_class,
-    describe_table,
-    estimate_number_of_distinct_tests,
-    list_warnings,
-)
+from filterkit.exploration.overview import describe_numeric_class, describe_table, list_warnings
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.lookup import find_metric
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import learns_from_statistic
 
-_MANY_TESTS = 200_000  # of all features; slow metrics take seconds for so many
+_MANY_TESTS = 200_000  # of all features, for each of three or more classes; slow metrics take seconds for so many
 
 
 def explore(
@@ -90,11 +85,12 @@ def explore(
     def leave_out_slow_metrics() -> list[Metric]:
         """Return the metrics without those that would take too long, unless they are asked for or the only ones."""
         quick = [metric for metric in metrics if not metric.slow]
-        return (
-            quick
-            if quick and not chosen and estimate_number_of_distinct_tests(overviews.merge()) > _MANY_TESTS
-            else metrics
-        )
+        if chosen or not quick:
+            return metrics
+        seen = overviews.merge()
+        n_tests = min(int(seen.distinct_counts.sum()), (seen.rows // 2) ** 2)  # about as many differ in their counts
+        n_classes = len(seen.class_rows)
+        return quick if n_tests * (1 if n_classes < 3 else n_classes) > _MANY_TESTS else metrics
 
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
@@ -128,6 +124,7 @@ def explore(
         return about_rows | _NO_FEATURES
     features = Features(explored, ranking, best)
     tasks = describe_tasks(features)
+    isolines = compute_isoline_scores(ranking.metrics, tasks)
     later = LaterStages(stages[head:], fitting.fitted[head:], each_rows[-1], before, after)
     left_out = sorted({metric.name for metric in metrics} - {metric.name for metric in ranking.metrics})
     return (
@@ -136,12 +133,12 @@ def explore(
             "notes": list_notes_on_omissions(features, left_out),
             "tasks": tasks,
             "metrics": [
-                {"name": metric.name, "summary": metric.summary(), "plane": can_score_roc_plane(metric, len(tasks))}
+                {"name": metric.name, "summary": metric.summary(), "plane": metric.name in isolines}
                 for metric in ranking.metrics
             ],
             "features": describe_features(features),
-            "isolines": compute_isoline_scores(ranking.metrics, tasks),
-            "rates": list_roc_axis_rates(),
+            "isolines": isolines,
+            "rates": ROC_AXIS_RATES,
             "agreement": correlate_metrics(ranking),
         }
         | describe_best_features(features, later, known, memory, overview, described["class"])
@@ -180,7 +177,7 @@ _NO_FEATURES: dict[str, Any] = {
         "strips": {"bins": BINS, "counts": ""},
     },
     "isolines": {},
-    "rates": list_roc_axis_rates(),
+    "rates": ROC_AXIS_RATES,
     "agreement": {"metrics": [], "spearman": []},
     "correlation": {"features": [], "r": []},
     "details": [],

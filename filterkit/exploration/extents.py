@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from filterkit.counts.cells import find_extremes_by_column, find_nonzero_entries
-from filterkit.counts.class_parts import sum_over_parts
 from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Field, Record
-from filterkit.counts.weights import add_parts, select_counted_rows
+from filterkit.counts.weights import select_counted_rows
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.stages.base import State
@@ -62,20 +61,6 @@ class Extents(Record):
         whole = np.ones(width, bool)
         whole[column[value != np.rint(value)]] = False
         return cls(low=low, high=high, whole=whole, stored_parts=stored_parts, total_parts=rows.totals)
-
-    @property
-    def totals(self) -> np.ndarray:
-        """float64 (classes,): the weight of the rows of each class."""
-        return sum_over_parts(self.total_parts)
-
-    @property
-    def zero_weight(self) -> np.ndarray:
-        """float64 (columns,): the weight of the rows whose value is zero."""
-        return sum_over_parts(add_parts([self.total_parts.sum(axis=0)[None], -self.stored_parts]))
-
-    def select_columns(self, columns: np.ndarray) -> Self:
-        """Return the extents of some columns, int64 (k,)."""
-        return self.replace(**{name: getattr(self, name)[columns] for name in ("low", "high", "whole", "stored_parts")})
 
 
 def has_nominal_class(schema: Schema) -> bool:

@@ -6,12 +6,12 @@ import base64
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.data.ragged import find_run_begins
 from filterkit.data.schema import Schema
-from filterkit.exploration.isolines import can_score_roc_plane, score_roc_plane
 from filterkit.exploration.ranking import BINS, Ranking
 from filterkit.exploration.short import round_to_four_digits
 from filterkit.plugin.registry import Registry
@@ -19,6 +19,9 @@ from filterkit.plugin.registry import Registry
 _MOST_FEATURES = 30_000  # of the page
 _PLANES = 6  # tasks that have isolines
 MOST_CURVES = 50  # of a feature; each takes as much work as a table of two classes
+# The rates at which both axes of the ROC plane are divided, from 0 to 1. Between the ends, their normal deviates are
+# equally far apart. So they are close to each other near 0 and 1, where the scores of rare features change most.
+ROC_AXIS_RATES = np.concatenate([[0.0], ndtr(np.linspace(-3.2, 3.2, 39)), [1.0]])
 
 
 def list_usable_metrics(schema: Schema, known: Registry) -> list[Metric]:
@@ -53,6 +56,7 @@ class Features:
     shown : int64 (shown,), ascending: the features that the page has, at most 30,000 of the best.
     best : int64 (best,), the features shown in detail, the best first; without those that do not vary.
     supervised : whether one of the metrics needs a class.
+    tasks : the codes of the classes to tell from the rest, see `ContingencyTable.tasks`; none if no metric needs one.
     """
 
     def __init__(self, rows: Rows, ranking: Ranking, best: int) -> None:
@@ -63,11 +67,7 @@ class Features:
         self.shown = np.sort(order[:_MOST_FEATURES])
         self.best = order[: min(best, int(np.count_nonzero(ranking.varied)))]
         self.supervised = any(metric.needs_class for metric in ranking.metrics)
-
-    @property
-    def tasks(self) -> list[int]:
-        """The codes of the classes to tell from the rest, see `ContingencyTable.tasks`; none if no metric needs one."""
-        return self.schema.positive_classes(self.ranking.totals) if self.supervised else []
+        self.tasks = self.schema.positive_classes(ranking.totals) if self.supervised else []
 
 
 def describe_features(features: Features) -> dict[str, Any]:
@@ -147,13 +147,20 @@ def describe_tasks(features: Features) -> list[dict[str, Any]]:
 def compute_isoline_scores(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
     """Return ``isolines`` of the page: scores over the ROC plane by metric, for each of the first six tasks with rows.
 
-    Metrics whose score does not follow from a point of the plane are left out.
+    They are those of a feature at each point of `ROC_AXIS_RATES`, by true-positive and then by false-positive rate.
+    Metrics whose score does not follow from its point are left out: those that need no class, look at whole columns or
+    at no data, or have a form of their own for several classes where there are several. Raise PluginError if a metric
+    fails, or returns something else than float64 (n,).
     """
-    shown = [task for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
+    fpr, tpr = (each.ravel() for each in np.meshgrid(ROC_AXIS_RATES, ROC_AXIS_RATES))
+    weights = [(task["pos"], task["neg"]) for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
     return {
-        metric.name: [round_to_four_digits(score_roc_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
+        metric.name: [
+            round_to_four_digits(metric.compute("score", fpr.shape, tpr * pos, fpr * neg, pos, neg))
+            for pos, neg in weights
+        ]
         for metric in metrics
-        if can_score_roc_plane(metric, len(tasks))
+        if metric.compares_class_with_rest and metric.by_column is None and (len(tasks) == 1 or metric.classes is None)
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from filterkit.chains.queries import Passes, compute_merged_record
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import find_and_check_nonzero_entries
+from filterkit.counts.class_parts import sum_over_parts
 from filterkit.counts.record import SUM_OF_PARTS, Field, Record
 from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
@@ -74,8 +75,9 @@ def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Pas
     """
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     schema = chosen.schema
-    group, names = _group_classes(schema, extents.totals)
-    bins = _Bins(schema, extents.select_columns(columns), group)
+    group, names = _group_classes(schema, sum_over_parts(extents.total_parts))
+    by_column = {name: getattr(extents, name)[columns] for name in ("low", "high", "whole", "stored_parts")}
+    bins = _Bins(schema, extents.replace(**by_column), group)
     counts = yield from compute_merged_record(chosen, bins.count_values)
     totals = sum_parts(group, extents.total_parts, counts.filled.shape[1])
     zeros = add_parts([totals[None], -counts.filled.sum(axis=2)])
@@ -145,9 +147,10 @@ class _Bins:
         self._supervised = has_nominal_class(schema)
         self._group = group
         self._groups = int(group.max(initial=0)) + 1
-        self.apart = ~self._nominal & (extents.zero_weight > 0)
-        self.apart &= schema.zero | (extents.zero_weight > _SPECIAL * extents.totals.sum())
-        self.edges = _choose_bin_edges(extents, self._nominal, self.apart)
+        zeros = sum_over_parts(add_parts([extents.total_parts.sum(axis=0)[None], -extents.stored_parts]))  # by column
+        is_many = zeros > _SPECIAL * sum_over_parts(extents.total_parts).sum()
+        self.apart = ~self._nominal & (zeros > 0) & (schema.zero | is_many)
+        self.edges = _choose_bin_edges(extents, self._nominal, ~self.apart & (zeros > 0))
         self._last = np.where(self._nominal, _BINS - 1, np.maximum(self.edges.lengths - 2, 0))
         self.zero = self._find_bins(np.arange(schema.width), np.zeros(schema.width))
 
@@ -173,13 +176,12 @@ class _Bins:
         return np.asarray(np.minimum(bins, self._last[column]).astype(np.int64))
 
 
-def _choose_bin_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> Ragged:
+def _choose_bin_edges(extents: Extents, nominal: np.ndarray, among: np.ndarray) -> Ragged:
     """Choose `Histograms.edges`: bins around whole numbers if all are whole and less than 40 apart, else 40 equal ones.
 
-    Zeros that are not `apart` lie within the edges.
+    Zeros of the columns `among`, bool (columns,), lie within the edges.
     """
     edges = [np.zeros(0)] * len(nominal)
-    among = ~apart & (extents.zero_weight > 0)
     low = np.where(among, np.minimum(extents.low, 0.0), extents.low)
     high = np.where(among, np.maximum(extents.high, 0.0), extents.high)
     for number in np.flatnonzero(~nominal & (low <= high)).tolist():

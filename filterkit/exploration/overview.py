@@ -24,13 +24,6 @@ _RARE = 10  # rows of a class
 _SHORT = 40  # characters of a text that may be an identifier
 
 
-def estimate_number_of_distinct_tests(overview: Overview) -> int:
-    """Estimate how many tests of all features differ in their counts, times the classes if they are more than two."""
-    distinct = int(overview.distinct_counts.sum())
-    classes = len(overview.class_rows)
-    return min(distinct, (overview.rows // 2) ** 2) * (1 if classes < 3 else classes)
-
-
 def describe_table(overview: Overview) -> dict[str, Any]:
     """Return ``overview`` of the page: counts of rows, attributes, missing values and zeros; the class, or None."""
     schema, target = overview.schema, overview.schema.class_attribute

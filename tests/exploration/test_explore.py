@@ -12,7 +12,7 @@ from gathered import gathered
 import filterkit
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.exploration.isolines import list_roc_axis_rates
+from filterkit.exploration.features import ROC_AXIS_RATES
 from filterkit.exploration.plain import render_noscript_fragment
 
 
@@ -229,7 +229,7 @@ def test_a_numeric_class_of_one_value_or_none_has_a_page(y):
 def test_isolines_are_scores_of_features_at_these_rates():
     found = gathered(sample("breast-cancer"), by=["bns", "f1", "gainratio"])
     assert [each["plane"] for each in found["metrics"]] == [True, True, False]
-    (grid,), (task,), axis = found["isolines"]["f1"], found["tasks"], list_roc_axis_rates()
+    (grid,), (task,), axis = found["isolines"]["f1"], found["tasks"], ROC_AXIS_RATES
     tp, fp = axis[24] * task["pos"], axis[8] * task["neg"]
     assert np.reshape(grid, (len(axis), len(axis)))[24, 8] == pytest.approx(2 * tp / (task["pos"] + tp + fp), rel=1e-3)
     assert found["rates"] == axis.tolist()
