@@ -26,7 +26,7 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.numeric_class import NumericClass, count_class_values
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, concatenate_columns
-from filterkit.counts.weights import check_sum, sum_weights
+from filterkit.counts.weights import check_sum
 from filterkit.data.arithmetic import Floats
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blame_stage_for_errors
@@ -251,7 +251,8 @@ def _compute_statistic_and_counts(
 ) -> tuple[Any, Floats]:
     """Return the statistic of a batch, by `compute_statistic`, and its counts, float64 (4,), as in `Strip`."""
     n_unlabelled, n_weighted = np.count_nonzero(~batch.class_known), np.count_nonzero(batch.row_weights != 1)
-    return compute_statistic(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
+    weights = batch.row_weights[batch.class_known] if supervised else batch.row_weights
+    return compute_statistic(batch), np.array([weights.sum(), np.count_nonzero(weights), n_unlabelled, n_weighted])
 
 
 def _merge_first_columns(n_columns: int, jobs: int, statistics: list[Statistic]) -> Statistic:

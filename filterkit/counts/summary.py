@@ -192,15 +192,16 @@ class Moments(Summary):
             weights = rows.parts.sum(axis=1)
             weight_exponent = int(choose_exponent(weights.max(initial=1.0)))
             weights *= compute_scale(np.array(weight_exponent))
+        scale = compute_scale(exponent)
         digits = np.zeros((2, MOST_DIGITS, len(columns)))
         if rows.batch.sparse:
             column, value, row = find_nonzero_entries(rows.batch, columns)
-            value = np.where(np.isnan(value), 0.0, value) * compute_scale(exponent)[column]
+            value = np.where(np.isnan(value), 0.0, value) * scale[column]
             _add_values_and_squares(digits, value, None if weights is None else weights[row], column)
         elif len(columns):
             height = max(1, _CHUNK // len(columns))
             for begin in range(0, len(rows.batch), height):
-                chunk = take_columns(rows.batch.X[begin : begin + height], columns) * compute_scale(exponent)
+                chunk = take_columns(rows.batch.X[begin : begin + height], columns) * scale
                 weight = None if weights is None else weights[begin : begin + height, None]
                 _add_values_and_squares(digits, np.nan_to_num(chunk, copy=False), weight)
         return moments._set_sums(digits, exponent, weight_exponent)

@@ -142,15 +142,6 @@ def add_parts(several: list[np.ndarray]) -> np.ndarray:
     return np.asarray(sum(pad_parts(parts, width) for parts in several))
 
 
-def sum_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
-    """Return the approximate sum of the weights, and the number of weights that are not 0.
-
-    Only rows whose class is known count if `supervised`, else all.
-    """
-    weights = batch.row_weights[batch.class_known] if supervised else batch.row_weights
-    return float(weights.sum()), int(np.count_nonzero(weights))
-
-
 def check_sum(reader: str, weights: float, rows: int) -> None:
     """Raise StageError if the sum of weights is above 2**43, or their mean below 2**-40, so that rounding matters.
 

@@ -119,6 +119,7 @@ class Results:
         self.has_several_tasks = len(self.tasks) > 1
         self.compared_count_and_unit = (len(self.tasks), "tasks") if self.has_several_tasks else (self.n_folds, "folds")
         self.can_be_ranked = len(self.chains) > 2 and self.has_several_tasks
+        self._shape = (len(self.tasks), self.n_folds, len(self.chains), len(self.shares))
         self.folds, self.units = self.n_folds, self.compared_count_and_unit  # their names in older programs
         # The method of each chain: its name without its variant; a name with blanks has no variant.
         self._methods = [name if " " in name else name.partition(_ENDING)[0] for name in self.chains]
@@ -134,16 +135,10 @@ class Results:
     def get_values_of_measure(self, measure: str) -> np.ndarray:
         """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
-            values = [row.values.get(measure, np.nan) for row in self.rows]
-            self._values[measure] = self._make_array_by_task_fold_chain_share(values, np.nan)
-            self._values[measure].flags.writeable = False
+            cube = self._values[measure] = np.full(self._shape, np.nan)
+            cube[tuple(self._cells.T)] = [row.values.get(measure, np.nan) for row in self.rows]
+            cube.flags.writeable = False
         return self._values[measure]
-
-    def _make_array_by_task_fold_chain_share(self, values: Any, fill_value: float) -> np.ndarray:
-        """Make an array of one value for each of `rows`; `fill_value` stands where there is no result."""
-        cube = np.full((len(self.tasks), self.n_folds, len(self.chains), len(self.shares)), fill_value)
-        cube[tuple(self._cells.T)] = values
-        return cube
 
     def compute_values_by_task_or_fold(self, measure: str) -> np.ndarray:
         """Compute the values by which chains are compared: float64 (tasks or folds, chains, shares).
@@ -253,9 +248,9 @@ class Results:
     @cached_property
     def _test_split_ids(self) -> np.ndarray:
         """A number for each set of test rows, int64 (tasks, folds, chains, shares); −1 where there is no result."""
-        return self._make_array_by_task_fold_chain_share(
-            np.unique([row.split for row in self.rows], return_inverse=True)[1], -1
-        )
+        ids = np.full(self._shape, -1)
+        ids[tuple(self._cells.T)] = np.unique([row.split for row in self.rows], return_inverse=True)[1]
+        return ids
 
     def count_chosen_chains(self) -> dict[float, dict[str, int]]:
         """Count how often each chain was chosen, by share and then by name; {} if chains were not chosen.

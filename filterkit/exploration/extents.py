@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -71,25 +71,14 @@ def has_nominal_class(schema: Schema) -> bool:
 class MeasuringStage(ColumnStage):
     """Learns something about each column, and leaves the values as they are.
 
-    Parameters
-    ----------
-    needs_class : whether it learns from the rows with a class, by class, or from all rows.
-
     Attributes
     ----------
-    totals : float64 (classes,), see `ColumnStage.finish`; empty until it is fitted.
+    totals : float64 (classes,), see `ColumnStage.finish`; there is none until it is fitted.
     """
 
     name = READER
     needs_class = True
     numeric_class = True
-
-    def __init__(self, needs_class: bool = True) -> None:
-        self.needs_class = needs_class
-        self.totals = np.zeros(0)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.needs_class,)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy()

@@ -84,7 +84,8 @@ class _RankColumns(MeasuringStage):
     """Learns what `Ranking` holds; parameters as for `rank_features`."""
 
     def __init__(self, metrics: Callable[[], Sequence[Metric]], supervised: bool) -> None:
-        super().__init__(supervised)
+        super().__init__()
+        self.needs_class = supervised
         self._choose_metrics = metrics
 
     def __reduce__(self) -> tuple[Any, ...]:

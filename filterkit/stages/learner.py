@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from filterkit.counts.weights import check_sum, check_weights, sum_weights
+from filterkit.counts.weights import check_sum, check_weights
 from filterkit.data.arithmetic import Bools, Floats
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_returned_numbers, describe_type, make_contract_error
@@ -126,7 +126,7 @@ class Learner(Stage):
             what = f"it learns nothing from the {unused[0].kind} attribute {quoted(unused[0].name)}{others}"
             warn_nothing_learned(self.name, f"{what}; {advice.get(unused[0].kind, '')}remove it")
         known = join_all_rows(self.name, map(self._take_usable_rows, rows()), schema, rows.memory)
-        check_sum(self.name, *sum_weights(known, supervised=False))
+        check_sum(self.name, float(known.row_weights.sum()), int(np.count_nonzero(known.row_weights)))
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
 
