@@ -92,6 +92,8 @@ def evaluate(
     """
     if isinstance(data, Mapping):
         batches = {str(name): convert_to_batch(rows) for name, rows in data.items()}
+        if len(batches) < len(data):
+            raise UsageError("two data sets have names that are the same as text; give each a name of its own")
     else:
         rows = convert_to_batch(data)
         batches = {rows.schema.relation: rows}

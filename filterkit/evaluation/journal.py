@@ -35,7 +35,7 @@ class Journal:
 
     Raises
     ------
-    FilterkitError : the file cannot be read or written, or belongs to another evaluation.
+    FilterkitError : the file cannot be read or written, has a fold twice, or belongs to another evaluation.
     """
 
     def __init__(self, path: str, data: Iterable[tuple[str, Batch]], design: Design) -> None:
@@ -59,14 +59,20 @@ class Journal:
             raise FilterkitError(f"{path}: {_NO_JOURNAL}")
         if whole:
             self._check_same_evaluation(whole[0], about)
+        lines_of: dict[tuple[Any, ...], int] = {}  # by data, task, fold, share and chain
         for number, line in enumerate(whole[1:], 2):
             try:
-                self.results += [Result(**each) for each in json.loads(line)]
+                results = [Result(**each) for each in json.loads(line)]
+                earlier = next((lines_of[each[:5]] for each in results if each[:5] in lines_of), None)
             except (ValueError, TypeError, RecursionError):
                 damaged = quoted(line.rstrip("\n"), 40)
                 raise FilterkitError(
                     f"{path}:{number}: this line is damaged: {damaged}; remove it, and its fold is evaluated again"
                 ) from None
+            if earlier is not None:
+                raise FilterkitError(f"{path}:{number}: line {earlier} has results of this fold already; remove one")
+            lines_of |= {each[:5]: number for each in results}
+            self.results += results
         if len(whole) < len(lines):
             self._file.truncate(sum(len(line.encode()) for line in whole))
         if not whole:

@@ -100,6 +100,11 @@ def test_wrong_arguments_are_refused(arguments, message):
     assert str(caught.value).startswith(message)
 
 
+def test_no_data_set_replaces_another_of_the_same_name():
+    with pytest.raises(FilterkitError, match=r"^two data sets have names that are the same as text; give each a name"):
+        filterkit.evaluate({1: sample("iris"), "1": sample("wine", class_="first")}, CHAINS, folds=2)
+
+
 def test_numbers_have_a_frame_of_errors():
     chains = {"ridge": "onehot predict Ridge", "mean": "onehot predict DummyRegressor"}
     found = filterkit.evaluate(sample("iris"), chains, class_="petal length (cm)", folds=3)

@@ -166,6 +166,15 @@ def test_a_damaged_line_is_named(line, whole):
         go_on(whole)
 
 
+def test_a_fold_that_is_there_twice_is_named(whole):
+    """As after two evaluations that wrote to one journal at once."""
+    lines = whole.read_text().splitlines()
+    whole.write_text("\n".join([*lines, lines[2], ""]))
+    message = f"{whole}:{len(lines) + 1}: line 3 has results of this fold already; remove one"
+    with pytest.raises(FilterkitError, match=f"^{re.escape(message)}$"):
+        go_on(whole)
+
+
 @pytest.mark.posix
 def test_a_journal_is_a_file(tmp_path):
     """/dev/full can be read without an end, and a pipe would be waited for."""
