@@ -51,13 +51,13 @@ def average_maximum(results: Results, measure: str, runs: int) -> np.ndarray:
     folds = results.get_values_of_measure(measure)[..., 0].reshape(len(results.tasks), runs, -1, len(results.chains))
     means = np.nanmean(folds, axis=2)
     owners = [name.partition("/")[0] for name in results.chains]
-    best = [means[:, :, [owner == method for owner in owners]].max(axis=2) for method in results.list_method_names()]
+    best = [means[:, :, [owner == method for owner in owners]].max(axis=2) for method in results.methods]
     return np.stack(best, axis=2).mean(axis=1)
 
 
 def advice(results: Results, runs: int) -> str:
     """How often each metric is near the best, which metric helps where the leader fails, and the best pairs."""
-    methods = results.list_method_names()
+    methods = results.methods
     chosen = [i for i, name in enumerate(methods) if name != "all"]
     names = [methods[i] for i in chosen]
     best = {measure: average_maximum(results, measure, runs)[:, chosen] for measure in MEASURES}

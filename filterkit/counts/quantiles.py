@@ -31,16 +31,12 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     ------
     ValueError : a share is below 0 or above 1, or there is no such method.
     """
-    methods = {
-        "linear": SortedValues.compute_linear_quantiles,
-        "inverted_cdf": SortedValues.compute_inverted_cdf_quantiles,
-    }
-    if method not in methods:
-        raise ValueError(f"no method {method!r}; choose {' or '.join(methods)}")
+    if method not in ("linear", "inverted_cdf"):
+        raise ValueError(f"no method {method!r}; choose linear or inverted_cdf")
     if not all(0 <= share <= 1 for share in shares):
         raise ValueError(f"quantiles must be from 0 to 1, not {list(shares)}")
     values = SortedValues(table)
-    return np.array([methods[method](values, share) for share in shares]).reshape(len(shares), len(table)).T
+    return np.array([values.find_at_share(share, method) for share in shares]).reshape(len(shares), len(table)).T
 
 
 def bin_by_quantiles(table: ContingencyTable) -> ContingencyTable:
@@ -86,19 +82,18 @@ class SortedValues:
             np.searchsorted(self._upto + offset[self._column], rank + offset, side="right")
         )
 
-    def compute_linear_quantiles(self, share: float) -> np.ndarray:
-        """Return the quantile of each column by the method ``linear`` of `quantiles`; `share` is from 0 to 1.
-        float64 (columns,); NaN in a column without values."""
+    def find_at_share(self, share: float, method: str = "linear") -> np.ndarray:
+        """Return the quantile of each column at `share`, from 0 to 1, by a method of `quantiles`: float64 (columns,).
+
+        It is NaN in a column without values.
+        """
+        if method == "inverted_cdf":
+            before = self._column[self._upto / self.count[self._column] < share]
+            return self._get_values_of_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
         rank = np.maximum(self.count - 1, 0) * share
         below = np.floor(rank)
         low, high = self.find_at_rank(below), self.find_at_rank(below + 1)
         return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
-
-    def compute_inverted_cdf_quantiles(self, share: float) -> np.ndarray:
-        """Return the quantile of each column by the method ``inverted_cdf`` of `quantiles`; `share` is from 0
-        to 1. float64 (columns,); NaN in a column without values."""
-        before = self._column[self._upto / self.count[self._column] < share]
-        return self._get_values_of_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
 
     def _get_values_of_cells(self, cell: np.ndarray) -> np.ndarray:
         """Return the value of `cell`, int (columns,), or of the nearest, of each column; NaN in one without cells."""

@@ -210,8 +210,8 @@ def _score_tests_that_may_be_best(thresholds: Thresholds, metric: Metric, task: 
         scores[pair[new]], constant = _score_counts(thresholds.table, metric, counts, thresholds.column[new])
 
     tp_and_fp = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
-    _, first = thresholds.first_tests
-    size = np.diff(np.append(first, len(pair)))
+    first = thresholds.first_tests
+    size = np.diff(first, append=len(pair))
     for most in _BLOCKS:
         blocks = -(-size // most)
         stop = np.repeat(first + size, blocks)

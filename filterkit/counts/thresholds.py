@@ -46,6 +46,8 @@ class Thresholds:
         at least the threshold, or is the nominal value.
     cells : the table with the cells from which the tests come, perhaps with some of zeros.
     is_test : bool (cells,): from which of these cells a test comes.
+    first_tests : int64, the first test of each column that has one.
+    varied : bool (columns,), which covered columns have a test, that is, at least two distinct training values.
     many_classes : whether there are so many classes that the table holds their weights as `SparseParts`.
     """
 
@@ -66,6 +68,9 @@ class Thresholds:
         self.is_test = is_test
         self.column = column[is_test]
         self.values = cells.values[is_test]
+        self.first_tests = np.flatnonzero(find_run_begins(self.column))
+        self.varied = np.zeros(len(table), bool)
+        self.varied[self.column[self.first_tests]] = True
         self._against: dict[int | None, Counts] = {}
 
     @cached_property
@@ -98,26 +103,14 @@ class Thresholds:
         parts = self.cells.cell_parts
         return sort_cells_by_column_and_class(SparseParts.from_parts(parts), self.cells.column_of_cell)
 
-    @cached_property
-    def first_tests(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 (columns that have a test,) each: these columns, and the first test of each."""
-        begin = np.flatnonzero(find_run_begins(self.column))
-        return self.column[begin], begin
-
-    @property
-    def varied(self) -> np.ndarray:
-        """bool (columns,): which covered columns have a test, that is, at least two distinct training values."""
-        return np.asarray(np.bincount(self.column, minlength=len(self.table)) > 0)
-
     def find_best(self, scores: np.ndarray, constant: float) -> np.ndarray:
         """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,).
 
         A column without a test has `constant`.
         """
         best = np.full(len(self.table), constant)
-        columns, begin = self.first_tests
-        if len(columns):
-            best[columns] = np.maximum.reduceat(scores, begin)
+        if len(self.first_tests):
+            best[self.varied] = np.maximum.reduceat(scores, self.first_tests)
         return best
 
     def count_against_rest(self, task: int | None) -> Counts:

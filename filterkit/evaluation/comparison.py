@@ -8,6 +8,7 @@ values are better.
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ def list_pairs_to_test(n_methods: int) -> list[tuple[int, int]]:
 
     The more tests there are, the weaker each becomes; see `adjust_p_values_by_holm`.
     """
-    pairs = [(i, j) for i in range(n_methods) for j in range(i + 1, n_methods)]
+    pairs = list(combinations(range(n_methods), 2))
     return pairs if len(pairs) <= _MOST_PAIRS else [(0, j) for j in range(1, n_methods)]
 
 

@@ -120,7 +120,7 @@ def evaluate_all_parts(
     """
     found = [] if journal is None else journal.results
     done = {result[:3] for result in found}
-    size = sum(evaluator.estimate_work(part) for part in evaluator.parts if part not in done)
+    size = sum(work for part, work in evaluator.work.items() if part not in done)
     progress = FoldProgress(shows_progress, size)
     try:
         for left, results in evaluate_parts(evaluator, engine, done):
@@ -128,7 +128,7 @@ def evaluate_all_parts(
                 found += results
             else:  # which appends them to `found`
                 journal.add_results(results)
-            progress.count_fold(left, evaluator.estimate_work(results[0][:3]))
+            progress.count_fold(left, evaluator.work[results[0][:3]])
     finally:
         progress.close()
         if journal is not None:

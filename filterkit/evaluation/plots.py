@@ -158,7 +158,7 @@ def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
 
 def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
     """Draw on what share of tasks each method, and the best pair, is near the best (Forman 2003, Figures 9 and 10)."""
-    methods = results.list_method_names()
+    methods = results.methods
     if len(methods) < 2:
         raise UsageError(
             "--figure near-best: all chains are of one method; name chains METHOD or METHOD/VARIANT, and compare two"

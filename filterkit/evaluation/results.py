@@ -88,6 +88,7 @@ class Results:
     rows : all results, ordered by data, task, fold, share and chain.
     tasks : the data set and the name of each task.
     chains : the names of the chains.
+    methods : the names of the methods: those of the chains without their variants, such as ``bns`` for ``bns/500``.
     shares : the shares of all rows that were trained on, ascending.
     measures : the names of the measures of these results: those of classes, of numbers, or both.
     n_folds : the number of folds of a task, those of all repeats together.
@@ -121,8 +122,9 @@ class Results:
         self.can_be_ranked = len(self.chains) > 2 and self.has_several_tasks
         self._shape = (len(self.tasks), self.n_folds, len(self.chains), len(self.shares))
         self.folds, self.units = self.n_folds, self.compared_count_and_unit  # their names in older programs
-        # The method of each chain: its name without its variant; a name with blanks has no variant.
-        self._methods = [name if " " in name else name.partition(_ENDING)[0] for name in self.chains]
+        # A name with blanks has no variant.
+        self._method_of_chain = [name if " " in name else name.partition(_ENDING)[0] for name in self.chains]
+        self.methods = list(dict.fromkeys(self._method_of_chain))
 
     def frame(self) -> Any:
         """Return a pandas data frame with a row for each result, and its measures; folds count from 1, as in files."""
@@ -149,17 +151,13 @@ class Results:
         """Return means over folds of values, float64 (tasks, folds, ...); of a single task, the values of its folds."""
         return average_axis_without_nan(values, 1) if self.has_several_tasks else values[0]
 
-    def list_method_names(self) -> list[str]:
-        """List the methods: the names of the chains without their variants, such as ``bns`` for ``bns/500``."""
-        return list(dict.fromkeys(self._methods))
-
     def compute_best_mean_of_each_method(self, measure: str) -> np.ndarray:
         """Compute the best mean over folds of any variant of each method at any share: float64 (tasks, methods).
         It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead."""
         means = average_axis_without_nan(self.get_values_of_measure(measure), 1)
-        owners = np.array(self._methods)
+        owners = np.array(self._method_of_chain)
         # fmax passes over NaN
-        best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.list_method_names()]
+        best = [np.fmax.reduce(means[:, owners == method], axis=(1, 2)) for method in self.methods]
         return np.stack(best, axis=1)
 
     def compute_means_and_standard_errors(self, measure: str) -> np.ndarray:

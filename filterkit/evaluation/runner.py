@@ -144,10 +144,17 @@ def parse_named_chain(
     return name, str(chain)
 
 
-def select_rows_with_known_class(data: Batch) -> Batch:
-    """Return the rows whose class or labels are known; raise FilterkitError if there is neither a class nor labels."""
+def select_rows_with_known_class(
+    data: Batch, problem_if_empty: str = "there are no rows with a known class or labels; name another class"
+) -> Batch:
+    """Return the rows whose class or labels are known; raise FilterkitError if there are none, or nothing to predict.
+
+    `problem_if_empty` is the message if there are none.
+    """
     if data.y is None:
         raise FilterkitError(f"there is no class and there are no labels to predict; {NAME_A_TARGET}")
+    if not data.class_known.any():
+        raise FilterkitError(problem_if_empty)
     return data.take(np.flatnonzero(data.class_known))
 
 
@@ -243,6 +250,7 @@ class Evaluator:
     ----------
     data, design, test, predefined : the parameters.
     parts : the data set, the task and the number of the fold of each part.
+    work : the estimated work for each part, in bytes: those of the rows of its task, and a constant for the overhead.
 
     Raises
     ------
@@ -274,18 +282,15 @@ class Evaluator:
                 f"the class is numeric in {kinds[True]}, but not in {kinds[False]}; evaluate them separately"
             )
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
+        self.work = {part: self._tasks[part[:2]].size for part in self.parts}
 
     def _make_tasks(self, data: Batch) -> Iterator[_Task]:
         design, predefined, groups, test = self.design, self.predefined, None, self.test
         rows = select_rows_with_known_class(data)
-        if not len(rows):
-            raise FilterkitError("there are no rows with a known class or labels; name another class")
         if predefined is not None:
             predefined = predefined.select_rows(data.class_known)
         elif test is not None:
-            test = select_rows_with_known_class(test)
-            if not len(test):
-                raise FilterkitError("no row to test on has a known class; name other rows")
+            test = select_rows_with_known_class(test, "no row to test on has a known class; name other rows")
             numbers = np.arange(len(rows) + len(test))
             predefined = PredefinedFolds([Fold("", numbers[len(rows) :], [numbers[: len(rows)]])], len(numbers))
         elif design.group is not None:
@@ -316,10 +321,6 @@ class Evaluator:
     def __reduce__(self) -> tuple[Any, ...]:
         # The tasks, which hold the rows again, are not pickled, but made again.
         return Evaluator, (self.data, self.design, self.test, self.predefined)
-
-    def estimate_work(self, part: Part) -> int:
-        """Estimate the work for a part, in bytes: those of the rows of its task, and a constant for the overhead."""
-        return self._tasks[part[:2]].size
 
     def evaluate_part(self, part: Part) -> list[Result]:
         """Evaluate all chains on one of the `parts`; return a result for each share to train on and each chain.
@@ -393,8 +394,8 @@ def evaluate_parts(
     engine : evaluates parts if there is enough work; None leaves all work to this thread.
     done : the parts to leave out.
     """
-    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.estimate_work)
-    sizes = [evaluator.estimate_work(part) for part in parts]
+    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.work.__getitem__)
+    sizes = [evaluator.work[part] for part in parts]
     began = time.perf_counter()
     for number, part in enumerate(parts):
         left, seconds = len(parts) - number, time.perf_counter() - began - _STARTUP

@@ -106,7 +106,7 @@ def test_the_best_variant_of_each_method_worked_by_hand():
     rows = [result(names[c], value, f"d{t}", fold=f) for (t, f, c), value in np.ndenumerate(values)]
     rows += [result("ig", 0.9, "d1", fold=0, share=0.1), result("ig", 0.8, "d1", fold=1, share=0.1)]
     results = Results(rows)
-    assert results.list_method_names() == ["bns", "ig", "chi"]
+    assert results.methods == ["bns", "ig", "chi"]
     # Means over folds are compared: 0.55 of bns/500, not 0.9; 0.85 of ig at another share.
     equal(results.compute_best_mean_of_each_method("f1"), [[0.55, 0.5, NAN], [0.5, 0.85, 0.4]])
 
