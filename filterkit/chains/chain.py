@@ -10,6 +10,7 @@ as that one is fitted. After a stage of another sort, the next column stage need
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 from collections.abc import Iterable, Iterator
@@ -201,7 +202,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
     if isinstance(rows, Rows):
         yield rows
         return
-    if not hasattr(memory, "__float__") or memory < 0:
+    if not hasattr(memory, "__float__") or not 0 <= memory < math.inf:
         raise UsageError(f"memory must be a number of bytes of at least 0, not {quoted(str(memory))}")
     from filterkit.data.user_rows import convert_to_batches
 

@@ -159,7 +159,7 @@ class Fitting:
 def split_inner_folds(
     earlier_stages: Sequence[Stage], rows: Rows, learner: Any, memory: int
 ) -> Iterator[tuple[Batch, Batch]]:
-    """Yield two batches for each inner fold of a learner: the rows that are not in it, and those in it.
+    """Yield two batches for each inner fold of a learner that has rows: the rows that are not in it, and those in it.
 
     Parameters
     ----------
@@ -171,11 +171,11 @@ def split_inner_folds(
     from filterkit.chains.crossfit import ChosenRows, draw_folds, read_class_codes  # few chains need it
 
     classes = read_class_codes(rows)
-    count = min(learner.inner_folds(), max(int(np.count_nonzero(classes >= 0)), 2))  # no fold is empty
+    count = min(learner.inner_folds(), max(int(np.count_nonzero(classes >= 0)), 2))
     # A stage that stores the rows would be left with those of the last fold.
     again = [stage for stage in earlier_stages if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
     fold = draw_folds(classes, count, learner.inner_seed())
-    for number in range(count):
+    for number in np.flatnonzero(np.bincount(fold, minlength=count)[:count]):  # the only row of a class is in no fold
         own = fold == number
         others, held_out = (
             rows.transform_by(ChosenRows(rows.schema, chosen)).transform_in_memory() for chosen in (~own, own)

@@ -89,8 +89,8 @@ _LONGEST = 100  # characters of a text that is no encoded object
 def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
     """Return tables of the state of a stage: of its values for each attribute, of each list of texts, and of the rest.
 
-    Of arrays (attributes, n) there are the first five columns, and of other arrays the shape. The parameters are those
-    of `Fitted.describe`.
+    Of arrays (attributes, n) there are the first five columns, and of other arrays the shape. Other lists, and texts of
+    more than 100 characters, are left out. The parameters are those of `Fitted.describe`.
     """
     by_attribute: dict[str, Any] = {}
     single: dict[str, Any] = {}

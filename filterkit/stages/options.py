@@ -10,7 +10,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
@@ -149,19 +149,18 @@ def get_option_values(stage: Any) -> dict[str, Any]:
     return {field.name: getattr(stage, field.name) for field in list_option_fields(stage)}
 
 
-def get_option_types(stage: type[Any]) -> dict[str, Any]:
-    """Return the types of the options of a class, by name; they are cached.
+def _find_option_types(stage: type[Any]) -> dict[str, Any]:
+    """Return the types of the options of a class, by name; `get_option_types` caches them.
 
     A type, without ``| None``, is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option. Raise
     TypeError if the class declares another, or a default that is neither None nor of its type.
     """
-    return _find_option_types(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
-
-
-@cache
-def _find_option_types(stage: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(stage)
     return {field.name: _parse_option_type(stage, field, hints[field.name]) for field in dataclasses.fields(stage)}
+
+
+# mypy takes the hash of a class for that of its instances.
+get_option_types: Callable[[type[Any]], dict[str, Any]] = cache(_find_option_types)  # type: ignore[assignment]
 
 
 def _parse_option_type(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
@@ -236,7 +235,10 @@ def _convert_to_type(type_: Any, value: Any) -> Any:
     if is_bool or not isinstance(value, Real):
         return None
     if type_ is float:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:  # a whole number or a fraction beyond the range of float64
+            return -inf if value < 0 else inf
     return operator.index(value) if hasattr(value, "__index__") else None
 
 

@@ -52,7 +52,8 @@ class DaskEngine(Engine):
 
     Raises
     ------
-    UsageError : a scheduler is named, and the package distributed is not installed.
+    UsageError : `jobs` is no whole number of at least 1; or a scheduler is named, and the package distributed is not
+        installed.
     FilterkitError : as for `Cluster`, if a scheduler is named; else the first map raises it.
     """
 
@@ -60,7 +61,7 @@ class DaskEngine(Engine):
     reads_files = True
 
     def __init__(self, jobs: int, options: str = "", client: Any = None) -> None:
-        self._wanted = jobs
+        self._wanted = Engine(jobs).jobs  # refuses what is no number of jobs
         self._options = options
         if not options and client is None:
             with suppress(ImportError):  # `_get_cluster` reports that

@@ -280,6 +280,12 @@ def test_a_worker_that_is_killed_in_a_run_changes_nothing(folder, client, schedu
     assert marker.exists()
 
 
+@pytest.mark.parametrize("jobs", [0, 1.5])
+def test_a_senseless_number_of_jobs_is_refused(jobs):
+    with pytest.raises(filterkit.UsageError, match=f"^jobs must be a whole number of at least 1, not '{jobs}'$"):
+        DaskEngine(jobs)
+
+
 def test_a_cluster_without_workers_is_an_error(monkeypatch):
     options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     with (

@@ -368,6 +368,28 @@ def test_every_counted_row_is_held_out_once():
     assert np.sort(sizes, axis=0).tolist() == [[3, 2, 0], [3, 2, 0], [4, 3, 0]]
 
 
+def test_folds_without_rows_are_left_out():
+    """Of five rows, two are each the only one of their class and in no fold, so two of the five folds have no rows."""
+
+    class Splits(filterkit.Stage):
+        name = "splits"
+
+        def inner_folds(self):
+            return 5
+
+        def inner_seed(self):
+            return 0
+
+        def fit_rows(self, rows, schema):
+            return {"sizes": [len(held_out) for _, held_out in rows.inner_splits()]}
+
+        def build(self, schema, state):
+            return filterkit.Built(schema, lambda batch: batch)
+
+    batch = make(np.arange(5.0)[:, None], [0, 0, 0, 1, 2], "abc")
+    assert Chain([Splits()]).fit(batch).stages[0].state == {"sizes": [1, 1, 1]}
+
+
 def test_every_row_with_all_labels_is_held_out_once():
     y = [[i % 2, i % 3 == 0] for i in range(19)] + [[1, -1]] * 13
     recorder = recorded("", make_labels(np.arange(32.0)[:, None], y), folds=4)

@@ -72,6 +72,12 @@ def test_limits_hold_for_a_stage_that_does_not_call_its_base():
         Mine(low=-2)
 
 
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_whole_numbers_beyond_the_range_of_floats_are_refused(number):
+    with pytest.raises(UsageError, match=r"^mine: --o must be a finite number, not -?inf$"):
+        declared(float, 1.0)(o=number)
+
+
 def test_an_option_of_numbers_and_texts_takes_numbers_as_numbers():
     kind = declared(int | str, 3)
     for given, held in ((5, 5), ("5", 5), (np.int8(7), 7), ("5%", "5%"), ("-5", -5), ("-", "-"), ("", "")):
