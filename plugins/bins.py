@@ -48,9 +48,8 @@ class Bins(ColumnStage):
     method: str = option("mdl", "How to find the cut points.", choices=("mdl", "width", "frequency"))
     bins: int = option(10, "Number of bins, for width and frequency.", minimum=1, maximum=10_000)
 
-    @property
-    def needs_class(self) -> bool:
-        return self.method == "mdl"
+    def __post_init__(self) -> None:
+        self.needs_class = self.method == "mdl"
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()

@@ -27,9 +27,8 @@ class Tfidf(ColumnStage):
     tf: str = option("raw", "The weight of a value.", choices=("raw", "log", "binary"))
     idf: str = option("smooth", "The weight of a word.", choices=("smooth", "plain", "none"))
 
-    @property
-    def weighs_columns(self) -> bool:
-        return self.idf != "none"
+    def __post_init__(self) -> None:
+        self.weighs_columns = self.idf != "none"
 
     def fit_columns(self, summary: Summary) -> State:
         rows, having = summary.totals.sum(), summary.nonzero

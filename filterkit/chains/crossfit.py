@@ -10,6 +10,7 @@ its parts.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -62,7 +63,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
         found = "is only 1 row" if n_rows == 1 else f"are only {n_rows} rows"
         what = "take fewer folds" if n_rows > 1 else "add rows"
         raise StageError(stage.name, f"{stage.folds()} folds: there {found}; {what}")
-    n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
+    n_folds = min(stage.folds(), max(n_rows, 2))
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_by_fold, stage, n_folds)
@@ -122,15 +123,15 @@ def _get_class_codes(batch: Batch) -> Ints:
     return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
 
 
+@dataclass(eq=False, repr=False)
 class ChosenRows(Fitted):
     """Passes on the training rows that `chosen`, bool (training rows,), marks, numbered anew from 0."""
 
-    def __init__(self, schema: Schema, chosen: Bools) -> None:
-        self.schema = schema
-        self._chosen = chosen
+    schema: Schema
+    chosen: Bools
 
     def transform_training(self, batch: Batch) -> Batch:
-        before, chosen = self._chosen[: batch.start], self._chosen[batch.start : batch.start + len(batch)]
+        before, chosen = self.chosen[: batch.start], self.chosen[batch.start : batch.start + len(batch)]
         return batch.take(np.flatnonzero(chosen)).replace(start=int(np.count_nonzero(before)))
 
 

@@ -47,13 +47,10 @@ class _ColumnScorer(ColumnStage):
         self._options = options
         self._seed = seed
         self._main = next((metric for metric in metrics if metric.needs_class), next(iter(metrics), None))
+        self.needs_class = self._main is not None and self._main.needs_class
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _ColumnScorer, ([metric.name for metric in self._metrics], self._options, self._seed)
-
-    @property
-    def needs_class(self) -> bool:
-        return self._main is not None and self._main.needs_class
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)

@@ -119,6 +119,12 @@ class Stage(Configured):
     reads_class : whether it uses the class of the rows that it transforms, for example to make the class an ordinary
         attribute. All other stages may use the class only while they are fitted.
     numbers_rows : whether it uses `batch.start` of the rows that it transforms; one thread then transforms them all.
+    weighs_columns : whether it multiplies each column by a weight of its own, which stages after it should see.
+    cancels_weights : whether it divides each column by its range or spread, which cancels weights from the stage before
+        it. The command line warns of a chain in which such a stage follows one that weighs columns.
+    needs_class : whether fitting needs a class, nominal unless `numeric_class`; the chain checks before it reads any
+        row.
+    numeric_class : whether the class that fitting needs may be numeric, too.
     """
 
     name: ClassVar[str] = ""
@@ -130,36 +136,11 @@ class Stage(Configured):
     makes_missing: ClassVar[bool] = False
     reads_class: ClassVar[bool] = False
     numbers_rows: ClassVar[bool] = False
-
-    @property
-    def weighs_columns(self) -> bool:
-        """Whether the stage multiplies each column by a weight of its own, which stages after it should see.
-
-        A stage that always does declares it as a class variable: ``weighs_columns = True``.
-        """
-        return False
-
-    @property
-    def cancels_weights(self) -> bool:
-        """Whether the stage divides each column by its range or spread, which cancels weights from the stage before it.
-
-        The command line warns of a chain in which such a stage follows one that weighs columns. A stage that always
-        does declares it as a class variable: ``cancels_weights = True``.
-        """
-        return False
-
-    @property
-    def needs_class(self) -> bool:
-        """Whether fitting needs a class, nominal unless `numeric_class`; the chain checks before it reads any row.
-
-        Most stages declare it as a class variable: ``needs_class = True``.
-        """
-        return False
-
-    @property
-    def numeric_class(self) -> bool:
-        """Whether the class that fitting needs may be numeric, too; declared as `needs_class` is."""
-        return False
+    # Where options decide, `__post_init__` may set these on the stage; without types, they are no options themselves.
+    weighs_columns = False
+    cancels_weights = False
+    needs_class = False
+    numeric_class = False
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.words() == other.words()

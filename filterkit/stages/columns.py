@@ -42,7 +42,7 @@ class Fold(NamedTuple):
     ----------
     training : the table of the rows of the other folds.
     state : what `ColumnStage.fit_columns` learned from them.
-    held_out : the table of the rows of this fold.
+    held_out : the table of the rows of this fold; there may be none, because the only row of a class is in no fold.
     """
 
     training: ContingencyTable
@@ -67,18 +67,15 @@ class ColumnStage(SelectiveStage):
     learns_from : the statistic. The default is the contingency table, which takes some 30 bytes for each distinct value
         of a column. `Summary` (extremes, and numbers of zeros, missing values and labels) and `Moments` (mean and
         deviation besides) take a fixed number of bytes for each column, and less time.
+    needs_class : whether the table counts the rows of each class, which must be nominal unless `numeric_class`. If
+        False, all rows count as one class; most stages declare that: ``needs_class = False``.
+    curve_name : the name of the curve that ``filterkit explore`` draws of `curve`, such as p(v); "" for none.
     """
 
     group = "Change columns"
     learns_from: ClassVar[type[Statistic]] = ContingencyTable
-
-    @property
-    def needs_class(self) -> bool:
-        """Whether the table counts the rows of each class, which must be nominal unless `numeric_class`.
-
-        The default is True. If False, all rows count as one class; most stages declare that: ``needs_class = False``.
-        """
-        return True
+    needs_class = True
+    curve_name = ""
 
     def working_bytes(self, statistic: Statistic) -> int:
         """Return the bytes of the arrays that `fit_columns` works with; more of them mean fewer columns at once."""
@@ -163,11 +160,6 @@ class ColumnStage(SelectiveStage):
         each column. Where the first of them is NaN or has no numbers, nothing was learned.
         """
         return {key: value for key, value in state.items() if isinstance(value, Ragged) or value.dtype.kind != "b"}
-
-    @property
-    def curve_name(self) -> str:
-        """The name of the curve that ``filterkit explore`` draws of `curve`, such as p(v); by default "", for none."""
-        return ""
 
     def curve(self, values: Floats, columns: Ints, state: State) -> Floats:
         """Return the height of the curve at some values; parameters and result are those of `apply`, the default.

@@ -93,8 +93,6 @@ class Edit:
             targets["positive"] = None
         new = schema.replace(attributes=attributes, **(targets | changes))
         rearrangement = Rearrangement(schema, new, source)
-
-        def transform(batch: Batch) -> Batch:
-            return rearrangement.rearrange(batch, {position: compute(batch) for position, compute in computed.items()})
-
-        return Built(new, transform)
+        return Built(
+            new, lambda batch: rearrangement.rearrange(batch, {i: compute(batch) for i, compute in computed.items()})
+        )

@@ -65,11 +65,11 @@ class ScalingOptions(Stage):
             raise UsageError(f"{self.name}: --score-only changes no values, and --multiply does; leave one out")
 
     @property
-    def weighs_columns(self) -> bool:
+    def weighs_columns(self) -> bool:  # type: ignore[override]
         return not self.score_only
 
     @property
-    def cancels_weights(self) -> bool:
+    def cancels_weights(self) -> bool:  # type: ignore[override]
         return not self.score_only and not self.multiply
 
 

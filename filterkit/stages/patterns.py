@@ -30,6 +30,10 @@ class Pattern:
     ----------
     stage, flag : the stage and its option, for messages.
     text : the expression, of at most 10,000 characters.
+
+    Attributes
+    ----------
+    groups : the number of groups of the expression.
     """
 
     def __init__(self, stage: str, flag: str, text: str) -> None:
@@ -46,11 +50,7 @@ class Pattern:
                 reason = "it is nested too deep; simplify it"
         if reason is not None:
             raise UsageError(f"{stage}: {flag} {quoted(text)}: {reason}")
-
-    @property
-    def groups(self) -> int:
-        """The number of groups of the expression."""
-        return int(self._compiled.groups)
+        self.groups: int = self._compiled.groups
 
     def matches(self, texts: Sequence[str]) -> list[bool]:
         """Return for each text whether the expression matches all of it. Raise StageError if that takes too long."""

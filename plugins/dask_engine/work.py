@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filterkit.plugin import make_picklable
@@ -39,11 +40,11 @@ class KeptPart(NamedTuple):
     nbytes: int
 
 
+@dataclass(eq=False)
 class LargePart:
     """Marks a part of a result that is to stay on the worker."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    value: Any
 
     def __sizeof__(self) -> int:
         """Return the bytes of the part, by which Dask decides where to work and what to move to disk."""
