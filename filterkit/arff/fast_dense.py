@@ -75,23 +75,19 @@ def _split_into_csv_and_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
     weights = None
     if b" " in text:
         text = drop_blanks(text, (b" ,", b", ", b" \n", b"\n ")).replace(b" ", b",")  # a blank separates values, too
-    if b"{" in text or b"}" in text:
+    has_braces = b"{" in text or b"}" in text
+    if has_braces:
         text, weights = split_off_weights(_WEIGHT, drop_empty_lines(text))
-        if b"{" in text or b"}" in text or _has_comma_at_line_end(text):
+        if b"{" in text or b"}" in text:
             raise NotPlain
-    if _has_comma_at_line_end(text):
-        if b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
+    characters = np.frombuffer(text, np.uint8)  # numpy finds two characters faster than Python
+    if ((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any():
+        if has_braces or b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
             raise NotPlain
         text = text.replace(b",\n", b"\n")
     if not text.strip(b"\n"):
         raise NotPlain
     return text, weights
-
-
-def _has_comma_at_line_end(text: bytes) -> bool:
-    """Return whether a line of `text` ends in a comma; numpy finds two characters faster than Python."""
-    characters = np.frombuffer(text, np.uint8)
-    return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
 def _read_csv_columns(

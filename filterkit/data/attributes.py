@@ -240,7 +240,8 @@ class AttributeCollector:
     def add(self, attribute: Attribute) -> None:
         self._last.append(attribute)
         if len(self._last) == MANY:
-            self._pack_last()
+            self._parts.append(Attributes.of(self._last))
+            self._last = []
 
     def add_numeric(self, names: Texts) -> None:
         """Add numeric attributes of these names."""
@@ -248,11 +249,7 @@ class AttributeCollector:
             for name in names:
                 self.add(Attribute(name))
             return
-        self._pack_last()
-        self._parts.append(Attributes.numeric(names))
-
-    def _pack_last(self) -> None:
-        self._parts.append(Attributes.of(self._last))
+        self._parts += [Attributes.of(self._last), Attributes.numeric(names)]
         self._last = []
 
     def join_collected_attributes(self) -> ManyOrFew:

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from filterkit.data.arithmetic import Floats
 from filterkit.data.attributes import (
     Attribute,
     Attributes,
@@ -135,14 +134,11 @@ def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) 
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
         _raise_if_fault(stage, fault)
-    weights = out.weights
-    if weights is not incoming.weights and _has_invalid_weight(weights) and not _has_invalid_weight(incoming.weights):
-        _raise_if_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
+    if out.weights is not incoming.weights:
+        pair = (incoming.row_weights, out.row_weights)
+        if [bool(((weights >= 0) & (weights < np.inf)).all()) for weights in pair] == [True, False]:
+            _raise_if_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
     return out if out._X is incoming._X else normalize_matrix(out)
-
-
-def _has_invalid_weight(weights: Floats | None) -> bool:
-    return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
 def _raise_if_fault(offer: Named, fault: str | None) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 _OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
 
 
-def count_declared_labels(relation: str) -> int | None:
-    """Return how many attributes the name of a relation declares to be labels; None if it declares none.
+def find_label_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
+    """Return the text after the first colon of a relation's name, and the match of its last option ``-C``, or None.
 
-    They are the first attributes or, if the number is negative, the last ones. Of several declarations the last counts.
+    Group 1 of the match is the number of labels. They are the first attributes or, if it is negative, the last ones.
     """
-    declaration = _find_declaration(relation)[1]
-    return None if declaration is None else int(declaration[1])
+    text = relation.partition(":")[2]
+    found = list(_OPTION.finditer(text)) if "-C" in text else []
+    return text, found[-1] if found else None
 
 
 def update_declared_labels(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
@@ -24,7 +25,7 @@ def update_declared_labels(relation: str, before: Sequence[int], after: Sequence
     declaration is left out if they are neither the first attributes nor the last. The name stays as it is if it does
     not declare the labels `before`, or if `after` has another number of them.
     """
-    text, declaration = _find_declaration(relation)
+    text, declaration = find_label_declaration(relation)
     number = len(before)
     declared = 0 if declaration is None else int(declaration[1])
     if declaration is None or abs(declared) != number or (declared > 0) != (before[0] == 0) or len(after) != number:
@@ -35,10 +36,3 @@ def update_declared_labels(relation: str, before: Sequence[int], after: Sequence
         return relation if now == declared else relation.removesuffix(text) + text[:start] + str(now) + text[stop:]
     text = text[: declaration.start()] + text[declaration.end() :]
     return relation.partition(":")[0] + (f":{text}" if text.strip() else "")
-
-
-def _find_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
-    """Return the text after the first colon of a relation's name, and the match of its last option ``-C``, or None."""
-    text = relation.partition(":")[2]
-    found = list(_OPTION.finditer(text)) if "-C" in text else []
-    return text, found[-1] if found else None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from filterkit.data.attributes import find_attribute
-from filterkit.data.declared_labels import count_declared_labels
+from filterkit.data.declared_labels import find_label_declaration
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.targets import find_class
 from filterkit.errors import PATH, FilterkitError, UsageError, make_file_error, quoted, suggestion, to_one_line
@@ -52,12 +52,13 @@ def find_targets(
         return position, tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
         raise UsageError("--labels cannot be combined with --class; leave one out")
-    declared = count_declared_labels(relation) if labels is None and class_ is None else None
-    if declared is not None:
+    if labels is None:
+        declaration = find_label_declaration(relation)[1] if class_ is None else None
+        if declaration is None:
+            return find_class(attributes, class_), ()
+        declared = int(declaration[1])
         request = f"the relation's name asks for {abs(declared)} labels (-C {declared})"
         return None, _list_label_positions(-declared, attributes, request)  # MEKA counts the other way round
-    if labels is None:
-        return find_class(attributes, class_), ()
     if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
         count = int(str(labels)[:19])  # a number with more digits is too large even when cut
         return None, _list_label_positions(count, attributes, f"--labels {to_one_line(str(labels), 60)}")
