@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.data.arrow import convert_to_exact_floats, join_chunks
+from filterkit.data.arrow import convert_to_exact_floats, join_chunks, read_dates
 from filterkit.data.batch import Batch, from_entries
 from filterkit.data.column_types import (
     MOST_LABELS,
@@ -273,7 +273,7 @@ def build_batch_of_columns(
     """
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
-    attributes = [_add_noted_properties(each, before.get(name)) for name, (each, _) in found.items()]
+    attributes = [_add_noted_properties(each, column, before.get(name)) for name, (each, column) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
     if relation is None:
@@ -304,19 +304,22 @@ def build_batch_of_columns(
     return change_targets(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
-def _add_noted_properties(found: Attribute, noted: Attribute | None) -> Attribute:
+def _add_noted_properties(found: Attribute, column: Any, noted: Attribute | None) -> Attribute:
     """Return the attribute `found` for a column, with the weight, scores, date format and bags of that in the metadata.
 
-    If `noted` is None or of another kind, `found` is returned; but a string attribute may become a relational one.
+    If `noted` is None or of another kind, `found` is returned; but a string attribute may become a relational one. The
+    date format stays that of `found` if the other one would lose the zone or parts of a time.
     """
     if noted is not None and noted.kind == "relational" and found.kind == "string":
         return noted
     if noted is None or noted.kind != found.kind:
         return found
-    if found.kind == "date" and ("S" in noted.format or "S" not in found.format):
-        has_zone = DateFormat(noted.format).has_zone
-        if has_zone == DateFormat(found.format).has_zone:
-            found = found._replace(format=noted.format)  # which the times of the column fit into
+    if found.kind == "date":
+        form = DateFormat(noted.format)
+        moments = column.cast(pa.timestamp("ms", getattr(column.type, "tz", None)), safe=False)
+        times, missing = read_dates(join_chunks(moments))
+        if form.has_zone == DateFormat(found.format).has_zone and not (times[~missing] % form.unit).any():
+            found = found._replace(format=noted.format)
     return found._replace(weight=noted.weight, scores=noted.scores)
 
 

@@ -25,6 +25,7 @@ _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Juli
 _LIMITS = {"y": (1, _LATEST_YEAR), "M": (1, 12), "H": (0, 23), "K": (0, 11), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
 _LIMITS["z"] = (-13 * 3600, 14 * 3600)
 _REMEMBERED = 30_000  # texts whose dates are cached
+_UNITS = {"S": 1, "s": 1000, "m": 60_000, "H": 3_600_000, "k": 3_600_000, "K": 3_600_000, "h": 3_600_000}  # in ms
 _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 
 
@@ -41,6 +42,7 @@ class DateFormat:
     has_zone : whether the pattern has a time zone.
     holds_milliseconds : whether the pattern has milliseconds.
     holds_nothing : whether the pattern is empty.
+    unit : the milliseconds of the smallest part of a time that the pattern has; of a day if it has none.
 
     Raises
     ------
@@ -69,6 +71,7 @@ class DateFormat:
         self.has_zone = "z" in self._letters
         self.holds_milliseconds = "S" in self._letters
         self.holds_nothing = not self._fields
+        self.unit = min(_UNITS.get(letter, 86_400_000) for letter in [*self._letters, ""])
         self._regex = re.compile(self._build_regex(), re.ASCII)
 
     def _build_regex(self) -> str:

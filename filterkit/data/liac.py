@@ -24,8 +24,9 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     """Convert the dictionary that liac-arff's ``arff.load`` returns to a batch, which is sparse if its rows are dicts.
 
     Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are as for
-    `filterkit.batches`. Raise FilterkitError if `data` is something else, a row does not fit the attributes, sparse
-    rows have a string attribute, or are not dicts, which ``return_type=arff.LOD`` makes.
+    `filterkit.batches`. Raise FilterkitError if `data` is something else, two labels of an attribute are the same as
+    text, a row does not fit the attributes, sparse rows have a string attribute, or are not dicts, which
+    ``return_type=arff.LOD`` makes, or only some rows are dicts.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(
@@ -36,6 +37,10 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     for name, kind in declared:
         if isinstance(kind, (list, tuple)):
             attributes.append(Attribute(name, "nominal", tuple(map(str, kind))))
+            if len(set(attributes[-1].values)) < len(kind):
+                raise FilterkitError(
+                    f"attribute {quoted(name)} has two labels that are the same as text; rename one of them"
+                )
         elif (word := str(kind).upper()) in ("NUMERIC", "REAL", "INTEGER", "STRING"):
             attributes.append(Attribute(name, "string" if word == "STRING" else "numeric"))
         else:
@@ -55,6 +60,11 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         )
     schema = Schema(relation, attributes, find_class(attributes, class_), positive, sparse=is_sparse)
     for number, row in enumerate(rows, 1):
+        if isinstance(row, dict) != is_sparse:
+            raise FilterkitError(
+                f"row {number} is {describe_type(row)}, but the first one is {describe_type(rows[0])}; make all of "
+                "them dicts, or none"
+            )
         wrong = next((position for position in row if position not in range(len(convert))), None) if is_sparse else None
         if wrong is not None:
             last = len(convert) - 1

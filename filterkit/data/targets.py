@@ -159,7 +159,7 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
     choice = str(choice)
     if choice.lower() == "none":
         return None
-    if choice.lower() in ("first", "last"):
+    if attributes and choice.lower() in ("first", "last"):
         return 0 if choice.lower() == "first" else len(attributes) - 1
     if choice.isascii() and choice.isdigit():
         if len(choice) > 18 or not 1 <= int(choice) <= len(attributes):

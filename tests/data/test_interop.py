@@ -1,6 +1,7 @@
 """Conversion to and from liac-arff, pandas, Polars, DuckDB and Arrow, checked with these libraries on the samples."""
 
 import warnings
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -272,6 +273,15 @@ def test_what_is_noted_follows_the_columns(kinds):
     assert from_pandas(frame).schema.class_attribute.values == ("a", "b", "c")
 
 
+@pytest.mark.parametrize(("hours", "form"), [(0, "yyyy/MM/dd"), (5, "yyyy-MM-dd'T'HH:mm:ss")])
+def test_a_noted_date_format_that_would_lose_hours_is_ignored(kinds, hours, form):
+    frame = to_pandas(kinds)
+    frame["d"] += pd.Timedelta(hours=hours)
+    batch = from_pandas(frame)
+    assert batch.schema.attributes[1].format == form
+    assert batch.passthrough["d"].to_pylist() == [datetime(2001, 2, 3, hours), None]
+
+
 def test_the_class_is_as_asked_for_and_no_column_unasked():
     frame = pd.DataFrame({"n": [1, 0, 1], "t": ["v", None, "u"], "c": pd.Categorical(["u", "v", "u"])})
     assert from_pandas(frame).schema.class_index is None
@@ -383,6 +393,10 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (from_liac, of_liac(["x", "y"], [True]), "'a' does not declare the value 'True'"),
         (from_liac, of_liac("REAL", {5: 1.0}), "row 1 has a value of attribute 5, but the last one is 0"),
         (from_liac, of_liac("REAL", [1], []), "row 2 has 0 values for 1 attributes"),
+        (from_liac, of_liac("REAL", {0: 1.0}, [2.0]), "row 2 is a list, but the first one is a dict; make all of them"),
+        (from_liac, of_liac("REAL", [1.0], {0: 2.0}), "row 2 is a dict, but the first one is a list; make all of them"),
+        (from_liac, of_liac([1, "1"], [1]), "attribute 'a' has two labels that are the same as text"),
+        (partial(from_liac, class_="last"), {"attributes": [], "data": []}, "--class: no attribute 'last'"),
         (from_liac, of_liac("STRING", {0: "x"}), "does not say what an omitted string is; load"),
         (from_liac, of_liac("REAL", [np.int64(2**53 + 1)]), "column 'a': 9007199254740993 has more digits"),
         (from_liac, liac("sparse-counts-multiclass", return_type=arff.COO), "list of dicts"),
