@@ -32,7 +32,8 @@ _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np
 def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
     """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
     values = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [_make_validity(missing), pa.py_buffer(values)])
+    validity = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [validity, pa.py_buffer(values)])
 
 
 def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
@@ -89,11 +90,13 @@ def _converts_back_to(converted: Any, original: Any) -> bool:
 
 def make_text_array(words: Sequence[str | None]) -> Any:
     """Return an Arrow array of strings, null for None."""
-    missing = np.array([word is None for word in words], bool) if None in words else None
+    validity = None
+    if None in words:
+        validity = pa.py_buffer(np.packbits([word is not None for word in words], bitorder="little"))
     encoded = [(word or "").encode() for word in words]
     offsets = np.zeros(len(encoded) + 1, np.int32)
     np.cumsum(list(map(len, encoded)), out=offsets[1:])
-    buffers = [_make_validity(missing), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
 
@@ -170,11 +173,6 @@ def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
 def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
     """Return an Arrow array of ``timestamp[ms]``, null where bool `missing` is true; fractions are cut off."""
     return make_number_array(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
-
-
-def _make_validity(missing: np.ndarray | None) -> Any:
-    """Return the validity buffer of an Arrow array; None if nothing is missing."""
-    return None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 
 def get_text_bytes(array: Any) -> memoryview:

@@ -47,13 +47,8 @@ def make_contract_error(offer: Any, fault: str, error: BaseException | None = No
     `fault` says what is wrong, and what to do. The message names the line of an `error` that the plugin has raised, if
     any, and calls the offer `name`; "" stands for the offer's own.
     """
-    return PluginError(f"{name or offer.name}: {fault}{_format_plugin_suffix(offer, error)}")
-
-
-def _format_plugin_suffix(offer: Any, error: BaseException | None) -> str:
-    """Return `` (plugin x)`` with the plugin that raised `error`, or else offers `offer`; "" if it is unknown."""
     plugin = (find_plugin_of_error(error) if error is not None else "") or find_plugin_of(offer)
-    return f" (plugin {plugin})" if plugin else ""
+    return PluginError(f"{name or offer.name}: {fault}" + (f" (plugin {plugin})" if plugin else ""))
 
 
 def check_signature(about: str, function: Callable[..., Any], names: str, written: str = "") -> None:
@@ -88,7 +83,8 @@ def blame_stage_for_errors(stage: Named | None) -> Iterator[None]:
         yield
     except Exception as error:
         if stage is not None and not isinstance(error, FilterkitError) and not getattr(error, "__notes__", None):
-            error.add_note(f"in the stage {quoted(stage.name)}{_format_plugin_suffix(stage, error)}")
+            plugin = find_plugin_of_error(error) or find_plugin_of(stage)
+            error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
         raise
     except SystemExit as error:
         if stage is None:

@@ -68,8 +68,8 @@ def render_schema_as_html(schema: Schema) -> str:
         (i + 1, a.name, a.kind, _describe_attribute(a), role if i in targets else "")
         for i, a in ((i, schema.attributes[i]) for i in positions)
     ]
-    counted, form = _describe_size_and_form(schema)
-    caption = f"{schema.relation}: {counted}, {form} rows{_describe_class(schema)}"
+    form = "sparse" if schema.sparse else "dense"
+    caption = f"{schema.relation}: {count:,} attribute{'s' * (count != 1)}, {form} rows{_describe_class(schema)}"
     left_out = f"{count - len(rows):,} more attributes" if count > len(rows) else ""
     return render_html_table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
 
@@ -80,12 +80,6 @@ def _choose_shown_positions(count: int, most: int, wanted: Sequence[int]) -> lis
         return list(range(count))
     late = [i for i in wanted if i >= most][: most // 2]
     return [*range(most - len(late)), *late]
-
-
-def _describe_size_and_form(schema: Schema) -> tuple[str, str]:
-    """Return how many attributes there are, and whether rows are sparse, a text each."""
-    count = len(schema.attributes)
-    return f"{count:,} attribute{'s' * (count != 1)}", "sparse" if schema.sparse else "dense"
 
 
 def _describe_class(schema: Schema) -> str:
@@ -112,12 +106,13 @@ def render_html_preview(batch: Batch) -> str:
     """Return an HTML table of the first rows of a batch; of sparse rows with many attributes, of what is not 0."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
-    counted, form = _describe_size_and_form(schema)
-    caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}, {counted}"
+    count, form = len(schema.attributes), "sparse" if schema.sparse else "dense"
+    caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}"
+    caption += f", {count:,} attribute{'s' * (count != 1)}"
     caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
-    positions = _choose_shown_positions(len(schema.attributes), _COLUMNS, schema.targets)
-    hidden = len(schema.attributes) - len(positions)
+    positions = _choose_shown_positions(count, _COLUMNS, schema.targets)
+    hidden = count - len(positions)
     header: list[str] = []
     rows: list[list[Any]] = [[] for _ in range(len(some))]
     if batch.sparse and hidden:

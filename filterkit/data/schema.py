@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 DEEPEST = 100  # how deep relational attributes may be nested
 _FIELDS = ("relation", "attributes", "class_index", "positive", "sparse", "zero", "labels")  # parameters of a `Schema`
+_get_fields = attrgetter(*_FIELDS)
 
 
 class Schema(Targets):
@@ -95,7 +97,7 @@ class Schema(Targets):
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             return self._replace_unchecked(**changes)
-        current = dict(zip(_FIELDS, self._get_fields()))
+        current = dict(zip(_FIELDS, _get_fields(self)))
         after, count = changes.get("labels", self.labels), len(changes.get("attributes", self.attributes))
         if self.labels and (after != self.labels or count != len(self.attributes)):
             current["relation"] = update_declared_labels(self.relation, self.labels, after, count)
@@ -107,14 +109,11 @@ class Schema(Targets):
         vars(copy).update(vars(self), **changes)
         return copy
 
-    def _get_fields(self) -> tuple[Any, ...]:
-        return tuple([getattr(self, name) for name in _FIELDS])
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and self._get_fields() == other._get_fields()
+        return isinstance(other, Schema) and bool(_get_fields(self) == _get_fields(other))
 
     def __hash__(self) -> int:
-        return hash(self._get_fields())
+        return hash(_get_fields(self))
 
     def __repr__(self) -> str:
         target = self.class_attribute
