@@ -19,18 +19,15 @@ MOST_DIGITS = 11  # the product of a weight and of the squares of two float64 nu
 UNIT_BITS = BITS * (MOST_DIGITS - 1)
 
 
-def choose_exponent(largest: np.ndarray) -> np.ndarray:
+def choose_exponent_and_scale(largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Choose for each column the least exponent e such that all numbers are below ``2**(26 * (e + 1))``: int64 (k,).
 
-    `largest` is float64 (k,), the largest absolute value of each column. e is from -39, also for zeros alone, to 39.
+    Also return ``2**(-26 * e)``, float64 (k,); times it, numbers are below 2**26. `largest` is float64 (k,), the
+    largest absolute value of each column. e is from -39, also for zeros alone, to 39.
     """
     exponent = -(-np.frexp(largest)[1].astype(np.int64) // BITS) - 1
-    return np.where(largest > 0, np.clip(exponent, -39, 39), -39)
-
-
-def compute_scale(exponent: np.ndarray) -> np.ndarray:
-    """Return ``2**(-26 * exponent)``, float64 (k,); times it, numbers of the exponent are below 2**26."""
-    return np.ldexp(1.0, (-BITS * exponent).astype(np.int32))
+    exponent = np.where(largest > 0, np.clip(exponent, -39, 39), -39)
+    return exponent, np.ldexp(1.0, (-BITS * exponent).astype(np.int32))
 
 
 class ExactSums:
@@ -39,7 +36,7 @@ class ExactSums:
     Parameters
     ----------
     power : 1 if values are added up, 2 if squares are.
-    values : int64 (k,), the exponent of each column by `choose_exponent`: all values are below
+    values : int64 (k,), the exponent of each column by `choose_exponent_and_scale`: all values are below
         ``2**(26 * (values + 1))``.
     weights : the exponent for weights, at least 0.
     digits : float64 (digits, k), whole numbers. The sum of a column is the sum over d of ``digits[d]`` times

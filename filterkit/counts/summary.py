@@ -26,8 +26,7 @@ from filterkit.counts.exact_sums import (
     UNIT_BITS,
     ExactSums,
     add_numbers_as_digits,
-    choose_exponent,
-    compute_scale,
+    choose_exponent_and_scale,
     multiply_exactly,
 )
 from filterkit.counts.record import LARGEST, LEAST, MERGED, SUM_FOR_ALL, SUM_OF_PARTS
@@ -187,12 +186,13 @@ class Moments(Summary):
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         """Compute the moments of all `rows` as one class. Raise StageError if a value is infinite."""
         moments = super().of_rows(rows, columns, reader)
-        exponent, weight_exponent, weights = choose_exponent(np.abs(moments.extremes()).max(axis=0)), 0, None
+        exponent, scale = choose_exponent_and_scale(np.abs(moments.extremes()).max(axis=0))
+        weight_exponent, weights = 0, None
         if rows.parts is not None:
             weights = rows.parts.sum(axis=1)
-            weight_exponent = int(choose_exponent(weights.max(initial=1.0)))
-            weights *= compute_scale(np.array(weight_exponent))
-        scale = compute_scale(exponent)
+            own_exponent, own_scale = choose_exponent_and_scale(weights.max(initial=1.0))
+            weight_exponent = int(own_exponent)
+            weights *= own_scale
         digits = np.zeros((2, MOST_DIGITS, len(columns)))
         if rows.batch.sparse:
             column, value, row = find_nonzero_entries(rows.batch, columns)
@@ -211,10 +211,9 @@ class Moments(Summary):
         """Compute the moments, to the last bit, from a table that counts all rows as one class, each with weight 1."""
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
-        column, exponent = table.column_of_cell, choose_exponent(np.abs(moments.extremes()).max(axis=0))
-        _add_values_and_squares(
-            digits, table.values * compute_scale(exponent)[column], None, column, sum_over_classes(table.counts)
-        )
+        column = table.column_of_cell
+        exponent, scale = choose_exponent_and_scale(np.abs(moments.extremes()).max(axis=0))
+        _add_values_and_squares(digits, table.values * scale[column], None, column, sum_over_classes(table.counts))
         return moments._set_sums(digits, exponent, 0)
 
     @property
@@ -240,8 +239,8 @@ class Moments(Summary):
         """
         # The mean is a whole number of these units, too, because no sum is below one unit.
         mean = np.frompyfunc(int, 1, 1)(np.ldexp(self._scaled_mean, 2 * UNIT_BITS))
-        remainder = (self._integer_sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._integer_weight
-        remainder /= self._integer_weight << 2 * UNIT_BITS
+        weight, total = self._integer_weight_and_sum
+        remainder = ((total << UNIT_BITS + _WEIGHT_BITS) - mean * weight) / (weight << 2 * UNIT_BITS)
         return self._multiply_by_power_of_two(remainder.astype(np.float64), scale)
 
     def squared_deviations(self, scale: np.ndarray | int = 0) -> np.ndarray:
@@ -275,33 +274,29 @@ class Moments(Summary):
             return np.asarray(np.ldexp(numbers, (power * (BITS * self.sums.values + scale)).astype(np.int32)))
 
     @cached_property
-    def _integer_weight(self) -> np.ndarray:
-        """object (k,): the weight of the rows whose value is not missing, as ints in units of 2**-64; 1 for 0."""
+    def _integer_weight_and_sum(self) -> tuple[np.ndarray, np.ndarray]:
+        """object (k,) each: the weight of the rows whose value is not missing, as ints in units of 2**-64, 1 for 0;
+        and the sums as `ExactSums.compute_integers` returns them."""
         parts = (self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS
         weight = np.frompyfunc(int, 1, 1)(parts).sum(axis=1)
-        return np.where(weight > 0, weight, 1)
-
-    @cached_property
-    def _integer_sum(self) -> np.ndarray:
-        """object (k,): the sums as `ExactSums.compute_integers` returns them."""
-        return self.sums.compute_integers()
+        return np.where(weight > 0, weight, 1), self.sums.compute_integers()
 
     @cached_property
     def _scaled_mean(self) -> np.ndarray:
         """float64 (k,): the mean of values divided by ``2**(26 * sums.values)``; 0 if all are missing."""
-        return np.asarray(self._integer_sum / (self._integer_weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
+        weight, total = self._integer_weight_and_sum
+        return np.asarray(total / (weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
 
     @cached_property
     def _scaled_squared_deviations(self) -> np.ndarray:
         """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 *
         sums.values)``. 0 for a column that is constant, or missing in all rows."""
-        total = (
-            self.squares.compute_integers() * self._integer_weight << UNIT_BITS - _WEIGHT_BITS
-        ) - self._integer_sum**2
-        total /= self._integer_weight << 2 * UNIT_BITS - _WEIGHT_BITS
+        weight, total = self._integer_weight_and_sum
+        found = (self.squares.compute_integers() * weight << UNIT_BITS - _WEIGHT_BITS) - total**2
+        found /= weight << 2 * UNIT_BITS - _WEIGHT_BITS
         low, high = self.extremes()
         # What lies below the last digit is lost, so that the difference may be below 0, or not 0 for a constant.
-        return np.where(low < high, np.maximum(total.astype(np.float64), 0.0), 0.0)
+        return np.where(low < high, np.maximum(found.astype(np.float64), 0.0), 0.0)
 
 
 def _summarize_dense_rows(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:

@@ -80,7 +80,7 @@ def describe_features(features: Features) -> dict[str, Any]:
     low, high = (np.where(nominal, np.nan, round_to_four_digits(each[shown])) for each in (ranking.low, ranking.high))
     scores = np.where(varied[:, None], ranking.scores[shown], np.nan)
     return {
-        "total": len(ranking),
+        "total": len(ranking.varied),
         "name": [a.name for a in attributes],
         "kind": [a.kind for a in attributes],
         "nonzero": round_to_four_digits(ranking.nonzero[shown]),
@@ -189,8 +189,9 @@ def list_notes_on_omissions(features: Features, slow: list[str]) -> list[str]:
     if slow:
         flags = " ".join(f"--by {name}" for name in slow)
         found.append(f"There are many thresholds, so metrics that take long are left out; to see them: {flags}.")
-    if len(features.ranking) > len(features.shown):
-        count, total, metric = len(features.shown), len(features.ranking), features.ranking.metrics[0].name
+    count, total = len(features.shown), len(features.ranking.varied)
+    if total > count:
+        metric = features.ranking.metrics[0].name
         found.append(f"The page has the {count:,} features that are best by {metric}, of {total:,}.")
     if len(features.tasks) > _PLANES:
         found.append(f"Isolines are drawn for the first {_PLANES} classes.")

@@ -59,10 +59,6 @@ class Ranking:
     pure: np.ndarray
     tests: BestTests
 
-    def __len__(self) -> int:
-        """Return the number of features."""
-        return len(self.varied)
-
 
 def rank_features(
     rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int

@@ -15,8 +15,7 @@ from filterkit.counts.exact_sums import (
     UNIT_BITS,
     ExactSums,
     add_numbers_as_digits,
-    choose_exponent,
-    compute_scale,
+    choose_exponent_and_scale,
     multiply_exactly,
 )
 
@@ -26,9 +25,9 @@ FACTORS = st.floats(-1e30, 1e30).filter(lambda x: x == 0 or abs(x) > 1e-30)
 
 def sums_of(values):
     """The sums of one column of values."""
-    exponent = exponent_of(values)
+    exponent, scale = exponent_and_scale_of(values)
     made = np.zeros((MOST_DIGITS, 1))
-    add_numbers_as_digits(np.array(values)[:, None] * compute_scale(exponent), made, 1)
+    add_numbers_as_digits(np.array(values)[:, None] * scale, made, 1)
     return ExactSums(1, exponent, 0, made)
 
 
@@ -38,13 +37,13 @@ def value(sums):
     return whole * Fraction(2) ** (BITS * int(sums.values[0]) - UNIT_BITS)
 
 
-def exponent_of(values):
-    return choose_exponent(np.array([max(map(abs, values), default=0.0)]))
+def exponent_and_scale_of(values):
+    return choose_exponent_and_scale(np.array([max(map(abs, values), default=0.0)]))
 
 
 @given(st.lists(NUMBERS, max_size=20))
 def test_a_sum_misses_less_than_one_in_the_last_digit_of_each_number(values):
-    last = Fraction(2) ** (BITS * (int(exponent_of(values)[0]) + 2 - MOST_DIGITS))
+    last = Fraction(2) ** (BITS * (int(exponent_and_scale_of(values)[0][0]) + 2 - MOST_DIGITS))
     assert abs(value(sums_of(values)) - sum(map(Fraction, values))) <= len(values) * last
 
 
@@ -68,11 +67,11 @@ def test_sums_are_the_same_in_any_grouping_and_order(groups, random):
 @given(st.lists(st.tuples(NUMBERS, st.integers(0, 2), st.integers(1, 9)), max_size=12))
 def test_entries_that_occur_several_times_sum_as_rows(entries):
     largest = np.array([max((abs(v) for v, c, _ in entries if c == column), default=0.0) for column in range(3)])
-    exponent = choose_exponent(largest)
+    exponent, scale = choose_exponent_and_scale(largest)
     made = np.zeros((MOST_DIGITS, 3))
     values, columns, times = (np.array([entry[i] for entry in entries], float) for i in range(3))
     columns = columns.astype(int)
-    add_numbers_as_digits(values * compute_scale(exponent)[columns], made, 1, columns, times)
+    add_numbers_as_digits(values * scale[columns], made, 1, columns, times)
     found = ExactSums(1, exponent, 0, made)
     for column in range(3):
         rows = sums_of([v for v, c, n in entries if c == column for _ in range(n)])
