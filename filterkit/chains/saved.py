@@ -109,7 +109,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     """
     known = plugins or get_registry()
     try:
-        with trust_packages(trust), zipfile.ZipFile(_read_pipe_into_memory(path)) as archive:
+        with trust_packages(trust), zipfile.ZipFile(read_pipe_into_memory(path)) as archive:
             header = _read_header(archive)
             stages = [_parse_stage(note, known) for note in header["stages"]]
             incoming = schema = schema_from_json(header["incoming"])
@@ -127,18 +127,21 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     return fitted
 
 
-def _read_pipe_into_memory(path: Any) -> Any:
+def read_pipe_into_memory(path: Any) -> Any:
     """Read a pipe into memory, because zipfile moves within a file; return any other path or file object as it is.
     Of a pipe that does not begin like a zip archive, only the first bytes are read, which zipfile then refuses."""
-    if hasattr(path, "read") or identify_pipe(path) is None:
+    if hasattr(path, "read") or identify_pipe(path) is None or not os.access(path, os.R_OK):  # zipfile says why not
         return path
     with open(path, "rb") as pipe:
         begin = pipe.read(len(_ZIP_SIGNATURE))
-        return io.BytesIO(begin + pipe.read() if begin == _ZIP_SIGNATURE else begin)
+        content = io.BytesIO(begin + pipe.read() if begin == _ZIP_SIGNATURE else begin)
+    content.name = path  # for messages
+    return content
 
 
-def summarize_saved_chain(path: str) -> dict[str, Any]:
-    """Describe a file that `save` wrote, without loading its stages, so their plugins need not be installed.
+def summarize_saved_chain(path: AnyPath | IO[bytes]) -> dict[str, Any]:
+    """Describe a file that `save` wrote, or such a file that is open, without loading its stages, so their plugins need
+    not be installed.
 
     Return a dict that JSON can hold: ``file``; ``filterkit``, the version that wrote it; ``incoming`` and ``outgoing``,
     a text about each schema; and ``stages``, for each its ``words``, ``plugin``, and ``bytes``, the size of its arrays.

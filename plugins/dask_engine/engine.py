@@ -102,7 +102,7 @@ class DaskEngine(Engine):
             self._cluster.prepare(function, args)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Yield ``function(item)`` for each item, in order, computed by the workers."""
+        """Yield ``function(item)`` for each item, in order, computed by the workers; up to ``4 * jobs`` are ahead."""
         submit = self._make_submit_function(function)
         yield from map_ahead(submit, items, self._wait_for_result, _AHEAD * self.jobs)
 

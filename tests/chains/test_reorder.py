@@ -29,6 +29,12 @@ def test_rows_come_in_the_order_of_their_numbers(numbers, memory):
         assert taken(rows_of(step, memory), numbers) == numbers
 
 
+@pytest.mark.parametrize("numbers", [[3, 3], [5, 2, 5], [-1, 3], [4, -1]], ids=str)
+def test_numbers_that_no_row_has_or_that_come_twice_are_refused(numbers):
+    with pytest.raises(ValueError, match=r"^the numbers of the rows to take must be at least 0, and each only once$"):
+        taken(rows_of(3), numbers)
+
+
 def test_rows_in_ascending_order_are_streamed():
     """A batch comes out before the next one is asked for."""
     asked = []

@@ -173,6 +173,13 @@ def test_an_input_may_be_a_descriptor_or_a_pipe(command, folder, expected):
     assert stdout_of(shell(command, folder)).splitlines()[1:] == expected.splitlines()[1:]
 
 
+def test_a_saved_chain_from_a_pipe_is_described(folder):
+    script = "filterkit --save it.chain -o o iris.arff bns; filterkit stages it.chain; filterkit stages <(cat it.chain)"
+    lines = shell(script, folder).stdout.splitlines()
+    half = len(lines) // 2
+    assert lines[0].startswith("a chain of 1 stage") and lines[:half] == lines[half:]
+
+
 def test_a_socket_can_be_read():
     ours, theirs = socket.socketpair()
     with ours, theirs:

@@ -74,11 +74,12 @@ def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[
 def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
     """Return a dict about the chain in a file, with what its stages have learned. If they cannot be loaded, print a
     warning and leave that out."""
-    from filterkit.chains.saved import load, summarize_saved_chain
+    from filterkit.chains.saved import load, read_pipe_into_memory, summarize_saved_chain
 
-    document = summarize_saved_chain(path)
+    file = read_pipe_into_memory(path)  # it is read twice
+    document = summarize_saved_chain(file) | {"file": path}
     try:
-        described = load(path, known, trust=trust).describe(top)
+        described = load(file, known, trust=trust).describe(top)
     except FilterkitError as error:
         write_message(f"filterkit: warning: cannot show what the stages have learned: {error}")
         return document
