@@ -98,8 +98,14 @@ class Statistic(Record):
         return self.replace(columns=self.columns[low:high], **arrays)
 
     def first_columns(self, count: int) -> Self:
-        """Return the statistic of the first `count` columns covered; itself if it has no more."""
-        return self.column_range(0, min(count, len(self)))
+        """Return a copy of the first `count` columns, so that the others can be freed; itself if it has no more.
+
+        Its arrays are merged from one each, which copies them.
+        """
+        if count >= len(self):
+            return self
+        part = self.column_range(0, count)
+        return part.replace(**{name: field.merge([getattr(part, name)]) for name, field in self.fields.items()})
 
     def without_other_columns(self) -> Self:
         """Return the same statistic with a schema that has the covered columns alone, which must be consecutive.

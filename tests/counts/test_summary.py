@@ -119,3 +119,13 @@ def test_an_infinite_value_is_an_error_that_names_it():
     with pytest.raises(StageError, match="attribute 'a1' has an infinite value") as caught:
         taken(Moments, make([[1, 2], [3, np.inf]], [0, 1], sparse=True))
     assert caught.value.row == 1
+
+
+@pytest.mark.parametrize("kind", [Summary, Moments])
+def test_the_first_columns_are_a_copy_so_that_the_others_can_be_freed(kind):
+    whole = taken(kind, make([[1.0, 2.0, 0.0], [np.nan, 5.0, 1.0]], [0, 1], nominal=(0, 2)))
+    few = whole.first_columns(2)
+    assert content(few) == content(whole.column_range(0, 2))
+    names = ("low", "high", "missing_parts", "nonzero_parts", "label_parts")
+    assert not any(np.shares_memory(getattr(few, name), getattr(whole, name)) for name in names)
+    assert whole.first_columns(3) is whole
