@@ -91,7 +91,7 @@ def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, st
         at = pair.end()
         if pair["index"] is None:
             continue  # commas are blanks there
-        position = int(pair["index"][:18])
+        position = int("0" + pair["index"].lstrip("+0")[:18])  # more digits are too many even when cut
         if position >= layout.count:
             return None
         value = _mend_value(pair["quoted"] or pair["bare"].strip(BLANK_CHARACTERS), position, layout, repairs)

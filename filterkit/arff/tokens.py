@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     )?""",
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\([0-3][0-7]{2}|[0-7]{1,2}|[\s\S])")
+_ESCAPE = re.compile(r"\\(?:([0-3][0-7]{2}|[0-7]{1,2})|([\s\S]))")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte that is not valid in the encoding
 _NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -72,14 +72,7 @@ def unescape(text: str) -> str:
     """Return the text inside quotes with its backslash escapes resolved, as StreamTokenizer does."""
     if "\\" not in text:
         return text
-
-    def resolve_escape(match: re.Match[str]) -> str:
-        escape = match[1]
-        if escape[0] in "01234567":
-            return chr(int(escape, 8))
-        return _NAMED_ESCAPES.get(escape, escape)
-
-    return _ESCAPE.sub(resolve_escape, text)
+    return _ESCAPE.sub(lambda m: chr(int(m[1], 8)) if m[1] else _NAMED_ESCAPES.get(m[2], m[2]), text)
 
 
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:

@@ -133,7 +133,8 @@ class Batch:
         """Return the rows from `first` up to, but not including, `stop`, counted within this batch."""
         X = self.csr.rows(first, stop) if self.sparse else self.X[first:stop]
         passthrough = None if self.passthrough is None else self.passthrough.slice(first, stop - first)
-        return self._select_rows(slice(first, stop), X=X, passthrough=passthrough, start=self.start + first)
+        y, weights = (None if each is None else each[first:stop] for each in (self.y, self.weights))
+        return self.replace(X=X, y=y, weights=weights, passthrough=passthrough, start=self.start + first)
 
     def take(self, numbers: np.ndarray) -> Batch:
         """Return the rows with these indices, int (n,), counted within this batch, in this order; `start` stays."""
@@ -143,12 +144,8 @@ class Batch:
 
             passthrough = passthrough.take(arrow.make_number_array(numbers))
         X = self.csr.take(numbers) if self.sparse else self.X[numbers]
-        return self._select_rows(numbers, X=X, passthrough=passthrough)
-
-    def _select_rows(self, numbers: np.ndarray | slice, **changes: Any) -> Batch:
-        """Return a copy with only the rows `numbers` of `y` and `weights`; `changes` are as for `replace`."""
         y, weights = (None if each is None else each[numbers] for each in (self.y, self.weights))
-        return self.replace(y=y, weights=weights, **changes)
+        return self.replace(X=X, y=y, weights=weights, passthrough=passthrough)
 
     def get_class_labels(self) -> np.ndarray:
         """Return object (rows,): the labels of the class, None for missing; raise ValueError unless it is nominal."""

@@ -25,7 +25,7 @@ _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Juli
 _LIMITS = {"y": (1, _LATEST_YEAR), "M": (1, 12), "H": (0, 23), "K": (0, 11), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
 _LIMITS["z"] = (-13 * 3600, 14 * 3600)
 _REMEMBERED = 30_000  # texts whose dates are cached
-_UNITS = {"S": 1, "s": 1000, "m": 60_000, "H": 3_600_000, "k": 3_600_000, "K": 3_600_000, "h": 3_600_000}  # in ms
+_UNITS = {"S": 1, "s": 1000, "m": 60_000, **dict.fromkeys("HkKh", 3_600_000)}  # in milliseconds
 _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 
 

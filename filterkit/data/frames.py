@@ -24,7 +24,7 @@ from filterkit.data.dates import DateFormat
 from filterkit.data.losses import Inexact, describe_inexact_number, named, warn_of_losses
 from filterkit.data.rearrangement import convert_to_codes
 from filterkit.data.schema import Attribute
-from filterkit.data.schema_json import make_schema_metadata
+from filterkit.data.schema_json import WEIGHTS_KEY, make_schema_metadata
 from filterkit.errors import FilterkitError, quoted
 
 if TYPE_CHECKING:
@@ -112,10 +112,11 @@ def from_pandas(
         for key, text in frame.attrs.items()
         if isinstance(key, str) and isinstance(text, str)
     }
+    weight_name = weights or texts.get(WEIGHTS_KEY, b"").decode("utf-8", "replace")
     sparse = {
         name: _convert_to_entries(column)
         for name, column in frame.items()
-        if _is_sparse_dtype(column.dtype) and name != weights
+        if _is_sparse_dtype(column.dtype) and name != weight_name
     }
     dense = frame.drop(columns=list(sparse))
     # Nobody gets pandas' own dtype of strings without asking for it.

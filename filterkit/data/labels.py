@@ -60,7 +60,8 @@ def find_targets(
         request = f"the relation's name asks for {abs(declared)} labels (-C {declared})"
         return None, _list_label_positions(-declared, attributes, request)  # MEKA counts the other way round
     if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
-        count = int(str(labels)[:19])  # a number with more digits is too large even when cut
+        digits = re.sub(r"\b0+(?=\d)", "", str(labels))
+        count = int(digits[:19])  # a number with more digits is too large even when cut
         return None, _list_label_positions(count, attributes, f"--labels {to_one_line(str(labels), 60)}")
     if isinstance(labels, str) and labels.lower().endswith(".xml"):
         return None, _find_labels_by_name(_read_label_names(labels), attributes)

@@ -67,9 +67,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
             )
         wrong = next((position for position in row if position not in range(len(convert))), None) if is_sparse else None
         if wrong is not None:
-            last = len(convert) - 1
             raise FilterkitError(
-                f"row {number} has a value of attribute {wrong}, but the last one is {last}; leave it out"
+                f"row {number} has a value of attribute {wrong}, but the last one is {len(convert) - 1}; leave it out"
             )
         if not is_sparse and len(row) != len(attributes):
             raise FilterkitError(

@@ -99,11 +99,8 @@ def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None, mis
         rows, columns = np.divmod(bad, batch.X.shape[1])
     for row, column, value in zip(rows.tolist(), columns.tolist(), values[bad].tolist()):
         if chosen is None or chosen[row]:
-            what = (
-                "missing; put a stage before it that fills missing values"
-                if np.isnan(value)
-                else f"{value:g}; make it finite"
-            )
+            what, lacks = f"{value:g}; make it finite", ""
+            if np.isnan(value):
+                what, lacks = "missing; put a stage before it that fills missing values", "missing values"
             name = quoted(batch.schema.features[column].name)
-            lacks = "missing values" if np.isnan(value) else ""
             raise StageError(stage, f"attribute {name} is {what}", batch.start + row, lacks)

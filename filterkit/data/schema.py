@@ -96,18 +96,14 @@ class Schema(Targets):
         declares where they are then, or nothing if they are neither the first attributes nor the last.
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
-            return self._replace_unchecked(**changes)
+            copy = object.__new__(Schema)  # unchecked, with the cached properties, which stay right
+            vars(copy).update(vars(self), **changes)
+            return copy
         current = dict(zip(_FIELDS, _get_fields(self)))
         after, count = changes.get("labels", self.labels), len(changes.get("attributes", self.attributes))
         if self.labels and (after != self.labels or count != len(self.attributes)):
             current["relation"] = update_declared_labels(self.relation, self.labels, after, count)
         return Schema(**(current | changes))
-
-    def _replace_unchecked(self, **changes: Any) -> Schema:
-        """Return a copy with some members changed, unchecked; cached properties stay, so they must still be right."""
-        copy = object.__new__(Schema)
-        vars(copy).update(vars(self), **changes)
-        return copy
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and bool(_get_fields(self) == _get_fields(other))
@@ -217,7 +213,8 @@ class Schema(Targets):
         """
         # These stay the same. They are computed here, because the copy would first have to make its attributes.
         self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
-        copy = self._replace_unchecked(nominal=nominal, _lazy=(self, make), **changes)
+        copy = object.__new__(Schema)
+        vars(copy).update(vars(self), nominal=nominal, _lazy=(self, make), **changes)
         for name in ("attributes", "features", "label_counts"):
             vars(copy).pop(name, None)
         return copy

@@ -13,7 +13,7 @@ from filterkit.errors import FilterkitError
 
 _PLAIN = Attribute("")[1:]
 # The keys in the metadata of an Arrow table of filterkit's schema, and of the name of the column of weights.
-_SCHEMA, _WEIGHTS = b"filterkit.schema", b"filterkit.weights"
+_SCHEMA, WEIGHTS_KEY = b"filterkit.schema", b"filterkit.weights"
 
 
 def attribute_to_json(attribute: Attribute) -> Any:
@@ -104,7 +104,7 @@ def make_schema_metadata(schema: Schema, weights: str | None = None) -> dict[byt
     import json  # here, because a run from ARFF to ARFF does not need it
 
     metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
-    return metadata if weights is None else metadata | {_WEIGHTS: weights.encode()}
+    return metadata if weights is None else metadata | {WEIGHTS_KEY: weights.encode()}
 
 
 def read_schema_metadata(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
@@ -112,7 +112,7 @@ def read_schema_metadata(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema
     import json
 
     metadata = metadata or {}
-    weights = metadata.get(_WEIGHTS, b"").decode("utf-8", "replace") or None
+    weights = metadata.get(WEIGHTS_KEY, b"").decode("utf-8", "replace") or None
     try:
         return schema_from_json(json.loads(metadata[_SCHEMA])), weights
     except (KeyError, ValueError, RecursionError, FilterkitError):  # it was not written by filterkit, or was changed

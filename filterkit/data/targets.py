@@ -157,10 +157,11 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
     if choice is None:
         return len(attributes) - 1 if attributes and attributes[-1].kind == "nominal" else None
     choice = str(choice)
-    if choice.lower() == "none":
+    word = choice.lower()
+    if word == "none":
         return None
-    if attributes and choice.lower() in ("first", "last"):
-        return 0 if choice.lower() == "first" else len(attributes) - 1
+    if attributes and word in ("first", "last"):
+        return 0 if word == "first" else len(attributes) - 1
     if choice.isascii() and choice.isdigit():
         if len(choice) > 18 or not 1 <= int(choice) <= len(attributes):
             raise FilterkitError(

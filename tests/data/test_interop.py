@@ -236,6 +236,13 @@ def test_the_name_of_weights_may_be_chosen(weights):
     assert weights is not None or to_arrow(data).column_names == ["weight", "class"]
 
 
+def test_noted_weights_may_be_sparse():
+    frame = to_pandas(WEIGHTED)
+    name = next(name for name in frame if name.startswith("weight") and name not in WEIGHTED.schema.names)
+    frame[name] = frame[name].astype(pd.SparseDtype(float, 0))
+    assert testing.same(from_pandas(frame), WEIGHTED)
+
+
 @pytest.fixture
 def kinds(tmp_path):
     (tmp_path / "k.arff").write_text("""@relation 'a b'
