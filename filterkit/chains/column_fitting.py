@@ -206,8 +206,7 @@ def _compute_strip(
 
     take = engine.keep(partial(count_rows, columns=np.arange(low, high)))
     yield [Query(rows, partial(_compute_statistic_and_counts, take, stage.needs_class), add_batch_statistic)]
-    weights, n_rows = counts[:2].tolist()
-    check_sum(stage.name, weights, n_rows)
+    check_sum(stage.name, *counts[:2].tolist())
     if not held:
         held += map_checked(engine, take, [empty(rows.schema)])
     merge_statistics_within_budget()

@@ -47,7 +47,7 @@ class _ColumnScorer(ColumnStage):
         self._options = options
         self._seed = seed
         self._main = next((metric for metric in metrics if metric.needs_class), next(iter(metrics), None))
-        self.needs_class = self._main is not None and self._main.needs_class
+        self.needs_class = any(metric.needs_class for metric in metrics)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _ColumnScorer, ([metric.name for metric in self._metrics], self._options, self._seed)

@@ -175,7 +175,7 @@ def split_inner_folds(
     # A stage that stores the rows would be left with those of the last fold.
     again = [stage for stage in earlier_stages if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
     fold = draw_folds(classes, count, learner.inner_seed())
-    for number in np.flatnonzero(np.bincount(fold, minlength=count)[:count]):  # the only row of a class is in no fold
+    for number in np.flatnonzero(np.bincount(fold)[:count]):  # the only row of a class is in no fold
         own = fold == number
         others, held_out = (
             rows.transform_by(ChosenRows(rows.schema, chosen)).transform_in_memory() for chosen in (~own, own)

@@ -27,17 +27,14 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     rows : training rows that have been mapped over before.
     numbers : int64 (n,), numbers of rows from 0, each at most once.
     """
-    fault = "the numbers of the rows to take must be at least 0, and each only once"
-    if (numbers < 0).any():
-        raise ValueError(fault)
-    if (np.diff(numbers) > 0).all():
+    if (np.diff(numbers, prepend=-1) > 0).all():
         yield from rows.map(partial(_take_rows_numbered, numbers=numbers), last=True)
         return
+    if (numbers < 0).any() or np.bincount(numbers).max() > 1:  # some rows would be lost
+        raise ValueError("the numbers of the rows to take must be at least 0, and each only once")
     n_rows, n_bytes = zip((0, 0), *rows.map(_count_rows_and_spooled_bytes))
     position = np.full(sum(n_rows), -1)
     position[numbers] = np.arange(len(numbers))
-    if np.count_nonzero(position >= 0) < len(numbers):  # some rows would be lost
-        raise ValueError(fault)
     # Sorting a run takes a quarter of the budget.
     runs = max(1, min(-(-4 * sum(n_bytes) // max(rows.memory, 1)), len(numbers)))
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)

@@ -15,7 +15,7 @@ from filterkit.counts.weights import check_sum, check_weights
 from filterkit.data.arithmetic import Bools, Floats
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_returned_numbers, describe_type, make_contract_error
-from filterkit.data.csr import Csr, Matrix
+from filterkit.data.csr import Csr
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, explain_not_nominal, quoted
@@ -400,9 +400,5 @@ class FittedLearner(Fitted):
 
     def transform(self, batch: Batch) -> Batch:
         columns = np.hstack(self._predict_codes_and_scores(batch))
-        X: Matrix | Csr
-        if batch.sparse:
-            X = Csr.hstack([batch.csr, Csr.from_scipy(columns)])
-        else:
-            X = np.hstack([batch.X, columns])
+        X: Any = Csr.hstack([batch.csr, Csr.from_scipy(columns)]) if batch.sparse else np.hstack([batch.X, columns])
         return batch.replace(schema=self.schema, X=X)

@@ -153,9 +153,8 @@ class Cluster:
 
     def prepare(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Make each worker, and each that joins later, call ``function(*arguments)``."""
-        plugin = _Preparation(function, arguments)
         name = f"filterkit-{id(self)}-{len(self._plugins)}"
-        self.client.register_plugin(plugin, name)
+        self.client.register_plugin(_Preparation(function, arguments), name)
         self._plugins.append(name)
 
     def _undo_preparations(self) -> None:
