@@ -377,7 +377,7 @@ class FittedLearner(Fitted):
             scores = self.model.scores(batch.X)
         scores = check_returned_numbers(scores, shape, "scores", self._learner)
         if np.isnan(scores).any():
-            row = int(np.flatnonzero(np.isnan(scores).any(axis=1))[0])
+            row = int(np.isnan(scores).any(axis=1).argmax())
             raise StageError(
                 self._learner.name,
                 "values are too large for a score; bring them to a smaller range first",
