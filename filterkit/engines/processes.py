@@ -62,8 +62,12 @@ class ProcessEngine(Engine):
         with self._end_processes_on_failure():
             with hold_back_signals():
                 working = [self._submit_item(pool, path, item) for item in items]
-            for done in _yield_futures_as_done(pool, working):
-                yield _unpickle_and_remove_file(done.result())
+            try:
+                for done in _yield_futures_as_done(pool, working):
+                    yield _unpickle_and_remove_file(done.result())
+            finally:  # the consumer may end early
+                for each in working:
+                    each.cancel()
 
     def close(self) -> None:
         """End the processes, even if they are at work, and remove their files; another map would start new ones."""

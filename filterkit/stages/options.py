@@ -200,7 +200,8 @@ def _convert_option_value(owner: type[Configured], field: dataclasses.Field[Any]
     """Return a value, converted to the option's own type; None if it is None, and so is the default.
 
     Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
-    list or a single text into a tuple. Raise UsageError if the option does not accept such a value.
+    list or a single text into a tuple. Texts of a set, whose order changes from run to run, are sorted. Raise
+    UsageError if the option does not accept such a value.
     """
     if value is None and field.default is None:
         return None
@@ -220,7 +221,9 @@ def _convert_to_type(type_: Any, value: Any) -> Any:
     is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too, which is not imported for this
     if type_ is tuple:
         values = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
-        return tuple(map(str, values)) if all(isinstance(each, str) for each in values) else None
+        if not all(isinstance(each, str) for each in values):
+            return None
+        return tuple(sorted(map(str, values)) if isinstance(value, (set, frozenset)) else map(str, values))
     if type_ is INT_OR_TEXT:
         if not isinstance(value, str):
             return _convert_to_type(int, value)

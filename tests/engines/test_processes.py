@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 import pytest
@@ -70,6 +71,20 @@ def test_the_next_map_has_the_same_process(quick_processes):
     with ProcessEngine(1) as engine:
         first, second = (list(engine.map(process_number, range(3))) for _ in range(2))
     assert len({os.getpid(), *first, *second}) == 2
+
+
+def touch_slowly(path):
+    time.sleep(0.05)
+    open(path, "x").close()
+
+
+def test_items_that_wait_when_a_map_ends_early_are_never_begun(quick_processes, tmp_path):
+    with ProcessEngine(1) as engine:
+        results = engine.map_as_done(touch_slowly, [str(tmp_path / str(number)) for number in range(20)])
+        next(results)
+        results.close()
+        assert list(engine.map(abs, [-1])) == [1]
+        assert len(list(tmp_path.iterdir())) < 10
 
 
 def test_an_error_in_a_process_is_raised(engine):

@@ -78,6 +78,13 @@ def test_whole_numbers_beyond_the_range_of_floats_are_refused(number):
         declared(float, 1.0)(o=number)
 
 
+def test_texts_of_a_set_are_in_the_same_order_in_every_run():
+    names = [f"a{number:02}" for number in range(50)]
+    for kind in (set, frozenset):
+        assert declared(tuple[str, ...], ())(o=kind(names)).o == tuple(names)
+    assert declared(tuple[str, ...], ())(o=names[::-1]).o == tuple(names[::-1])
+
+
 def test_an_option_of_numbers_and_texts_takes_numbers_as_numbers():
     kind = declared(int | str, 3)
     for given, held in ((5, 5), ("5", 5), (np.int8(7), 7), ("5%", "5%"), ("-5", -5), ("-", "-"), ("", "")):
