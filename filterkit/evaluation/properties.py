@@ -12,8 +12,8 @@ def count_positives_columns_and_nonzeros(batch: Batch) -> tuple[int | None, int,
 
     Returns
     -------
-    positives : the number of rows of the positive class; without one, of the rarest class or label that has rows. None
-        for a numeric class.
+    positives : the number of rows of the positive class; without one, of the rarest class or label that has rows, 0 if
+        none has. None for a numeric class.
     columns : the number of features.
     nonzeros : the mean number of values in a row that are not zero, 0 without rows. In dense rows all nominal values
         count.
@@ -34,5 +34,5 @@ def count_positives_columns_and_nonzeros(batch: Batch) -> tuple[int | None, int,
             counts = np.bincount(y, minlength=len(target.values))
             if schema.positive is not None:
                 counts = counts[[target.values.index(schema.positive)]]
-        positives = int(counts[counts > 0].min(initial=n_rows))
+        positives = int(min(counts[counts > 0], default=0))
     return positives, schema.width, nonzeros / max(n_rows, 1)

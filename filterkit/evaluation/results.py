@@ -388,6 +388,8 @@ def read_results_file(path: str) -> list[Result]:
                 raise ValueError
             names = OF_NUMBERS if line.get(OF_NUMBERS[0]) else OF_CLASSES
             cells = {name: parse(line[name]) for name, parse in _KEYS.items()}
+            if not 0 < cells["share"] <= 1 or min(cells["train_rows"], cells["test_rows"]) < 1:
+                raise ValueError
             cells |= {name: parse(line[name]) for name, parse in _LATER.items() if line.get(name)}
             rows.append(Result(**cells, values={name: float(line.get(name) or "nan") for name in names}))
         except (KeyError, ValueError, TypeError, RecursionError):

@@ -22,7 +22,10 @@ def test_properties_are_counted(name):
 
 @pytest.mark.parametrize(("positive", "count"), [("yes", 4), (None, 1)])
 def test_the_positive_class_counts_if_there_is_one(positive, count):
-    assert count_positives_columns_and_nonzeros(make(np.ones((5, 2)), [1, 1, 1, 1, 0], positive=positive))[0] == count
+    batch = make(np.ones((5, 2)), [1, 1, 1, 1, 0], positive=positive)
+    assert count_positives_columns_and_nonzeros(batch)[0] == count
+    others = batch.take(np.flatnonzero(batch.y == 0))  # none of the class "yes"
+    assert count_positives_columns_and_nonzeros(others)[0] == (1 if positive is None else 0)
 
 
 def test_the_rarest_value_of_a_target_counts_that_any_row_has():
