@@ -8,9 +8,12 @@ _DIGITS = 4
 
 
 def round_to_four_digits(numbers: np.ndarray) -> np.ndarray:
-    """Round numbers to four significant digits: float32 of the same shape, NaN where they are not finite."""
+    """Round numbers to four significant digits: float32 of the same shape, NaN where they are not finite.
+
+    Those that float32 cannot hold become 0 or infinite.
+    """
     values = np.asarray(numbers, np.float64)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         scale = 10.0 ** (np.floor(np.log10(np.abs(values))) - (_DIGITS - 1))
-        rounded = np.where(values == 0, 0.0, np.round(values / scale) * scale)
+        rounded = np.where(np.abs(values) < 1e-300, 0.0, np.round(values / scale) * scale)
         return np.where(np.isfinite(rounded), rounded, np.nan).astype(np.float32)

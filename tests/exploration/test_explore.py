@@ -14,6 +14,7 @@ from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.exploration.features import ROC_AXIS_RATES
 from filterkit.exploration.plain import render_noscript_fragment
+from filterkit.exploration.short import round_to_four_digits
 
 
 def timeless(found):
@@ -290,3 +291,9 @@ def test_a_feature_that_does_not_vary_has_no_test():
     assert features["scores"]["bns"][1] is None
     assert features["point"]["bns"] == [0, -1]
     assert features["points"]["start"] == [0, 1, 1]
+
+
+def test_numbers_keep_four_digits():
+    numbers = np.array([1 / 3, -123456.0, 0.0, -5e-324, 1e-310, 1e39, np.inf, np.nan])
+    expected = np.float32([0.3333, -123500.0, 0.0, 0.0, 0.0, np.inf, np.nan, np.nan])
+    np.testing.assert_array_equal(round_to_four_digits(numbers), expected)
