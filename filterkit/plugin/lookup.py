@@ -84,9 +84,10 @@ def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
 
 def add_mending_stages_to_error(known: Registry, error: StageError) -> None:
     """Add the names of the stages that would mend the refused rows to the message of an error."""
-    names = [name for name, stage in sorted(known.stages.items()) if error.lacks and stage.mends == error.lacks]
-    error.message += f", such as {' or '.join(names)}" * bool(names)
-    error.lacks = ""
+    if error.lacks:  # else no plugin needs to be loaded
+        names = [name for name, stage in sorted(known.stages.items()) if stage.mends == error.lacks]
+        error.message += f", such as {' or '.join(names)}" * bool(names)
+        error.lacks = ""
 
 
 def explain_misplaced_option(known: Registry, flag: str) -> str:
