@@ -29,7 +29,7 @@ sys.dont_write_bytecode = False
 gc.disable()  # until all tests are collected
 
 # No test depends on how fast the machine is. Few examples show most; a test that needs more says so.
-settings.register_profile("filterkit", deadline=None)
+settings.register_profile("filterkit", deadline=None, max_examples=50)
 settings.load_profile("filterkit")
 
 

@@ -34,7 +34,7 @@ NAMED = {
     "check_fit2d_1sample": "the class of the only row may be another than the one named",
     "check_dtype_object": "the classes are others than the one named",
 }
-CHAINS = ("", "shape bns l2", "bins", "class last", "select --by ig --top 5", "set x0=1")
+CHAINS = ("", "shape bns l2", "class last", "set x0=1")
 
 
 # tests/testing/test_conformance.py checks every stage; these are chains of each kind.

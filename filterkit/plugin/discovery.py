@@ -13,8 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from filterkit.plugin.hookspecs import PROJECT
@@ -66,22 +65,26 @@ def _find_plugin_entry_points_and_versions() -> Iterator[tuple[str, str]]:
     points for filterkit. Of several distributions of one name, the first on `sys.path` counts, as for Python."""
     seen = set()
     for path in sys.path:
-        for folder in _list_distribution_folders(path or "."):
-            name = folder.name.rpartition(".")[0].partition("-")[0].replace(".", "_").lower()
+        folders, read = _list_distribution_folders(path or ".")
+        for folder in folders:
+            name = folder.rpartition(".")[0].partition("-")[0].replace(".", "_").lower()
             if name in seen:
                 continue
             seen.add(name)
-            text = _read_text_or_empty(folder / "entry_points.txt")
+            text = read(f"{folder}/entry_points.txt")
             if f"[{PROJECT}" in text:
-                about = _read_text_or_empty(folder / "METADATA") or _read_text_or_empty(folder / "PKG-INFO")
+                about = read(f"{folder}/METADATA") or read(f"{folder}/PKG-INFO")
                 parts = (re.search(rf"^{key}: *(.*)", about, re.MULTILINE) for key in ("Name", "Version"))
-                yield text, " ".join(part[1].strip() for part in parts if part) or folder.name
+                yield text, " ".join(part[1].strip() for part in parts if part) or folder
 
 
-def _list_distribution_folders(path: str) -> list[Any]:
-    """List the ``.dist-info`` and ``.egg-info`` folders in an entry of `sys.path`, as paths in the file system or in a
-    zip archive; [] if the entry is neither a folder nor a zip archive."""
-    root: Any = Path(path)
+def _list_distribution_folders(path: str) -> tuple[list[str], Callable[[str], str]]:
+    """List the ``.dist-info`` and ``.egg-info`` folders in an entry of `sys.path`, a folder or a zip archive; none if
+    it is neither.
+
+    Also return a function that reads the text of a file, such as ``x-1.dist-info/METADATA``; "" if that is impossible.
+    """
+    archive: Any = None
     try:
         names = os.listdir(path)
     except NotADirectoryError:
@@ -89,21 +92,22 @@ def _list_distribution_folders(path: str) -> list[Any]:
         from zipfile import Path as PathInArchive
 
         try:
-            root = PathInArchive(path)
+            archive = PathInArchive(path)
         except (OSError, BadZipFile):
-            return []
-        names = [each.name for each in root.iterdir()]
+            names = []
+        else:
+            names = [each.name for each in archive.iterdir()]
     except OSError:
-        return []
-    return [root / name for name in sorted(names, reverse=True) if name.endswith((".dist-info", ".egg-info"))]
+        names = []
 
+    def read_text(name: str) -> str:
+        try:
+            with open(f"{path}/{name}", "rb") if archive is None else archive.joinpath(name).open("rb") as file:
+                return str(file.read().decode("utf-8", "replace"))
+        except OSError:
+            return ""
 
-def _read_text_or_empty(path: Any) -> str:
-    """Read a file in a folder or archive as UTF-8; return "" if it cannot be read."""
-    try:
-        return str(path.read_bytes().decode("utf-8", "replace"))
-    except OSError:
-        return ""
+    return [each for each in sorted(names, reverse=True) if each.endswith((".dist-info", ".egg-info"))], read_text
 
 
 def _parse_entry_points(text: str) -> Iterator[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from agreement import cut, dense, make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import StageError
@@ -39,7 +39,6 @@ def plain(batch):
     return [[sum(w * row[i] * row[j] for row, w in zip(rows, weights)) for j in range(4)] for i in range(4)]
 
 
-@settings(max_examples=50)
 @given(rows())
 def test_the_sums_are_those_of_fractions(batch):
     found, expected = of_blocks(batch, 5), plain(batch)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit.plugin import ContingencyTable, quantiles
@@ -18,7 +18,6 @@ def table_of(X, weights=None, **options):
     return ContingencyTable.of(batch, np.arange(batch.schema.width), True, "test")
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(VALUES, VALUES, st.integers(1, 4)), min_size=1, max_size=25), st.booleans())
 def test_they_are_those_of_numpy(rows, sparse):
     """For the method of numpy that takes no weights, each row comes as often as its weight says."""

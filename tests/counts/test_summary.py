@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from agreement import make, sparsely
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import StageError
@@ -55,7 +55,6 @@ def content(found):
     return [array.tobytes() for array in said]
 
 
-@settings(max_examples=50)
 @given(rows())
 def test_moments_are_those_of_fractions(batch):
     found = taken(Moments, batch)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from agreement import FRACTIONS, QUARTERS, WHOLE, batches, columns, dense, make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
@@ -189,7 +189,6 @@ COLUMN_STAGES = [
 ]
 
 
-@settings(max_examples=60)
 @given(batches(ANY), st.sampled_from(COLUMN_STAGES))
 def test_pushed_tables_are_those_of_the_rows(batch, chain):
     """The table pushed through a stage is the table of the rows that come out, also for a strip of columns."""

@@ -3,7 +3,7 @@ from contextlib import closing
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit.errors import FilterkitError
@@ -20,7 +20,6 @@ def read(path, first, size):
         return [each.read()[0].text for each in cut_into_stretches(source, first, size)]
 
 
-@settings(max_examples=50)
 @given(st.lists(PIECES, max_size=40), st.integers(1, 30), st.integers(0, 8))
 def test_stretches_of_any_size_hold_every_byte_once_and_are_cut_between_lines(tmp_path_factory, pieces, size, first):
     path = tmp_path_factory.getbasetemp() / "stretches.txt"

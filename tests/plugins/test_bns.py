@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import FRACTIONS, assert_agrees, batches, close, make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
@@ -85,7 +85,6 @@ def test_a_new_score_replaces_an_earlier_one_and_comes_last():
 CHAINS = ["bns", "bns bns", "bns --multiply", "shape --neighbors 1 --zero bns", "shape --no-zero bns"]
 
 
-@settings(max_examples=50)
 @given(batches(), st.sampled_from(CHAINS), st.integers(0, 14))
 def test_small_batches_agree(batch, chain, trained):
     assert_agrees(batch, chain, trained=min(trained, len(batch)))

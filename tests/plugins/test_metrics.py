@@ -138,7 +138,6 @@ def test_bounds_leave_out_most_tests_of_many_distinct_numbers(name):
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(COUNTED), st.sampled_from([None, 0.0, 0.4, 0.6, 1.0]))
-@settings(max_examples=60)
 def test_small_batches_agree(batch, name, alpha):
     if name == "dfreq":
         batch, alpha = batch.replace(y=np.maximum(batch.y, 0)), None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import reference_columns as ref
 from agreement import FRACTIONS, batches, close, columns, cut, make, scored, shared
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from weka import weka_scores
 
@@ -18,7 +18,6 @@ def bounded(scores):
     return np.minimum(scores, 1e5)
 
 
-@settings(max_examples=50)
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(NAMES))
 def test_small_batches_agree_with_the_plain_reference(batch, name):
     assert bounded(scored(batch, name)) == close(bounded(ref.scores(name, batch)))
