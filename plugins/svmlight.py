@@ -120,7 +120,8 @@ class Libsvm(FileFormat):
             if width is not None and read >= _LOOK:
                 break
         table.close()
-        values = sorted({float(word) for word in labels if _LABEL.fullmatch(word)})  # the parser refuses the others
+        # The parser refuses the others; -0 is 0.
+        values = sorted({float(word) + 0.0 for word in labels if _LABEL.fullmatch(word)})
         are_labels = len(values) <= self.most and all(np.isfinite(v) and v == round(v) for v in values)
         is_nominal = self.target == "nominal" or (self.target == "auto" and are_labels)
         count = highest - self.base + 1 if width is None else width

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from filterkit.arff.header import Header, HeaderPieces, parse_header, skip_separators
 from filterkit.errors import ArffError, RowError
 from filterkit.files.contents import describe_non_text
@@ -11,6 +13,7 @@ from filterkit.files.source import Source
 from filterkit.formats.base import Opening
 from filterkit.formats.text import BLOCK_SIZE
 
+_NO_ROWS = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # commas alone are a row, of missing values
 _LEAST_READ = 4096  # bytes that are read at once before the first row
 
 
@@ -68,14 +71,21 @@ def _refuse_non_arff_text(text: bytes) -> None:
         raise ArffError("expected @relation at the beginning", line=start)
 
 
-def read_to_first_row(source: Source, text: bytes, opening: Opening) -> tuple[bytes, bytes]:
-    """Read an ARFF file up to its first row; `text` after the header has been read from the source already.
+def read_to_first_row(
+    source: Source, text: bytes, opening: Opening, keep_comments: bool = False
+) -> tuple[bytes, int, bytes]:
+    """Read an ARFF file up to its first row; `text` has been read from the source already.
 
-    Return all text after the header that has been read now, and the first ten bytes of the row; b"" without a row.
+    Return the text that has been read, without long comments at its beginning unless these are to be kept; the number
+    of lines left out; and the first ten bytes of the row, b"" without a row. The end of the comments always stays,
+    because the last may state the number of rows.
     """
-    kept, row = bytearray(), b""
+    kept, n_lines, row = bytearray(), 0, b""
     lines = Lines(source, text, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))
     while not row and (piece := next(lines, b"")):
+        if not keep_comments and _NO_ROWS.fullmatch(kept):
+            n_lines += count_lines(bytes(kept))
+            kept.clear()
         kept += piece
         row = piece[skip_separators(piece) :][:10]
-    return bytes(kept) + lines.rest, row
+    return bytes(kept) + lines.rest, n_lines, row

@@ -112,10 +112,10 @@ class ArffTable(TextTable):
     omits_texts = True
 
     def __init__(self, header: Header, source: Source, rest: bytes, line: int, opening: Opening) -> None:
-        rest, row = read_to_first_row(source, rest, opening)
+        rest, n_left_out, row = read_to_first_row(source, rest, opening)
         self.sparse = row.startswith(b"{")  # the first row decides
         size, attributes = opening.block_size, header.attributes
-        super().__init__(header.relation, attributes, source, rest, line, size, find_last_line_end)
+        super().__init__(header.relation, attributes, source, rest, line + n_left_out, size, find_last_line_end)
         self.records_are_lines = True
         self.declared, self.history = attributes, header.history
         self.notes = tuple(Note(kind, line, name=source.name) for kind, line in header.repairs)
@@ -148,7 +148,7 @@ class FurtherFiles(NamedTuple):
         """Return the table of a file; close the file and raise FilterkitError if its attributes are not the same."""
         header, line = Header("", self.attributes, is_own=None), 1
         try:
-            rest, row = read_to_first_row(source, b"", self.opening)
+            rest, _, row = read_to_first_row(source, b"", self.opening, keep_comments=True)
             if row.lower().lstrip(b"'\"").startswith(b"@relation"):
                 header, line, rest = read_header(source, self.opening, rest)
             table = ArffTable(header, source, rest, line, self.opening)

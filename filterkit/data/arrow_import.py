@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -182,9 +183,12 @@ def convert_to_arrow_array(name: str, values: Any) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        odd = find_inexact_int(values)
-        if isinstance(error, OverflowError) and odd is not None:
-            raise FilterkitError(describe_inexact_number(name, str(odd))) from None
+        if isinstance(error, OverflowError):
+            odd = find_inexact_int(values)
+            if odd is not None:
+                raise FilterkitError(describe_inexact_number(name, str(odd))) from None
+            with suppress(ValueError, TypeError):  # they are not all numbers
+                return pa.array(np.asarray(values, np.float64), from_pandas=True)
         kinds = sorted({type(value).__name__ for value in values if value is not None})
         of = f"objects of types {', '.join(kinds[:4])}" if len(kinds) > 1 else f"values of type {kinds[0]}"
         raise FilterkitError(

@@ -1,5 +1,6 @@
 import os
 import threading
+from contextlib import closing
 
 import pytest
 from content import open_reader, outcome
@@ -10,6 +11,7 @@ from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
+from filterkit.formats.base import Opening
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"
 
@@ -45,6 +47,14 @@ def test_several_files_at_once_are_the_same_as_one_after_the_other(name, lenient
     for jobs in (1, 2):
         for size in (None, 120):
             assert outcome(pattern, LocalEngine(jobs), block_size=size, lenient=lenient) == expected
+
+
+@pytest.mark.parametrize("filler", ["% c\n", "\n"])
+def test_long_comments_before_the_first_row_are_not_stored(filler, tmp_path):
+    (tmp_path / "long.arff").write_text(HEADER + filler * 9000 + "1,x\nz,y\n")
+    with closing(Arff().open(Opening(str(tmp_path / "long.arff"), block_size=4096))) as table:
+        block = next(table.parts())
+        assert len(block.text) < 2 * 4096 and block.line + block.text.count(b"\n") == 9007
 
 
 def test_progress_is_that_of_all_files(tmp_path, quick_processes):

@@ -355,6 +355,10 @@ def test_a_warning_is_for_the_line_that_asked(convert):
     assert {each.filename for each in told} == {__file__}
 
 
+def test_python_integers_that_only_float64_holds_are_numbers():
+    assert from_pandas(of_pandas([2**80, None, 3])).X[:, 0].tolist()[::2] == [2.0**80, 3.0]
+
+
 # ---- refusals --------------------------------------------------------------------------------------
 
 

@@ -47,6 +47,11 @@ def test_test_files_of_other_widths_fit(tmp_path):
     assert run(pipe, input="1 1:2\n-1 9:1\n", cwd=tmp_path).stdout == (tmp_path / "o.csv").read_text()
 
 
+def test_zero_with_a_sign_is_the_label_0(tmp_path):
+    (tmp_path / "x.svm").write_text("-0 1:2\n1 1:1\n")
+    assert filterkit.read(tmp_path / "x.svm").schema.class_attribute.values == ("0", "1")
+
+
 def test_rows_of_a_pipe_are_passed_on():
     assert output("--from libsvm --to libsvm -", input=TEXT) == "1 1:0.5 3:-0.002\n-1 2:1\n1\n-1 4:7\n"
 
