@@ -110,8 +110,7 @@ def add_figure_note(figure: Any, text: str) -> None:
 
 def mark_panel_empty(panel: Any) -> None:
     """Write into a panel that there are no values to show."""
-    panel.set_xticks([])
-    panel.set_yticks([])
+    panel.set(xticks=[], yticks=[])
     panel.text(0.5, 0.5, "no values", transform=panel.transAxes, ha="center", va="center")
 
 

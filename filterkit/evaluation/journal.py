@@ -71,7 +71,7 @@ class Journal:
                 ) from None
             if earlier is not None:
                 raise FilterkitError(f"{path}:{number}: line {earlier} has results of this fold already; remove one")
-            lines_of |= {each[:5]: number for each in results}
+            lines_of |= dict.fromkeys((each[:5] for each in results), number)
             self.results += results
         if len(whole) < len(lines):
             self._file.truncate(sum(len(line.encode()) for line in whole))

@@ -176,8 +176,7 @@ def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
         add_panel_title(panel, _PANEL_TITLES[measure])
-        panel.set_xlabel("within this distance of the best")
-        panel.set_ylabel("share of tasks")
+        panel.set(xlabel="within this distance of the best", ylabel="share of tasks")
         panel.xaxis.set_major_formatter("{x:g}%")
         panel.yaxis.set_major_formatter("{x:g}%")
     note = f"Of {len(results.tasks)} tasks, the share on which each method is within a distance of the best one"
@@ -293,8 +292,7 @@ def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, co
     panel.set_yticks(range(len(names)), shown, parse_math=False)
     panel.tick_params(length=0)
     panel.spines[:].set_visible(True)
-    panel.set_xlabel("predicted")
-    panel.set_ylabel("true")
+    panel.set(xlabel="predicted", ylabel="true")
     if len(names) <= _MOST_NUMBERED:
         for (row, column), share in np.ndenumerate(shares):
             text = f"{share * 100:.0f}" if share >= 0.005 else ("<1" if share else "")

@@ -33,12 +33,6 @@ _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by f
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
 
 
-def _parse_number_as_index(text: str) -> int:
-    if not 0 <= (fold := int(text) - 1) < _MOST_FOLDS:
-        raise ValueError
-    return fold
-
-
 def _parse_nonnegative_number(text: str) -> float:
     if not 0 <= (amount := json.loads(text)) < math.inf:
         raise ValueError
@@ -69,7 +63,7 @@ def _parse_number_predictions(text: str) -> list[Any]:
 # The columns of a results file, which are fields of `Result`, and how each is parsed, with a ValueError or TypeError
 # for what it cannot be: those before the measures, and those after, which may be missing or empty.
 _KEYS: dict[str, Callable[[str], Any]] = {
-    **{"data": str, "task": str, "fold": _parse_number_as_index, "share": float, "chain": str},
+    **{"data": str, "task": str, "fold": int, "share": float, "chain": str},
     **{"train_rows": int, "test_rows": int, "seconds": float},
 }
 _LATER: dict[str, Callable[[str], Any]] = {
@@ -388,7 +382,9 @@ def read_results_file(path: str) -> list[Result]:
                 raise ValueError
             names = OF_NUMBERS if line.get(OF_NUMBERS[0]) else OF_CLASSES
             cells = {name: parse(line[name]) for name, parse in _KEYS.items()}
-            if not 0 < cells["share"] <= 1 or min(cells["train_rows"], cells["test_rows"]) < 1:
+            cells["fold"] -= 1
+            is_possible = 0 <= cells["fold"] < _MOST_FOLDS and 0 < cells["share"] <= 1
+            if not is_possible or min(cells["train_rows"], cells["test_rows"]) < 1:
                 raise ValueError
             cells |= {name: parse(line[name]) for name, parse in _LATER.items() if line.get(name)}
             rows.append(Result(**cells, values={name: float(line.get(name) or "nan") for name in names}))
