@@ -34,16 +34,15 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
     Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
     """
     text, weights = _split_into_csv_and_weights(text)
-    is_separate = layout.textual.copy()
-    if layout.schema.class_index is not None:
-        is_separate[layout.schema.class_index] = True
+    schema, is_separate = layout.schema, layout.textual.copy()
+    if schema.class_index is not None:
+        is_separate[schema.class_index] = True
     if layout.count > _WIDE:
         X, others = _read_many_columns(text, layout, is_separate)
     else:
         X, others = _read_csv_columns(text, layout, range(layout.count), is_separate)
     if weights is not None and len(weights) != len(X):
         raise NotPlain
-    schema = layout.schema
     y = None
     passthrough: list[Any] = []
     numeric = ~layout.textual[schema.feature_indices]
@@ -59,7 +58,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
             values = arrow.replace_codes(column, np.array([*codes, np.nan]))
         else:
             values = require_finite_numbers(column)
-        if i == layout.schema.class_index:
+        if i == schema.class_index:
             y = convert_to_codes(values, schema.target_dtype)
         else:
             X[:, np.searchsorted(schema.feature_indices, i)] = values

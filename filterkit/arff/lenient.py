@@ -75,7 +75,7 @@ def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str
     values = [_mend_value(field, position, layout, repairs) for position, field in enumerate(found)]
     if None in values:
         return None
-    return ",".join([*map(str, values), *([last["weight"]] if last["weight"] else [])])
+    return ",".join([*map(str, values), *filter(None, [last["weight"]])])
 
 
 def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:

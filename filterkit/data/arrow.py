@@ -92,7 +92,8 @@ def make_text_array(words: Sequence[str | None]) -> Any:
     """Return an Arrow array of strings, null for None."""
     validity = None
     if None in words:
-        validity = pa.py_buffer(np.packbits([word is not None for word in words], bitorder="little"))
+        present = np.array([word is not None for word in words], bool)
+        validity = pa.py_buffer(np.packbits(present, bitorder="little"))
     encoded = [(word or "").encode() for word in words]
     offsets = np.zeros(len(encoded) + 1, np.int32)
     np.cumsum(list(map(len, encoded)), out=offsets[1:])

@@ -318,11 +318,10 @@ def _add_noted_properties(found: Attribute, column: Any, noted: Attribute | None
         return noted
     if noted is None or noted.kind != found.kind:
         return found
-    if found.kind == "date":
-        form = DateFormat(noted.format)
-        moments = column.cast(pa.timestamp("ms", getattr(column.type, "tz", None)), safe=False)
-        times, missing = read_dates(join_chunks(moments))
-        if form.has_zone == DateFormat(found.format).has_zone and not (times[~missing] % form.unit).any():
+    if found.kind == "date" and pa.types.is_temporal(column.type):  # texts have dates of the format found
+        form, zone = DateFormat(noted.format), getattr(column.type, "tz", None)
+        times, missing = read_dates(join_chunks(column.cast(pa.timestamp("ms", zone), safe=False)))
+        if form.has_zone == (zone is not None) and not (times[~missing] % form.unit).any():
             found = found._replace(format=noted.format)
     return found._replace(weight=noted.weight, scores=noted.scores)
 

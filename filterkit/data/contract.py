@@ -191,7 +191,7 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
         _raise_if_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
     for key, value in state.items():
         name = f"the {quoted(str(key))} of {method}"
-        if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
+        if not isinstance(value, (np.ndarray, Ragged)) or not getattr(value, "ndim", 1):
             _raise_if_fault(stage, f"{name} is {describe_type(value)}; make it an array or a Ragged")
         if len(value) != columns:
             _raise_if_fault(stage, f"{name} has {len(value)} entries for {columns} columns; return one for each")

@@ -65,11 +65,12 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
                 f"row {number} is {describe_type(row)}, but the first one is {describe_type(rows[0])}; make all of "
                 "them dicts, or none"
             )
-        wrong = next((position for position in row if position not in range(len(convert))), None) if is_sparse else None
-        if wrong is not None:
-            raise FilterkitError(
-                f"row {number} has a value of attribute {wrong}, but the last one is {len(convert) - 1}; leave it out"
-            )
+        for position in row if is_sparse else ():
+            if position not in range(len(convert)):
+                raise FilterkitError(
+                    f"row {number} has a value of attribute {position}, but the last one is {len(convert) - 1}; leave "
+                    "it out"
+                )
         if not is_sparse and len(row) != len(attributes):
             raise FilterkitError(
                 f"row {number} has {len(row)} values for {len(attributes)} attributes; give one for each, None if it "

@@ -287,6 +287,8 @@ def test_a_noted_date_format_that_would_lose_hours_is_ignored(kinds, hours, form
     batch = from_pandas(frame)
     assert batch.schema.attributes[1].format == form
     assert batch.passthrough["d"].to_pylist() == [datetime(2001, 2, 3, hours), None]
+    frame["d"] = ["2001-02-03", "2001-02-04"]
+    assert from_pandas(frame).schema.attributes[1].format == "yyyy-MM-dd"
 
 
 def test_the_class_is_as_asked_for_and_no_column_unasked():
