@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable
 
+# The C library of the process; another one than glibc lacks the functions that are called here.
+_GLIBC = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 _OPTIONS = {"MALLOC_ARENA_MAX": -8, "MALLOC_MMAP_THRESHOLD_": -3, "MALLOC_TRIM_THRESHOLD_": -1}  # of <malloc.h>
 # The environment of a process that keeps freed memory from its start.
 KEEPING_ENVIRONMENT = {
@@ -26,7 +27,7 @@ def keep_freed_memory() -> None:
     """
     pool = "ARROW_DEFAULT_MEMORY_POOL"
     os.environ.setdefault(pool, str(KEEPING_ENVIRONMENT[pool]))
-    mallopt = _find_glibc_function("mallopt")
+    mallopt = getattr(_GLIBC, "mallopt", None)
     if mallopt is not None and not any(name.startswith("MALLOC_") for name in os.environ):
         for name, option in _OPTIONS.items():
             mallopt(option, KEEPING_ENVIRONMENT[name])
@@ -37,11 +38,6 @@ def give_back_freed_memory() -> None:
 
     It takes some milliseconds for each 100 MB.
     """
-    malloc_trim = _find_glibc_function("malloc_trim")
+    malloc_trim = getattr(_GLIBC, "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(0)
-
-
-def _find_glibc_function(function: str) -> Callable[..., int] | None:
-    """Return a function of glibc, or None if the process has another C library."""
-    return getattr(ctypes.CDLL(None), function, None) if sys.platform.startswith("linux") else None

@@ -16,11 +16,7 @@ class FilterkitError(Exception):
     """
 
     def __str__(self) -> str:
-        return visible(self._compose_message())
-
-    def _compose_message(self) -> str:
-        """Return the message, in which control characters are not escaped yet."""
-        return Exception.__str__(self)  # `OSError` has a text of its own, see `make_file_error`
+        return visible(Exception.__str__(self))  # `OSError` has a text of its own, see `make_file_error`
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python would call the class with `args` alone, without the other arguments that some errors need.
@@ -47,10 +43,10 @@ class RowError(FilterkitError):
         self.line = line
         self.attribute = attribute
 
-    def _compose_message(self) -> str:
+    def __str__(self) -> str:
         location = ":".join(str(part) for part in (self.source, self.line) if part is not None)
         attribute = "" if self.attribute is None else f"attribute {quoted(self.attribute)}"
-        return ": ".join(filter(None, (location, attribute, self.message)))
+        return visible(": ".join(filter(None, (location, attribute, self.message))))
 
 
 class ArffError(RowError):
@@ -76,10 +72,10 @@ class StageError(FilterkitError):
         self.lacks = lacks
         self.source: str | None = None  # the name of the input, once it is known
 
-    def _compose_message(self) -> str:
+    def __str__(self) -> str:
         source = "" if self.source is None else f"{self.source}: "
         row = "" if self.row is None else f"row {self.row + 1}: "
-        return f"{self.stage}: {source}{row}{self.message}"
+        return visible(f"{self.stage}: {source}{row}{self.message}")
 
 
 class UsageError(FilterkitError):
@@ -190,11 +186,6 @@ def format_stages_for_class(name: str) -> str:
     return f"nominal --only {name} class {name}"
 
 
-def explain_how_to_make_class(name: str) -> str:
-    """Return a clause with the command that makes a numeric or string attribute the class, in a run of its own."""
-    return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {format_stages_for_class(name)}"
-
-
 # What to do where there is no class, in a chain and before chains.
 NAME_A_CLASS = (
     f"name a nominal one with --class (in Python class_=), or begin the chain with: {format_stages_for_class('NAME')}"
@@ -204,25 +195,17 @@ NAME_A_CLASS = (
 NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with --labels"
 
 
-def explain_not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
-    """Return a clause: the class of this name and kind is not nominal; what to do, in a chain or before it is read."""
+def explain_not_nominal(name: str, kind: str) -> str:
+    """Return a clause: the class of this name and kind is not nominal, and what to do in a chain."""
     name = quoted(name)
     if kind not in ("numeric", "string"):
         return f"{name} is {kind}; name a nominal one with --class"
-    how = f"make it nominal first, by the stage: nominal --only {name}" if in_chain else explain_how_to_make_class(name)
-    return f"{name} is {kind}; {'if its numbers stand for classes, ' * (kind == 'numeric')}{how}"
+    condition = "if its numbers stand for classes, " * (kind == "numeric")
+    return f"{name} is {kind}; {condition}make it nominal first, by the stage: nominal --only {name}"
 
 
-_modules: dict[str, str] = {}  # the plugins by the names of their modules or packages
-
-
-def record_plugin_module(module: str, plugin: str) -> None:
-    """Note which plugin a module or package of this name belongs to, for `find_plugin_of_error`; the first counts.
-
-    `plugin` is the name and the origin of the plugin, for messages.
-    """
-    _modules.setdefault(module, plugin)
-
+# The name and origin of each plugin, for messages, by the name of its module or package.
+plugin_by_module: dict[str, str] = {}
 
 # The plugins of stage classes, metrics and formats, by the id of the thing. The thing itself is kept with its plugin,
 # because the id of an object that is gone may be given to another.
@@ -247,10 +230,10 @@ def find_plugin_of_error(error: BaseException) -> str:
     found, trace = "", error.__traceback__
     while trace is not None:
         module = trace.tb_frame.f_globals.get("__name__") or ""
-        while module and module not in _modules:
+        while module and module not in plugin_by_module:
             module = module.rpartition(".")[0]
         if module:
-            plugin, file = _modules[module], os.path.basename(trace.tb_frame.f_code.co_filename)
+            plugin, file = plugin_by_module[module], os.path.basename(trace.tb_frame.f_code.co_filename)
             found = f"{plugin}, {'' if plugin.endswith(file) else f'{file}, '}line {trace.tb_lineno}"
         trace = trace.tb_next
     return found

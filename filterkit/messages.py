@@ -28,24 +28,21 @@ def write_message(text: str, is_error: bool = False) -> None:
     start = "filterkit: warning:"
     if is_error or text.startswith(start):
         start, color = ("filterkit:", _ERROR) if is_error else (start, _WARNING)
-        if should_use_color(sys.stderr):
-            text = color_text(start, color) + text.removeprefix(start)
+        text = color_text(start, color, sys.stderr) + text.removeprefix(start)
     write_unescaped(text + "\n")
 
 
-def color_text(text: str, color: str) -> str:
-    """Return a text in the terminal's codes for `color`, the number of a color or of bold type."""
-    return f"\033[{color}m{text}\033[0m"
+def color_text(text: str, color: str, stream: Any) -> str:
+    """Return a text in the terminal's codes for `color`, the number of a color or of bold type, if `stream` takes them.
 
-
-def should_use_color(stream: Any) -> bool:
-    """Return whether to write colors to a stream: to a terminal that knows them, unless the environment says otherwise.
-
-    A variable NO_COLOR that is not empty forbids colors, and FORCE_COLOR wants them even where there is no terminal.
+    That is a terminal that knows colors. In the environment, a variable NO_COLOR that is not empty forbids them, and
+    FORCE_COLOR wants them even where there is no terminal.
     """
     if os.environ.get("NO_COLOR") or stream is None:
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or (os.environ.get("TERM") != "dumb" and stream.isatty())
+        return text
+    if os.environ.get("FORCE_COLOR") or (os.environ.get("TERM") != "dumb" and stream.isatty()):
+        return f"\033[{color}m{text}\033[0m"
+    return text
 
 
 def write_unescaped(text: str) -> None:

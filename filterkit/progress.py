@@ -34,8 +34,7 @@ def in_notebook() -> bool:
 class _TenthLines:
     """A line on standard error for every tenth."""
 
-    def __init__(self) -> None:
-        self._tenths = 0
+    _tenths = 0
 
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         tenths = done * 10 // total
@@ -50,9 +49,8 @@ class _TenthLines:
 class _TerminalBar:
     """A bar on a terminal."""
 
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._done = 0
+    _bar: Any = None
+    _done = 0
 
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         if self._bar is None:
@@ -77,10 +75,9 @@ class _TerminalBar:
 class _NotebookBar:
     """A bar in the output of a notebook's cell."""
 
-    def __init__(self) -> None:
-        self._handle: Any = None
-        self._pending: dict[str, str] = {}  # what is not drawn yet
-        self._drawn = -math.inf
+    _handle: Any = None
+    _pending: dict[str, str] | None = None  # what is not drawn yet
+    _drawn = -math.inf
 
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         text += rate and f", {rate}"
@@ -97,7 +94,7 @@ class _NotebookBar:
             self._handle = display(self._pending, raw=True, display_id=True)
         else:
             self._handle.update(self._pending, raw=True)
-        self._pending, self._drawn = {}, time.monotonic()
+        self._pending, self._drawn = None, time.monotonic()
 
     def close(self) -> None:
         if self._pending:
@@ -156,9 +153,9 @@ class ReadingProgress:
         """Show that `done` of `total` are read after `passed` seconds, and the rates of `amounts`, by unit."""
         which = f"pass {self._passes}: " if self._passes > 1 else ""
         rates = [
-            f"{_format_number_briefly(amount / passed)} {unit}/s"
+            f"{amount / passed:{',.0f' if amount / passed >= 100 else '.3g'}} {unit}/s"
             for unit, amount in amounts.items()
-            if amount and passed > 0
+            if amount
         ]
         left = [f"about {_format_duration(passed / done * (total - done))} left"] if 0 < done < total else []
         self._bar.show(done, total, f"{which}{done * 100 // total}% read", ", ".join([*rates, *left]))
@@ -254,11 +251,6 @@ class FoldProgress:
     def close(self) -> None:
         if self._terminal and self._share_shown:
             write_unescaped("\n")
-
-
-def _format_number_briefly(number: float) -> str:
-    """Format a number with about three digits."""
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _format_duration(seconds: float) -> str:

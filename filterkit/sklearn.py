@@ -43,7 +43,7 @@ from filterkit.data.user_rows import (
     read_name_and_texts,
 )
 from filterkit.errors import FilterkitError, quoted
-from filterkit.plugin.registry import Registry, get_registry
+from filterkit.plugin.registry import get_registry
 from filterkit.stages.base import Stage, TrainingStage
 from filterkit.stages.learner import FittedLearner, Learner
 from filterkit.stages.options import get_option_values
@@ -245,7 +245,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _parse_stages(self) -> list[Stage]:
         """Return the stages of the chain; [] if it is invalid, which only `fit` reports."""
         try:
-            return _parse_chain(str(self.chain), get_registry())
+            return _parse_chain(str(self.chain), get_registry()).stages
         except FilterkitError:
             return []
 
@@ -498,10 +498,8 @@ class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
 _PLUGIN_FILES = "plugin_files"  # of the state of an estimator: the paths of the files that `load_plugin` has loaded
 
 
-@lru_cache(maxsize=256)
-def _parse_chain(chain: str, plugins: Registry) -> list[Stage]:
-    """Parse a chain to stages that nobody fits; cached, because scikit-learn asks for tags again and again."""
-    return Chain.parse(chain, plugins).stages
+# For chains that nobody fits; cached, because scikit-learn asks for tags again and again.
+_parse_chain = lru_cache(maxsize=256)(Chain.parse)
 
 
 def _refuse_masked_array(values: Any, name: str) -> None:

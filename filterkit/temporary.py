@@ -56,8 +56,9 @@ class LockedFolder:
 
     def __init__(self, parent: str, begin: str = ".", mode: int = 0o777) -> None:
         # The prefix differs by user, and by machine, since another may not see the locks.
-        machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-        mark = zlib.crc32(f"{machine} {get_user_id()}".encode("utf-8", "surrogateescape"))
+        has_users = hasattr(os, "geteuid")
+        owner = f"{os.uname().nodename} {os.geteuid()}" if has_users else f"{os.environ.get('COMPUTERNAME', '')} 0"
+        mark = zlib.crc32(owner.encode("utf-8", "surrogateescape"))
         prefix = f"{begin}filterkit-{mark:08x}-"
         if fcntl is not None:
             with suppress(OSError), os.scandir(parent) as entries:
@@ -116,11 +117,6 @@ def remove_own_folders() -> None:
         _remove_folder(path)
 
 
-def get_user_id() -> int:
-    """Return the number of the user; 0 on systems without such numbers."""
-    return os.geteuid() if hasattr(os, "geteuid") else 0
-
-
 def _create_lock_file(folder: str) -> IO[bytes]:
     """Create a file in `folder`; it gets its name when it is locked, so that nobody finds it without the lock."""
     path = os.path.join(folder, _LOCK)
@@ -136,7 +132,7 @@ def _is_abandoned_folder(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry is a folder of this user with a file that no process has locked."""
     with suppress(OSError):
         about = entry.stat(follow_symlinks=False)
-        if not stat.S_ISDIR(about.st_mode) or about.st_uid != get_user_id():
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
             return False
         number = os.open(os.path.join(entry.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

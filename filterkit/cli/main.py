@@ -100,14 +100,10 @@ class _Command(click.Command):
         super().format_help_text(ctx, formatter)
         with formatter.section("Subcommands"):
             formatter.write_dl([*SUBCOMMANDS.items()])
-        if others := find_plugin_subcommands(ctx.obj):
+        known: Registry = ctx.obj
+        if others := sorted(known.subcommands.keys() - SUBCOMMANDS.keys()):
             with formatter.section("Subcommands of plugins"):
-                formatter.write_dl([(name, each.get_short_help_str(limit=80)) for name, each in sorted(others.items())])
-
-
-def find_plugin_subcommands(known: Registry) -> dict[str, click.Command]:
-    """Return the subcommands of plugins by name."""
-    return {name: known.subcommands[name] for name in known.subcommands if name not in SUBCOMMANDS}
+                formatter.write_dl([(name, known.subcommands[name].get_short_help_str(limit=80)) for name in others])
 
 
 @turn_into_command("filterkit", RunOptions, _Command, allow_interspersed_args=False)

@@ -29,7 +29,7 @@ from filterkit.stages.base import Stage
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
 
-_PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
+_PART_SIZE = 1 << 24  # unless the hidden option --block-size says something else
 
 
 class Transfer(NamedTuple):
@@ -61,6 +61,7 @@ class Job(NamedTuple):
     transfers : all inputs with their outputs, INPUT first.
     written : the transfers whose output is written; ``--predictions`` writes none of the training rows.
     stage_outputs : the files to which stages write rows.
+    part_size : the bytes of text that a part of an output is made of; None if no output is in parts.
     """
 
     path: str
@@ -71,6 +72,7 @@ class Job(NamedTuple):
     transfers: list[Transfer]
     written: list[Transfer]
     stage_outputs: list[Destination]
+    part_size: int | None
 
     def find_output_format(self, transfer: Transfer) -> FileFormat:
         """Find the format of the output of a transfer; ``--to`` decides that of ``-o``, or of all predictions."""
@@ -89,13 +91,6 @@ class Job(NamedTuple):
             return join_for_shell([*words, transfer.source])
         words += [self.path, *(word for stage in self.stages for word in stage.words())]
         return join_for_shell(["--test", transfer.source, transfer.output, *words] if transfer.later else words)
-
-    @property
-    def part_size(self) -> int | None:
-        """Return the bytes of text that a part is made of; None if no output is in parts."""
-        if all(parse_part_names(each.output) is None for each in self.written):
-            return None
-        return self.options.block_size or _PART_SIZE
 
 
 class OpenTransfer(NamedTuple):
@@ -133,7 +128,10 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
     stage_outputs = [
         Destination(stage.name, path, may_replace_input=True) for stage in stages for path in stage.written_files()
     ]
-    return Job(path, stages, options, formats, open_engine(known, options), transfers, written, stage_outputs)
+    in_parts = any(parse_part_names(each.output) is not None for each in written)
+    part_size = (options.block_size or _PART_SIZE) if in_parts else None
+    engine = open_engine(known, options)
+    return Job(path, stages, options, formats, engine, transfers, written, stage_outputs, part_size)
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:

@@ -32,17 +32,12 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
         raise UsageError(f"{by}: no format {quoted(word)}{add_plugin_hint(hint, in_python)}")
     if options and not (isinstance(found, type) and fields(found)):
         raise UsageError(f"{by}: {found.name} has no options; leave out {quoted(options)}")
-    try:
-        return _make_format(found, options)
-    except UsageError as error:
-        raise UsageError(f"{by} {error}") from None
-
-
-def _make_format(kind: Any, options: str = "") -> FileFormat:
-    """Make a format from its class and the text of its options; return a `Format`, which has none, as it is."""
     from filterkit.formats.base import parse_format
 
-    return parse_format(kind, options) if isinstance(kind, type) else kind
+    try:
+        return parse_format(found, options) if isinstance(found, type) else found
+    except UsageError as error:
+        raise UsageError(f"{by} {error}") from None
 
 
 class Formats:
@@ -75,7 +70,8 @@ class Formats:
         own = self.known.get(ending)  # None if no format has this ending
         if chosen is not None and (is_main or own is None or own.name == chosen.name):
             return chosen
-        return _make_format(own or self.known[_DEFAULT])
+        found: FileFormat | type[FileFormat] = own or self.known[_DEFAULT]
+        return found() if isinstance(found, type) else found  # a `Format` is no class
 
     def format_misleading_name_warning(self, path: str) -> str:
         """Return a warning if standard output goes to the file `path`, whose ending is that of another format or of a

@@ -24,12 +24,7 @@ hookimpl = HookimplMarker(PROJECT)
 
 def offer(*items: Any) -> Callable[[], list[Any]]:
     """Return a hook that returns a list of the items; assign it to its name: ``filterkit_stages = offer(MyStage)``."""
-
-    @hookimpl
-    def return_items() -> list[Any]:
-        return list(items)
-
-    return return_items
+    return hookimpl(lambda: list(items))
 
 
 class Hooks:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit._lazy import stop_postponing_imports
 from filterkit._version import DISTRIBUTION
-from filterkit.errors import FilterkitError, PluginError, make_file_error, quoted, record_plugin, record_plugin_module
+from filterkit.errors import FilterkitError, PluginError, make_file_error, plugin_by_module, quoted, record_plugin
 from filterkit.plugin.discovery import Installed, list_installed_plugins
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Plugin
@@ -131,7 +131,7 @@ class Registry:
     def plugins(self) -> list[Plugin]:
         """List all plugins, in the order of their names, then those from files."""
         self.load_all_plugins()
-        return self._list_loaded_plugins()
+        return [*(self._installed[point] for point in self._points), *self._others.values()]
 
     def find_offer(self, kind: str, name: str) -> Any:
         """Return what filterkit itself, or else a plugin, offers by this name.
@@ -189,7 +189,7 @@ class Registry:
             plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _record_failure_as_problem(plugin):
                 module = _import_entry_point(point.value)
-                record_plugin_module(point.value.partition(":")[0], plugin.describe_name_and_origin())
+                plugin_by_module.setdefault(point.value.partition(":")[0], plugin.describe_name_and_origin())
                 self._hooks.register(plugin.name, module, may_wrap=point.is_open)
                 loaded.append((point, plugin, module))
         for point, plugin, module in loaded:  # all these plugins, with their wrappers, are registered by now
@@ -229,7 +229,7 @@ class Registry:
         module = importlib.util.module_from_spec(spec)
         sys.modules[module_name] = module
         plugin = Plugin(name, path)
-        record_plugin_module(module_name, plugin.describe_name_and_origin())
+        plugin_by_module.setdefault(module_name, plugin.describe_name_and_origin())
         self._others[real_path] = plugin
         try:
             with _record_failure_as_problem(plugin):
@@ -277,7 +277,8 @@ class Registry:
         """
         all_items: dict[str, dict[str, Any]] = {}
         all_owners: dict[tuple[str, str], list[Plugin]] = {}
-        for plugin in self._list_loaded_plugins():
+        installed = [self._installed[point] for point in self._points if point in self._installed]
+        for plugin in (*installed, *self._others.values()):
             for kind, name, item in plugin.iterate_offers():
                 items = all_items.setdefault(kind, {})
                 owners = all_owners.setdefault((kind, name), [])
@@ -295,10 +296,6 @@ class Registry:
                     for late in owners[1:]:
                         late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
         self._items, self._owners = all_items, all_owners  # now, as other threads may read them
-
-    def _list_loaded_plugins(self) -> list[Plugin]:
-        installed = (self._installed[point] for point in self._points if point in self._installed)
-        return [*installed, *self._others.values()]
 
     @property
     def metrics(self) -> dict[str, Metric]:

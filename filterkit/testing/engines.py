@@ -100,15 +100,10 @@ def check_order_is_kept(engine: type[Engine]) -> None:
 
 def check_failures_come_in_their_place(engine: type[Engine]) -> None:
     """Check that `map` raises an exception of the function or of the items after the results of all items before it."""
-
-    def yield_five_items_and_stop() -> Iterator[int]:
-        yield from range(100, 105)
-        raise Stopped
-
     for jobs in _JOBS:
         for what, given, due in (
             ("function", iter(range(20)), range(7)),
-            ("items", yield_five_items_and_stop(), range(100, 105)),
+            ("items", map(_stop_at_seven, (*range(100, 105), 7)), range(100, 105)),
         ):
             found: list[int] = []
             try:
@@ -166,26 +161,22 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
 
     `Engine.map` takes ``2 * jobs`` items ahead; up to ``8 * jobs + 8`` pass the check."""
     for jobs in _JOBS:
-        taken: list[int] = []
-
-        def yield_and_record_items(taken: list[int] = taken) -> Iterator[int]:
-            for item in range(5000):
-                taken.append(item)
-                yield item
-
+        items = iter(range(5000))
         made = engine(jobs)
-        results = made.map(str, yield_and_record_items())
+        results = made.map(str, items)
         assert next(results) == "0", (
             f"{engine.name}: the first result is not that of the first item: give results in the order of the items"
         )
         most = 8 * jobs + 8
-        assert len(taken) <= most, (
-            f"{engine.name}: with {jobs} jobs {len(taken)} items are taken before the second result is asked for; "
+        left = operator.length_hint(items)
+        assert 5000 - left <= most, (
+            f"{engine.name}: with {jobs} jobs {5000 - left} items are taken before the second result is asked for; "
             f"take {2 * jobs} ahead, because items are large"
         )
-        count = len(taken)
         results.close()
-        assert len(taken) == count, f"{engine.name}: items are taken after the map was closed: end at GeneratorExit"
+        assert operator.length_hint(items) == left, (
+            f"{engine.name}: items are taken after the map was closed: end at GeneratorExit"
+        )
         made.close()
 
 

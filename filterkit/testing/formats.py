@@ -7,7 +7,7 @@ import os
 import pickle
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -194,19 +194,12 @@ def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) 
     """
     if not form.is_written():
         return None
-    left = cut(data, step)
-
-    def pop_batches() -> Iterator[Batch]:
-        while left:
-            yield left.pop(0)
-
+    batches = iter(cut(data, step))
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t" + form.endings[0])
         try:
             with open_output(path) as out, redirect_stderr(StringIO()):  # warnings of losses, which are declared
-                RowWriter(Form(form, data.schema, data.sparse)).write(
-                    out, lambda function: map(function, pop_batches())
-                )
+                RowWriter(Form(form, data.schema, data.sparse)).write(out, lambda function: map(function, batches))
                 is_closed = out.closed
         except FilterkitError as error:
             lines = "".join(map(str, error.args))
@@ -218,7 +211,9 @@ def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) 
                 "format cannot hold such rows, raise a FilterkitError that says so"
             ) from error
         assert not is_closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
-        assert not left, f"{form.name}: write does not ask for all batches: loop over them to the end"
+        assert next(batches, None) is None, (
+            f"{form.name}: write does not ask for all batches: loop over them to the end"
+        )
         return Path(path).read_bytes()
 
 

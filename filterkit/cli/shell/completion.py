@@ -116,7 +116,7 @@ def _complete_in_group(
 
 def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> Completions:
     """Complete the name of a stage, a subcommand or an option; click knows which options are given already."""
-    from filterkit.cli.main import SUBCOMMANDS, find_plugin_subcommands
+    from filterkit.cli.main import SUBCOMMANDS
 
     known: Registry = context.obj
     groups = [each.command for each in (context, context.parent) if each is not None]
@@ -128,7 +128,8 @@ def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> 
             words += _convert_click_items(root.command.shell_complete(root, begun))
         begun = begun or "-"  # options may follow, too
     elif isinstance(context.command, _RootCommand) and not begun.startswith("-"):
-        helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_plugin_subcommands(known).items()}
+        others = [name for name in known.subcommands if name not in SUBCOMMANDS]
+        helps = SUBCOMMANDS | {name: known.subcommands[name].help or "" for name in others}
         words, is_file = [Completion(name, _shorten_to_first_sentence(text)) for name, text in helps.items()], True
     # The options that are not given yet and, of a group that is not filterkit's, its commands.
     found = context.command.shell_complete(context, begun)

@@ -11,7 +11,7 @@ from typing import TypeVar
 import click
 
 from filterkit.errors import visible
-from filterkit.messages import HEADING, color_text, should_use_color
+from filterkit.messages import HEADING, color_text
 
 D = TypeVar("D")
 
@@ -38,10 +38,9 @@ def print_document(as_json: bool, document: D, format_lines: Callable[[D], Itera
         text = json.dumps(finite, ensure_ascii=not is_utf8, indent=1)
         click.echo(re.sub("[^\n -~]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
         return
-    bold = should_use_color(sys.stdout)
     for line in format_lines(document):
         text = visible(line)
-        click.echo(color_text(text, HEADING) if bold and isinstance(line, Heading) else text, color=bold)
+        click.echo(color_text(text, HEADING, sys.stdout) if isinstance(line, Heading) else text, color=True)
 
 
 def format_table_lines(rows: list[list[str]], left_columns: Container[int]) -> list[str]:

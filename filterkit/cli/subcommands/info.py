@@ -181,11 +181,8 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
         return f"no class{asked}"
     is_last = options.class_ is None and target["number"] == len(document["attributes"])
     start = f"class {quoted(target['name'])}{', the last attribute' if is_last else ''}"
-    if "labels" not in target:
-        return (
-            f"{start}: numeric, {_summarize_values(document['attributes'][target['number'] - 1]) or 'without values'}"
-        )
-    return f"{start}: {_format_most_frequent_labels(target['labels'])}"
+    values = _summarize_values(document["attributes"][target["number"] - 1])
+    return f"{start}: {values}" if "labels" in target else f"{start}: numeric, {values or 'without values'}"
 
 
 def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
@@ -235,9 +232,11 @@ def _format_notes_on_attributes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _summarize_values(attribute: dict[str, Any]) -> str:
-    """Return a text about the values of an attribute, counts of labels or extremes; "" if it has no values."""
+    """Return a text about the values of an attribute; "" if it has none. Of a nominal one these are its most frequent
+    labels, each with its number of rows; ties stay in the declared order. Of others, they are the extremes."""
     if "labels" in attribute:
-        return _format_most_frequent_labels(attribute["labels"])
+        ordered = sorted(attribute["labels"].items(), key=lambda pair: -pair[1])
+        return _join_with_limit(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)
     if attribute["kind"] == "numeric":
         if attribute["least"] is None:
             return ""
@@ -247,12 +246,6 @@ def _summarize_values(attribute: dict[str, Any]) -> str:
     keys, unit = (("least", "largest"), "") if attribute["kind"] == "date" else (("shortest", "longest"), " characters")
     low, high = (attribute[key] for key in keys)
     return "" if low is None else f"{low} to {high}{unit}"
-
-
-def _format_most_frequent_labels(rows_by_label: dict[str, int]) -> str:
-    """Return the most frequent labels, each with its number of rows, as a text; ties stay in the declared order."""
-    ordered = sorted(rows_by_label.items(), key=lambda pair: -pair[1])
-    return _join_with_limit(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)
 
 
 def _join_with_limit(items: Sequence[T], format_item: Callable[[T], str] = str, limit: int = _NAMES) -> str:
