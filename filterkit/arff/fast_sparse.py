@@ -95,15 +95,16 @@ def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
             raise NotPlain
     words = ["?", *(f'"{mark}' for mark in range(n_quoted)), *layout.words]
+    types = {"index": pa.int32(), "value": pa.float64()}
     try:
-        table = read_csv(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+        table = read_csv(lines, types, " ", words)
     except pa.ArrowInvalid:
         if not layout.schema.passthrough:
             raise
-        table = read_csv(lines, {"index": pa.int32(), "value": pa.string()}, " ", [])
+        table = read_csv(lines, types | {"value": pa.string()}, " ", [])
         texts = arrow.join_chunks(table.column(1))
         words += [word for word in arrow.dictionary_encode(texts).dictionary.to_pylist() if parse_number(word) is None]
-        table = read_csv(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+        table = read_csv(lines, types, " ", words)
     index, value = arrow.join_chunks(table.column(0)), arrow.join_chunks(table.column(1))
     positions = arrow.view_values(index)
     if index.null_count or len(positions) != indptr[-1]:
