@@ -460,6 +460,8 @@ MISUSE = [
     ("report {here}/r.csv --measure auk", "report: invalid value for '--measure': 'auk' is not one of"),
     ("report {here}/r.csv --figure ranks", "--figure ranks needs --plot FILE"),
     ("report {here}/r.csv --figure confusion --plot p.svg", "--figure confusion: the results do not have the cl"),
+    ("{iris} --json -o -", "evaluate: --json and -o - both write to standard output; leave one out"),
+    ("report {here}/r.csv --json -o -", "report: --json and -o - both write to standard output; leave one out"),
     ("report {here}/r.csv -o p.csv", "report: -o p.csv: the page must have a name that ends in .html"),
     ("report {here}/r.csv -o {here}/x.svg --plot {here}/x.svg", "two outputs go to"),
 ]

@@ -45,6 +45,8 @@ def show_report(paths: tuple[str, ...], options: ReportOptions) -> None:
     check_destinations(make_destinations({"-o": options.output, "--plot": options.plot}), paths, ())
     if options.output is not None:
         check_html_ending("report", options.output)
+        if options.as_json and options.output == "-":
+            raise UsageError("report: --json and -o - both write to standard output; leave one out")
     check_plot_options(options.plot, options.figure)
     results = read_results_files(paths)
     if options.by_class and all(row.confusion is None for row in results.rows):
