@@ -28,7 +28,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, FilterkitError, StageError, UsageError, quoted
-from filterkit.plugin.engines import make_engine_from_name_or_client
+from filterkit.plugin.engines import make_engine
 from filterkit.plugin.lookup import add_mending_stages_to_error
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, get_registry
@@ -206,11 +206,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         raise UsageError(f"memory must be a number of bytes of at least 0, not {quoted(str(memory))}")
     from filterkit.data.user_rows import convert_to_batches
 
-    opened = (
-        nullcontext(engine)
-        if isinstance(engine, Engine)
-        else make_engine_from_name_or_client(engine, jobs, get_registry())
-    )
+    opened = nullcontext(engine) if isinstance(engine, Engine) else make_engine(engine, jobs, get_registry())
     with opened as engine:
         batches, share = convert_to_batches(rows), memory // SPOOL_DIVISOR
         stream = iter(batches)

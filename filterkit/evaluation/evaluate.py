@@ -24,7 +24,7 @@ from filterkit.evaluation.predefined_folds import PredefinedFolds
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
-from filterkit.plugin.engines import make_engine_from_name_or_client
+from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import get_registry
 from filterkit.progress import in_notebook
 from filterkit.stages.nothing_learned import NothingLearnedWarning
@@ -137,7 +137,7 @@ def evaluate(
         costs=tuple(map(tuple, matrices[0])) if matrices else None,
     )
     evaluator = Evaluator(batches.items(), design, test, own)
-    with make_engine_from_name_or_client("processes", jobs, get_registry()) as engine:
+    with make_engine("processes", jobs, get_registry()) as engine:
         evaluation = Evaluation(evaluate_all_parts(evaluator, engine, in_notebook() if progress is None else progress))
     for message in evaluation.list_warning_messages():
         warnings.warn(NothingLearnedWarning(message), stacklevel=2)

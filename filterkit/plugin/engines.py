@@ -13,36 +13,28 @@ from filterkit.plugin.registry import Registry, get_registry
 from filterkit.temporary import TemporaryFolder, convert_temporary_file_errors
 
 
-def make_engine(name_and_options: str, jobs: int, known: Registry) -> Engine:
-    """Make the engine of a name, or ``NAME:OPTIONS``, as in ``--engine``; it works on `jobs` items at once.
+def make_engine(name_or_client: Any, jobs: int, known: Registry) -> Engine:
+    """Make the engine of a name, or ``NAME:OPTIONS``, as in ``--engine``, or of an object that an engine works on, such
+    as a client of a cluster. It works on `jobs` items at once, and its processes load the plugin files loaded here.
 
-    Raise UsageError if there is no engine of this name, or it does not know the options, and PluginError if options are
-    given and its class cannot take any.
+    Raise UsageError if there is no such engine, or it does not know the options, and PluginError if options are given
+    and its class cannot take any.
     """
-    name, _, options = name_and_options.partition(":")
-    if name not in known.engines:
-        raise UsageError(f"--engine: no engine {quoted(name)}{suggest_known_names(known, name, known.engines)}")
-    kind = known.engines[name]
-    if options and (fault := find_engine_options_fault(kind)) is not None:
-        raise PluginError(f"--engine: {name} {fault}")
-    return _load_plugins_in_workers(kind(jobs, options) if options else kind(jobs), known)
-
-
-def make_engine_from_name_or_client(name_or_client: Any, jobs: int, known: Registry) -> Engine:
-    """Make the engine of a name, as in ``--engine``, or of an object that an engine works on, such as a client of a
-    cluster. Raise UsageError if there is no such engine."""
+    engine: Engine | None
     if isinstance(name_or_client, str):
-        return make_engine(name_or_client, jobs, known)
-    for kind in known.engines.values():
-        engine = kind.of(name_or_client)
-        if engine is not None:
-            return _load_plugins_in_workers(engine, known)
-    kinds = "an engine, a text such as 'processes', or what an engine works on, such as a client of a cluster"
-    raise UsageError(f"engine must be {kinds}, not {type(name_or_client).__name__}")
-
-
-def _load_plugins_in_workers(engine: Engine, known: Registry) -> Engine:
-    """Let the processes of an engine load the plugin files that the user has loaded here, and return the engine."""
+        name, _, options = name_or_client.partition(":")
+        if name not in known.engines:
+            raise UsageError(f"--engine: no engine {quoted(name)}{suggest_known_names(known, name, known.engines)}")
+        kind = known.engines[name]
+        if options and (fault := find_engine_options_fault(kind)) is not None:
+            raise PluginError(f"--engine: {name} {fault}")
+        engine = kind(jobs, options) if options else kind(jobs)
+    else:
+        engines = (kind.of(name_or_client) for kind in known.engines.values())
+        engine = next((each for each in engines if each is not None), None)
+        if engine is None:
+            kinds = "an engine, a text such as 'processes', or what an engine works on, such as a client of a cluster"
+            raise UsageError(f"engine must be {kinds}, not {type(name_or_client).__name__}")
     if known.files:
         engine.prepare(_load_plugin_files, {path: Path(path).read_bytes() for path in known.files})
     return engine
