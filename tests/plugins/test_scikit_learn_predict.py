@@ -352,6 +352,7 @@ def test_a_grid_is_searched_with_the_whole_chain_fitted_again(criterion):
         merits.append(cross_val_score(plain, batch.X, batch.y, cv=folds, scoring=scoring[criterion]).mean().round(12))
     assert (best.C, best.penalty) == grid[int(np.argmax(merits))]
 
+
 @pytest.mark.parametrize(("by_type", "expected"), [("None", None), ("from_dtype", [True])])
 def test_a_grid_says_whether_nominal_attributes_are_categories(by_type, expected):
     batch = make(np.arange(60)[:, None] % 3, np.arange(60) % 3 == 1, nominal=[0])
