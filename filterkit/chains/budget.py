@@ -1,6 +1,6 @@
 """The shares of `--memory`, which bounds what is held between passes over the rows.
 
-The batches in work, two for each thread, come on top, and so does what stages have learned.
+The batches in work, two for each thread and four with Dask, come on top, and so does what stages have learned.
 """
 
 DEFAULT_MEMORY = 1 << 30  # bytes

@@ -249,9 +249,10 @@ def _compute_statistic_and_counts(
     compute_statistic: Callable[[Batch], Any], supervised: bool, batch: Batch
 ) -> tuple[Any, Floats]:
     """Return the statistic of a batch, by `compute_statistic`, and its counts, float64 (4,), as in `Strip`."""
-    n_unlabelled, n_weighted = np.count_nonzero(~batch.class_known), np.count_nonzero(batch.row_weights != 1)
-    weights = batch.row_weights[batch.class_known] if supervised else batch.row_weights
-    return compute_statistic(batch), np.array([weights.sum(), np.count_nonzero(weights), n_unlabelled, n_weighted])
+    is_known, weights = batch.class_known, batch.row_weights
+    counted = weights[is_known] if supervised else weights
+    sums = [counted.sum(), *map(np.count_nonzero, (counted, ~is_known, weights != 1))]
+    return compute_statistic(batch), np.array(sums)
 
 
 def _merge_first_columns(n_columns: int, jobs: int, statistics: list[Statistic]) -> Statistic:

@@ -126,7 +126,7 @@ class Learner(Stage):
             what = f"it learns nothing from the {unused[0].kind} attribute {quoted(unused[0].name)}{others}"
             warn_nothing_learned(self.name, f"{what}; {advice.get(unused[0].kind, '')}remove it")
         known = join_all_rows(self.name, map(self._take_usable_rows, rows()), schema, rows.memory)
-        check_sum(self.name, float(known.row_weights.sum()), int(np.count_nonzero(known.row_weights)))
+        check_sum(self.name, known.row_weights.sum(), int(np.count_nonzero(known.row_weights)))
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
 

@@ -241,7 +241,7 @@ def _convert_to_type(type_: Any, value: Any) -> Any:
         try:
             return float(value)
         except OverflowError:  # a whole number or a fraction beyond the range of float64
-            return -inf if value < 0 else inf
+            return inf
     return operator.index(value) if hasattr(value, "__index__") else None
 
 

@@ -154,7 +154,7 @@ class DaskEngine(Engine):
         cluster = self._get_cluster()
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
         sent = cluster.client.scatter(pickled, broadcast=True, hash=False) if len(pickled) > _HEAVY else pickled
-        keeps = compute_large_result.__name__.encode() in pickled  # else one task is enough for an item
+        keeps = b"compute_large_result" in pickled  # the function of `keep`; else one task is enough for an item
         return partial(self._submit_item, cluster, cluster.submit(pickle.loads, sent), keeps)
 
     def _submit_item(self, cluster: Cluster, function_future: Any, keeps_large_parts: bool, item: Any) -> _Task:
