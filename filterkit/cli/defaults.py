@@ -88,7 +88,7 @@ class Defaults:
 
     def check_table_names(self, subcommands: Iterable[str]) -> None:
         """Raise UsageError if a table is not for filterkit, for a stage or for one of the `subcommands`."""
-        for name in self._tables:  # without any, the plugins of subcommands need not be loaded
+        for name in self._tables.keys() - {"filterkit", _STAGES}:  # these need no plugins of subcommands
             known = ["filterkit", _STAGES, *subcommands]
             if name not in known:
                 hint = suggestion(name, known) or "; see: filterkit --help"

@@ -135,9 +135,9 @@ def run_chain_or_subcommand(context: click.Context, /, words: tuple[str, ...], o
             raise UsageError("INPUT is missing; see: filterkit --help")
         write_unescaped(context.get_help() + "\n")
         context.exit(2)
+    found.check_table_names(known.subcommands)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
-        found.check_table_names(known.subcommands)
         defaults = found.find_option_values(known.subcommands[first], first)
         run_subcommand(known.subcommands[first], first, rest, context, defaults)
         return

@@ -234,7 +234,8 @@ def check_options_and_outputs(job: Job) -> None:
 
 
 def _check_predictions_option(job: Job) -> None:
-    """Raise UsageError if ``--predictions`` has no rows to predict, or is combined with ``-o`` or a * in a name."""
+    """Raise UsageError if ``--predictions`` has no rows to predict, or is combined with ``-o``, a * in a name
+    or ``--sparse``."""
     options = job.options
     if options.load is None and not options.test:
         raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")
@@ -242,6 +243,8 @@ def _check_predictions_option(job: Job) -> None:
         raise UsageError("--predictions writes to the OUT of --test IN OUT; leave out -o")
     if job.part_size is not None:
         raise UsageError("--predictions writes one file, not parts; leave the * out of its name")
+    if options.sparse:
+        raise UsageError("--predictions writes dense rows; leave out --sparse")
 
 
 def _refuse_options_combined_with_load(job: Job) -> None:

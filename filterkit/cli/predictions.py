@@ -160,17 +160,23 @@ def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: 
     return Batch(schema, table[wrong] if errors_only else table)
 
 
-def print_predictions_and_count_rows(schema: Schema, rows: Mapping, ignore_broken_pipe: bool) -> int:
+def print_predictions_and_count_rows(
+    schema: Schema, rows: Mapping, ignore_broken_pipe: bool, digits: int | None
+) -> int:
     """Print a table of predictions as text in columns of fixed widths, and return how many rows there are.
 
     `schema` is that of the table, and `rows` maps a function over its batches. `ignore_broken_pipe` is as for
-    `open_output`.
+    `open_output`. Numbers have so many significant `digits`; None for 5.
     """
-    forms, count = [], 0  # of each column its head, its values and a missing one, as texts, and how to print a number
+    forms, count, digits = (
+        [],
+        0,
+        digits or 5,
+    )  # of each column its head, its values and a missing one, as texts, and how to print a number
     for a in schema.attributes:
         texts = list(map(visible, (a.name, *a.values, "" if a.name == "error" else "?")))
-        width = max(9, *map(len, texts))
-        forms.append(([f"{text:>{width}}" for text in texts], f"%{width}.{'0f' if a.name == 'row' else '5g'}"))
+        width = max(digits + 4, *map(len, texts))
+        forms.append(([f"{text:>{width}}" for text in texts], f"%{width}.{'0f' if a.name == 'row' else f'{digits}g'}"))
     with open_output("-", ignore_broken_pipe) as out:
         write = codecs.getwriter(sys.stdout.encoding)(out, "backslashreplace").write
         write("  ".join(texts[0] for texts, _ in forms) + "\n")

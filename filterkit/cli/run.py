@@ -131,7 +131,7 @@ def write_output_and_describe_size(
         if transfer.output in in_parts:
             count = in_parts[transfer.output].write_parts_and_count_rows(form, source, fitted, measured is not None)
         elif options.writes_predictions and transfer.output == "-" and options.to is None:
-            count = print_predictions_and_count_rows(schema, mapped, ignore_broken_pipe)
+            count = print_predictions_and_count_rows(schema, mapped, ignore_broken_pipe, options.precision)
         else:
             writer = RowWriter(form)
             with open_output(transfer.output, ignore_broken_pipe) as out:

@@ -125,18 +125,13 @@ def test_where_the_file_is(found):
         ("precision = 3", "precision = 3 stands outside a table; write it below a line such as [filterkit]"),
         ("[stages]\nshape = 3", "[stages] shape = 3 must be a table such as [stages.NAME]"),
         ("[filterkit\n", "the defaults file is not TOML; correct it: "),
+        ("[evalute]\nfolds = 3", "[evalute]: no subcommand 'evalute'; did you mean 'evaluate'?"),
     ],
 )
 def test_what_is_wrong_is_refused(text, message):
     Path("d.toml").write_text(text + "\n")
     said = refusal("--defaults d.toml ../iris.arff l2")
     assert "d.toml" in said and message in said
-
-
-def test_a_table_of_no_subcommand_is_refused_by_subcommands():
-    Path("d.toml").write_text("[evalute]\nfolds = 3\n")
-    message = "[evalute]: no subcommand 'evalute'; did you mean 'evaluate'?"
-    assert message in refusal("--defaults d.toml stages l2")
 
 
 def test_a_file_that_is_named_must_be_there():

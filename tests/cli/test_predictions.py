@@ -36,6 +36,7 @@ def test_predictions_stand_beside_the_truth_and_errors_alone():
     assert [line.split()[:4] for line in wrong.splitlines()[1:]] == [row for row in rows if row[3]]
     output("--save m.chain -o x.arff ../iris.arff standardize svm")
     assert run("--load m.chain --errors ../iris.arff").stdout == wrong
+    assert run("--load m.chain -p --precision 2 ../iris.arff").stdout.split()[10] == f"{out.X[0, 5]:.2g}"
     assert run("--load m.chain -p -o p.arff ../iris.arff").returncode == 0
     again = filterkit.read("p.arff", class_="actual")
     assert np.isnan(again.X[:, 2]).sum() == 141 and "--predictions" in Path("p.arff").read_text()
@@ -81,6 +82,7 @@ def test_labels_have_a_pair_of_columns_each():
             "--errors --test ../iris.arff x-*.arff ../iris.arff svm",
             "--predictions writes one file, not parts; leave the * out of its name",
         ),
+        (f"-p --sparse {ITSELF} svm", "--predictions writes dense rows; leave out --sparse"),
     ],
 )
 def test_predictions_that_cannot_be_are_refused(line, message):
