@@ -52,7 +52,8 @@ class Recode(ChoosingStage):
             old, equals, new = pair.partition("=")
             if not equals or not old:
                 raise UsageError(f"{self.name}: --rename must be like OLD=NEW, not {quoted(pair)}")
-            self._renames[old] = new
+            if self._renames.setdefault(old, new) != new:
+                raise UsageError(f"{self.name}: --rename gives {quoted(old)} two names; leave one out")
 
     def _find_positions_to_recode(self, schema: Schema) -> list[int]:
         positions = self.chosen(schema, ("nominal",), targets=bool(self.only))
@@ -70,7 +71,7 @@ class Recode(ChoosingStage):
             new = [None if label in self.missing else self._renames.get(label, label) for label in labels]
             names.append([filled if name is None else name for name in (*new, None)])
         renamed = {name for each in names for name in each if name is not None}
-        self._refuse_unknown_labels("--first", self.first, {self.rare_label, *renamed})
+        self._refuse_unknown_labels("--first", self.first, renamed | ({self.rare_label} if self.rare else set()))
         counts = [np.zeros(len(each), np.int64) for each in names]
         for batch in rows() if self.rare is not None else ():
             for position, each in zip(positions, counts):
@@ -116,7 +117,7 @@ class Recode(ChoosingStage):
         kept = [name for name in dict.fromkeys(names) if name is not None and name not in last]
         if self.sort:
             kept.sort()
-        ordered = list(dict.fromkeys([*(label for label in self.first if label in kept), *kept, *last]))
+        ordered = list(dict.fromkeys([*(label for label in self.first if label in kept + last), *kept, *last]))
         code_of = {label: code for code, label in enumerate(ordered)}
         return ordered, [-1 if name is None else code_of[name] for name in names]
 

@@ -23,6 +23,7 @@ LABELS = {"c": ("red", "blue", "green", "grey")}
         ("--fill none", "red blue green grey none", "red blue green none red"),
         ("--fill blue", "red blue green grey", "red blue green blue red"),
         ("--rare 2", "red other", "red other other ? red"),
+        ("--rare 2 --first other", "other red", "red other other ? red"),
         ("--rare 2 --rare-label red", "red", "red red red ? red"),
         ("--rare 1", "red blue green grey", "red blue green ? red"),
         ("--first green --first grey", "green grey red blue", "red blue green ? red"),

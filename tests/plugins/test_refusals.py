@@ -90,8 +90,9 @@ from filterkit import StageError, UsageError
         ("svm --seed -1", "--seed must be at least 0"),
         *(
             (f"svm --class-weights {value}", "balanced, or weights above 0")
-            for value in ("''", "'a'", "'a=0'", "'a=x'", "'=2'")
+            for value in ("''", "'a'", "'a=0'", "'a=x'", "'=2'", "a=1,a=2")
         ),
+        ("recode --rename a=x --rename a=y", "recode: --rename gives 'a' two names; leave one out"),
         ("svm --calibrate --threshold f1", "^svm: --calibrate .* and --threshold .*; use only one$"),
         ("words --pattern '('", r"words: --pattern '\(': "),
         ("words --hash 5 --keep 3", "words: --hash keeps all words; leave out --keep"),
