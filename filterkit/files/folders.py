@@ -31,6 +31,7 @@ class LocalFolder:
 
     def __init__(self, path: str, title: str) -> None:
         self._path, self._title = os.path.realpath(path), title
+        self._prefix = os.path.join(self._path, "")
         self._name_errors = partial(name_write_errors, title)
         self._journal: IO[bytes] | None = None
         self._unfinished: LockedFolder | None = None
@@ -42,14 +43,21 @@ class LocalFolder:
 
     def read(self, name: str) -> bytes | None:
         """Return the content of the file of this name in the folder; None if there is no such file."""
-        with self._name_errors(), suppress(FileNotFoundError), open(self._make_path(name), "rb") as file:
+        with self._name_errors(), suppress(FileNotFoundError), open(self._prefix + name, "rb") as file:
+            return file.read()
+        return None
+
+    def read_journal(self, name: str) -> bytes | None:
+        """Return what `read` does of a journal; raise FilterkitError if another run has locked it."""
+        with self._name_errors(), suppress(FileNotFoundError), open(self._prefix + name, "r+b") as file:
+            self._lock(file)
             return file.read()
         return None
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file with this name and content to the folder; it appears when it is complete."""
         with self._name_errors():
-            unfinished = UnfinishedFile(self._make_path(name))
+            unfinished = UnfinishedFile(self._prefix + name)
             try:
                 with open(unfinished.file, "wb") as file:
                     file.write(content)
@@ -60,22 +68,22 @@ class LocalFolder:
     def move_into_folder(self, path: str, name: str) -> None:
         """Move the file at `path`, in the hidden folder, into this folder, and give it this name."""
         with self._name_errors():
-            os.replace(path, self._make_path(name))
+            os.replace(path, self._prefix + name)
 
     def remove(self, name: str) -> None:
         """Remove the file of this name from the folder, if it is there and can be removed."""
         with suppress(OSError):
-            os.unlink(self._make_path(name))
+            os.unlink(self._prefix + name)
 
     def create_file(self, name: str) -> AbstractContextManager[IO[bytes]]:
         """Return a binary stream, to be used as a context, that writes a new file of this name to the folder."""
         with self._name_errors():
-            return io.BufferedWriter(Sink(self._make_path(name), self._title))
+            return io.BufferedWriter(Sink(self._prefix + name, self._title))
 
     def measure_file(self, name: str) -> int:
         """Return the size in bytes of the file of this name in the folder."""
         with self._name_errors():
-            return os.path.getsize(self._make_path(name))
+            return os.path.getsize(self._prefix + name)
 
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
         """Write a journal with this name and content, and return the path of a new hidden folder for unfinished parts.
@@ -83,10 +91,10 @@ class LocalFolder:
         Lock the journal until `close`, where files can be locked, and remove the folders that killed runs left. The
         path is absolute, or a URL.
         """
-        self.check_not_in_use(journal)
+        self.read_journal(journal)  # fails if it is locked
         self.write(journal, content)
         with self._name_errors():
-            self._journal = open(self._make_path(journal), "ab")
+            self._journal = open(self._prefix + journal, "ab")
             self._lock(self._journal)
             self._unfinished = LockedFolder(self._path)
         return self._unfinished.path
@@ -107,14 +115,6 @@ class LocalFolder:
             with self._name_errors():
                 self._journal.close()
             self._journal = None
-
-    def check_not_in_use(self, journal: str) -> None:
-        """Raise FilterkitError if another run has locked the journal of this name."""
-        with self._name_errors(), suppress(FileNotFoundError), open(self._make_path(journal), "r+b") as file:
-            self._lock(file)
-
-    def _make_path(self, name: str) -> str:
-        return os.path.join(self._path, name)
 
     def _lock(self, file: IO[bytes]) -> None:
         """Lock a file where that is possible; raise FilterkitError if another process has locked it."""

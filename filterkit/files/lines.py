@@ -51,11 +51,13 @@ def find_last_line_end(text: bytes | bytearray, start: int = 0) -> int:
     return 0
 
 
-def find_first_line_end(text: bytes, start: int = 0) -> int:
-    """Return the offset after the first certain line end of `text` from `start` on; ``len(text)`` if there is none.
+def find_first_line_end(text: bytes, start: int = 0, newline: bytes = b"") -> int:
+    """Return the offset after the first `newline` of `text` from `start` on; ``len(text)`` if there is none.
 
-    `find_last_line_end` says which line ends are certain.
+    If `newline` is empty, it is any certain line end, see `find_last_line_end`.
     """
+    if newline:
+        return text.find(newline, start) + 1 or len(text)
     end = LINE_END.search(text, start)
     return end.end() if end else len(text)
 

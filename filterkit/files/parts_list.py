@@ -59,8 +59,7 @@ class Parts:
             names.list_name if self.is_listed else names.journal_name
         )  # what names the entries
         if text is None:
-            self._folder.check_not_in_use(names.journal_name)
-            lines = (self._folder.read(names.journal_name) or b"").splitlines(keepends=True)
+            lines = (self._folder.read_journal(names.journal_name) or b"").splitlines(keepends=True)
         try:
             if text is not None:
                 self._head = json.loads(text)
@@ -160,7 +159,7 @@ class Parts:
             self._folder.remove(self.names.journal_name)
         self._has_begun = False
 
-    def remove_own_folders(self) -> None:
+    def remove_all(self) -> None:
         """Remove all parts and the journal."""
         for name in [*map(self.names.format_part_name, self.entries), self.names.journal_name]:
             self._folder.remove(name)

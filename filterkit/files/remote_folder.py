@@ -44,6 +44,7 @@ class RemoteFolder:
         with self._name_errors():
             self._system, path = find_file_system_and_path(url, f"{title}: writing to")
             self._path = path.rstrip("/")
+            self._prefix = f"{self._path}/"
 
     def list_sizes(self) -> dict[str, int]:
         with self._name_errors():
@@ -56,37 +57,39 @@ class RemoteFolder:
 
     def read(self, name: str) -> bytes | None:
         with self._name_errors(), suppress(FileNotFoundError):
-            return bytes(self._system.cat_file(self._make_path(name)))
+            return bytes(self._system.cat_file(self._prefix + name))
         return None
 
+    read_journal = read
+
     def write(self, name: str, content: bytes) -> None:
-        new = self._make_path(f".{name}.new")
+        new = f"{self._prefix}.{name}.new"
         with self._name_errors():
             self._system.pipe_file(new, content)
-            self._system.mv(new, self._make_path(name))
+            self._system.mv(new, self._prefix + name)
 
     def move_into_folder(self, path: str, name: str) -> None:
         with self._name_errors():
-            self._system.mv(find_file_system_and_path(path)[1], self._make_path(name))
+            self._system.mv(find_file_system_and_path(path)[1], self._prefix + name)
 
     def remove(self, name: str) -> None:
         with self._name_errors(), suppress(FileNotFoundError):
-            self._system.rm_file(self._make_path(name))
+            self._system.rm_file(self._prefix + name)
 
     @contextmanager
     def create_file(self, name: str) -> Iterator[IO[bytes]]:
-        with self._name_errors(), self._system.open(self._make_path(name), "wb") as file:
+        with self._name_errors(), self._system.open(self._prefix + name, "wb") as file:
             yield file
 
     def measure_file(self, name: str) -> int:
         with self._name_errors():
             self._system.invalidate_cache()
-            return int(self._system.info(self._make_path(name))["size"])
+            return int(self._system.info(self._prefix + name)["size"])
 
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
-        self._unfinished = self._make_path(journal.removesuffix("journal") + "parts")
+        self._unfinished = self._prefix + journal.removesuffix("journal") + "parts"
         self._remove_unfinished()
         with self._name_errors():
             if self._system.isdir(self._path):  # otherwise, it is an object store, which has no folders
@@ -105,12 +108,6 @@ class RemoteFolder:
         if self._journal:
             self._write_journal()
             self._journal = ""
-
-    def check_not_in_use(self, journal: str) -> None:
-        pass
-
-    def _make_path(self, name: str) -> str:
-        return f"{self._path}/{name}"
 
     def _remove_unfinished(self) -> None:
         with suppress(Exception):  # a worker may still be writing there; the next run removes what is left

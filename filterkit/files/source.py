@@ -13,7 +13,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_error, make_system_error, quoted
@@ -114,7 +114,7 @@ class Source:
         except (LookupError, UnicodeError):
             what = f"no encoding {quoted(encoding)}; name one that Python knows, such as latin-1"
             raise UsageError(f"--encoding: {what}") from None
-        with self.name_errors():
+        with name_read_errors(self.name, self.path):
             self._raw = self._open(path)
             self._stream = decompress(self._raw, path)
         self.live &= self._stream is self._raw
@@ -149,7 +149,7 @@ class Source:
     def read(self, size: int) -> bytes:
         """Read and return about `size` bytes of UTF-8 text; b"" at the end. Raise FilterkitError if reading fails."""
         text = b""
-        with self.name_errors():
+        with name_read_errors(self.name, self.path):
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 data = _read_available(self._stream, size) if self.live else self._stream.read(size)
                 self._n_arrived = len(data)
@@ -167,7 +167,7 @@ class Source:
         """Return 16 next bytes or more, without reading on, of an uncompressed local UTF-8 file; b"" of any other."""
         if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
             return b""
-        with self.name_errors():
+        with name_read_errors(self.name, self.path):
             return self._raw.peek(16)
 
     def length(self) -> int | None:
@@ -185,7 +185,7 @@ class Source:
 
         The input must have a `seekable_length`. Raise FilterkitError if reading fails.
         """
-        with self.name_errors():
+        with name_read_errors(self.name, self.path):
             if self._remote is not None:  # its file would read ahead
                 system, path = self._remote
                 return system.cat_file(path, start=begin, end=end)  # type: ignore[no-any-return]
@@ -194,7 +194,7 @@ class Source:
 
     def seek(self, offset: int) -> None:
         """Set the position of the next `read` to an offset in bytes; the input must have a `seekable_length`."""
-        with self.name_errors():
+        with name_read_errors(self.name, self.path):
             self._raw.seek(offset)
         self._begun, self._ended = True, False
 
@@ -216,10 +216,6 @@ class Source:
         if self.path != "-":
             self._stream.close()
             self._raw.close()
-
-    def name_errors(self) -> AbstractContextManager[None]:
-        """Return a context that turns errors of reading into FilterkitErrors that name this input."""
-        return name_read_errors(self.name, self.path)
 
 
 _FLOOD = 1 << 12  # bytes that arrive at once in a flood; who waits for the answer to each row rarely writes as many

@@ -57,18 +57,17 @@ class Stretch(NamedTuple):
             if len(text) < self.end - begin or source.length() != self.size:
                 raise FilterkitError(f"{self.name}: the file changed while it was read; run the command again")
             start, stop = self.end - begin - 1, len(text)
-            while self.end < self.size and (stop := self._find_line(text, start)) == len(text) < self.size - begin:
+            while self.end < self.size:
+                stop = find_first_line_end(text, start, self.newline)
+                if stop < len(text) or len(text) >= self.size - begin:
+                    break
                 start = len(text) - 1  # a CR at the very end may be half of a CRLF
                 more = source.read_stored(begin + len(text), begin + 2 * len(text))
                 if not more:
                     break
                 text += more
-        first = self._find_line(text, lead - 1) if lead else 0
+        first = find_first_line_end(text, lead - 1, self.newline) if lead else 0
         return Block(text[first:stop], 1, self.name), begin + first
-
-    def _find_line(self, text: bytes, start: int) -> int:
-        """Return the offset after the first certain line end from `start` on; ``len(text)`` if there is none."""
-        return text.find(self.newline, start) + 1 or len(text) if self.newline else find_first_line_end(text, start)
 
 
 def open_shared_file(path: str, encoding: str, name: str) -> Source:
@@ -80,23 +79,15 @@ def open_shared_file(path: str, encoding: str, name: str) -> Source:
         raise FilterkitError(f"{name}: {what}") from None
 
 
-def make_path_absolute(path: str) -> str:
-    """Return the absolute path of a file; a URL is returned as it is."""
-    return path if is_url(path) else os.path.abspath(path)
+def cut_into_stretches(source: Source, first: int, least: int, jobs: int, newline: bytes = b"") -> Iterator[Stretch]:
+    """Yield stretches of a file from offset `first` on, several for each of `jobs`, of at least `least` bytes.
 
-
-def cut_into_stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
-    """Yield stretches of `size` bytes, the last may be shorter, of a file from offset `first` on.
-
-    The source must have a `length`. See `Stretch` for `newline`.
+    The last may be shorter. The source must have a `length`. See `Stretch` for `newline`.
     """
     total = source.length()
     assert total is not None
+    size = max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))
+    path = source.path if is_url(source.path) else os.path.abspath(source.path)
     for begin in range(first, total, size):
         end = min(begin + size, total)
-        yield Stretch(make_path_absolute(source.path), source.name, total, first, begin, end, newline)
-
-
-def choose_range_size(total: int, least: int, jobs: int) -> int:
-    """Return how many bytes, at least `least`, each stretch of an input of `total` bytes has for so many `jobs`."""
-    return max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))
+        yield Stretch(path, source.name, total, first, begin, end, newline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import count_lines
 from filterkit.files.source import Source, find_input_file_sizes
-from filterkit.files.stretches import Stretch, make_path_absolute
+from filterkit.files.stretches import Stretch
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Files, Opening, Table
 from filterkit.formats.part_reader import name_format_errors
@@ -114,7 +115,9 @@ class InputFiles:
                 small[path] = size
             if small and (size is None or sum(small.values()) >= self.first.small_file_size):
                 elsewhere = engine.reads_files
-                files = tuple((make_path_absolute(each) if elsewhere else each, each) for each in small)
+                files = tuple(
+                    (os.path.abspath(each) if elsewhere and not is_url(each) else each, each) for each in small
+                )
                 yield Files(files, sum(small.values()), elsewhere)
                 small = {}
             if path is not None and size is None:

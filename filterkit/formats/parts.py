@@ -106,5 +106,5 @@ def write_batches_as_parts(names: PartNames, batches: Iterable[Batch], form: For
     try:
         write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
     except BaseException:
-        parts.remove_own_folders()
+        parts.remove_all()
         raise

@@ -13,7 +13,7 @@ from filterkit.errors import RowError, to_one_line
 from filterkit.files.lines import Block, Lines, count_lines, read_blocks
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
-from filterkit.files.stretches import Stretch, choose_range_size, cut_into_stretches
+from filterkit.files.stretches import Stretch, cut_into_stretches
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
@@ -109,10 +109,9 @@ class TextTable(Table):
             pickle.dumps(self.last)
         except Exception:  # many kinds
             return None
-        total = self._source.seekable_length()
-        if total is None:
+        if self._source.seekable_length() is None:
             return None
-        return cut_into_stretches(self._source, self._begin, choose_range_size(total, self._size, jobs), self.newline)
+        return cut_into_stretches(self._source, self._begin, self._size, jobs, self.newline)
 
     def parts_from(self, offset: int, line: int) -> Iterator[Block]:
         """Return an iterator of the blocks from a record on, which begins at an offset of the file, in line `line`."""

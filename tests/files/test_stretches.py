@@ -1,6 +1,7 @@
 import gzip
 from contextlib import closing
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -9,15 +10,17 @@ from hypothesis import strategies as st
 from filterkit.errors import FilterkitError
 from filterkit.files.lines import LINE_END
 from filterkit.files.source import Source
-from filterkit.files.stretches import Stretch, choose_range_size, cut_into_stretches
+from filterkit.files.stretches import Stretch, cut_into_stretches
 
 PIECES = st.sampled_from([b"1,2", b"x", b"\n", b"\r\n", b"\r", b"\\\n", b"\\", b"\\\\\n", b"", b"%", b"'a\\\nb'"])
+
+MOST_JOBS = 1 << 30  # for which a stretch is as short as it may be
 
 
 def read(path, first, size):
     """The texts of all stretches of a file."""
     with closing(Source(str(path))) as source:
-        return [each.read()[0].text for each in cut_into_stretches(source, first, size)]
+        return [each.read()[0].text for each in cut_into_stretches(source, first, size, MOST_JOBS)]
 
 
 @given(st.lists(PIECES, max_size=40), st.integers(1, 30), st.integers(0, 8))
@@ -34,10 +37,15 @@ def test_stretches_of_any_size_hold_every_byte_once_and_are_cut_between_lines(tm
 
 def test_stretches_are_many_for_small_inputs_and_long_for_large_ones():
     mega, giga = 1 << 20, 1 << 30
-    assert choose_range_size(10 * mega, mega, 2) == mega  # a block at least
-    assert choose_range_size(48 * mega, mega, 2) == 3 * mega  # eight for each job
-    assert choose_range_size(giga, mega, 2) == choose_range_size(64 * giga, mega, 2) == 8 * mega
-    assert choose_range_size(1000 * giga, mega, 1000) == 1000 * giga // 10_000  # ten thousand at most
+
+    def size(total, jobs):
+        source = SimpleNamespace(path="a", name="a", length=lambda: total)
+        return next(cut_into_stretches(source, 0, mega, jobs)).end
+
+    assert size(10 * mega, 2) == mega  # a block at least
+    assert size(48 * mega, 2) == 3 * mega  # eight for each job
+    assert size(giga, 2) == size(64 * giga, 2) == 8 * mega
+    assert size(1000 * giga, 1000) == 1000 * giga // 10_000  # ten thousand at most
 
 
 def test_a_line_may_be_longer_than_many_stretches(tmp_path):
@@ -50,7 +58,7 @@ def test_a_file_that_changes_meanwhile_is_an_error(tmp_path):
     path = tmp_path / "a.arff"
     path.write_text("1\n2\n3\n")
     with closing(Source(str(path))) as source:
-        first, *_ = cut_into_stretches(source, 0, 3)
+        first, *_ = cut_into_stretches(source, 0, 3, MOST_JOBS)
     path.write_text("1\n2\n3\n4\n")
     with pytest.raises(FilterkitError, match="the file changed while it was read"):
         first.read()
