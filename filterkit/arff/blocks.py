@@ -49,7 +49,10 @@ class BlockParser:
     _bytes: int = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """Return the rows of a block, and notes on them; raise ArffError if a row cannot be read, unless `rejects`."""
+        """Return the rows of a block, and notes on them.
+
+        A row that cannot be read is among the `rejected` of the result if the parser `rejects`; else it is an ArffError.
+        """
         self._bytes += len(block.text)
         parsed = self._parse(block)
         notes = merge_notes(parsed.notes + _make_rounding_notes(block, parsed.batch))

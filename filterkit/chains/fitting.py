@@ -34,7 +34,11 @@ Tell = Callable[[int, Rows], None]
 
 
 def group_stages_fitted_together(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
-    """Yield stages in groups: column stages that follow each other are fitted together, any other stage alone."""
+    """Yield stages in groups that are fitted together.
+
+    Column stages that follow each other are a group if they learn from a statistic of all columns, without folds. Any
+    other stage is alone.
+    """
     for can_share_passes, several in groupby(
         stages, lambda stage: learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
     ):

@@ -143,7 +143,7 @@ def summarize_saved_chain(path: AnyPath | IO[bytes]) -> dict[str, Any]:
     """Describe a file that `save` wrote, or such a file that is open, without loading its stages, so their plugins need
     not be installed.
 
-    Return a dict that JSON can hold: ``file``; ``filterkit``, the version that wrote it; ``incoming`` and ``outgoing``,
+    Return a dict: ``file``, what was passed; ``filterkit``, the version that wrote it; ``incoming`` and ``outgoing``,
     a text about each schema; and ``stages``, for each its ``words``, ``plugin``, and ``bytes``, the size of its arrays.
     Raise FilterkitError if the file is no saved chain, has another version of the format, or is damaged.
     """

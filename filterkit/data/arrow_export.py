@@ -75,7 +75,10 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
 
 
 def export_stream(batch: Batch, requested_schema: Any = None) -> Any:
-    """Return a batch as a capsule with an Arrow C stream; give a `ConversionWarning` of what only its metadata tell."""
+    """Return a batch as a capsule with an Arrow C stream.
+
+    Give a `ConversionWarning` of bags, formats of dates and weights of attributes, which only its metadata tell.
+    """
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     dates = [(a, DateFormat(a.format)) for a in schema.passthrough if a.kind == "date"]

@@ -267,9 +267,10 @@ def from_entries(
 def from_attribute_matrix(
     schema: Schema, matrix: Csr, sparse: bool, weights: np.ndarray | None, passthrough: Any
 ) -> Batch:
-    """Return a batch, `sparse` or dense, of a matrix with a column for each attribute of a schema without labels.
+    """Return a batch, `sparse` or dense, of a matrix with a column for each attribute; the schema is not multi-label.
 
-    The matrix has numbers and codes of labels, NaN for missing, and may store zeros; columns of texts are ignored.
+    The matrix has numbers and codes of nominal values, NaN for missing, and may store zeros; columns of texts are
+    ignored.
     `weights` and `passthrough` are as for `Batch`.
     """
     y = None

@@ -98,10 +98,11 @@ class InputFiles:
         return position if self._total is None else self.n_finished + position
 
     def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
-        """Yield the parts of all files, in order: byte ranges if the engine's workers can read files.
+        """Yield the parts of all files, in order: byte ranges if the engine's workers can read files, else text.
 
-        If `restart` is not None, begin there, and yield the text of this file instead. `begin_file` is called with each
-        further file after it has been opened. Raise FilterkitError if a file cannot be read.
+        Small further files come in groups, as `Files`, which workers open. `begin_file` is called with each other
+        further file after it has been opened. If `restart` is not None, begin there, and yield the text of this file.
+        Raise FilterkitError if a file cannot be read.
         """
         small: dict[str, int] = {}
         first = 0

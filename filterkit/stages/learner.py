@@ -321,7 +321,7 @@ class FittedLearner(Fitted):
     def predict_outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.
 
-        Raise StageError if a value of these rows is missing or infinite, or too large for a score.
+        Raise StageError as `scores` does, or if a weight cannot be counted.
         """
         batch = self._learner._take_usable_rows(batch)
         return self._make_outcome(batch, *self._predict_codes_and_scores(batch))

@@ -295,9 +295,10 @@ class LinearModel:
         return self.state
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Make a table of the intercept of each task and what else was chosen, and one of the weights of each task.
+        """Make a table of the intercepts, with a row for each task, and for each task a table of its weights.
 
-        The largest weights come first. The parameters are those of `Fitted.describe`, and the tasks of the model.
+        The first table also has what else was chosen. The weights of the largest absolute value come first. The
+        parameters are those of `Fitted.describe`, and the tasks of the model.
         """
         own = {"intercept": self.intercepts, **self.chosen}
         if self.sigmoids is not None:

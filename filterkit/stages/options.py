@@ -122,7 +122,7 @@ class Configured:
 
     @staticmethod
     def name_option(field: dataclasses.Field[Any]) -> str:
-        """Return the name of an option in messages: by default, its flag."""
+        """Return the name of an option in messages: by default its flag, or NAME if it is given without one."""
         return field.name.upper() if field.metadata["bare"] else make_flag(field)
 
     shown = name_option  # its name in older plugins
