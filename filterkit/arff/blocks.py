@@ -51,7 +51,7 @@ class BlockParser:
     def __call__(self, block: Block) -> Parsed:
         """Return the rows of a block, and notes on them.
 
-        A row that cannot be read is among the `rejected` of the result if the parser `rejects`; else it is an ArffError.
+        A row that cannot be read is among the `rejected` of the result if the parser `rejects`; else raise ArffError.
         """
         self._bytes += len(block.text)
         parsed = self._parse(block)
