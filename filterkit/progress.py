@@ -130,10 +130,9 @@ class ReadingProgress:
         began = time.monotonic()
         for item in items:
             yield item
-            size = reader.files.size
             passed = time.monotonic() - began
-            if self._enabled and size and passed > _PATIENCE:
-                position = min(reader.files.position(), size)
+            if self._enabled and passed > _PATIENCE and (progress := reader.files.measure_progress()):
+                position, size = progress
                 self._show_share_read(position, size, passed, {"MB": position / 1e6, "rows": reader.rows})
         self.close()
 

@@ -505,10 +505,27 @@ def convert_table_of_pairs_to_batch(table: pa.Table, schema: Schema, pairs: str)
     return from_entries(schema, row, position, value, rows, passthrough)
 
 
+def convert_batch_to_table(pairs: str, batch: Batch) -> Any:
+    """Convert a batch to an Arrow table whose last column, "", has the weights of rows, or nulls if they have none.
+
+    `pairs` is the name of the column of `convert_batch_to_table_of_pairs`; if it is "", the table has a column for each
+    attribute, and a sparse batch is returned unchanged.
+    """
+    import pyarrow as pa
+
+    from filterkit.plugin import to_table
+
+    if batch.sparse and not pairs:
+        return batch
+    table = convert_batch_to_table_of_pairs(pairs, batch) if pairs else to_table(batch)
+    weights = pa.nulls(len(batch), pa.float64()) if batch.weights is None else pa.array(batch.weights)
+    return table.append_column("", weights)
+
+
 def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
     """Convert a batch to an Arrow table in which one column, `name`, has X: each row as pairs of position and value.
 
-    The class, strings, dates and bags have columns of their own; weights come last, as in `append_weight_column`.
+    The class, strings, dates and bags have columns of their own; weights have none.
     """
     import numpy as np
     import pyarrow as pa
@@ -525,7 +542,7 @@ def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
     columns = (
         to_table(Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)) if apart else pa.table({})
     )
-    return append_weight_column(pa.table([*columns.columns, lists], names=[*columns.column_names, name]), batch.weights)
+    return pa.table([*columns.columns, lists], names=[*columns.column_names, name])
 
 
 class ColumnarWriter(Writer):
@@ -546,20 +563,16 @@ class ColumnarWriter(Writer):
         self._group = (
             min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17) if not self._pairs else _SPARSE_ROWS
         )
-
-    def converter(self) -> Callable[[Batch], Any]:
-        return partial(convert_batch_to_table_of_pairs, self._pairs) if self._pairs else convert_to_table_unless_sparse
-
-    def begin(self, out: IO[bytes]) -> None:
-        self._waiting: list[Any] = []  # tables as `append_weight_column` returns them
+        self._waiting: list[Any] = []  # tables of `convert_batch_to_table`
         self._rows = 0
         self._sink: Any = None
 
+    def converter(self) -> Callable[[Batch], Any]:
+        return partial(convert_batch_to_table, self._pairs)
+
     def write(self, out: IO[bytes], piece: Any) -> None:
         # Sparse rows are large once they are dense.
-        for table in (
-            map(convert_to_table_unless_sparse, split_rows(piece, _CELLS)) if isinstance(piece, Batch) else [piece]
-        ):
+        for table in map(self.converter(), split_rows(piece, _CELLS)) if isinstance(piece, Batch) else [piece]:
             self._waiting.append(table)
             self._rows += table.num_rows
             while self._rows >= self._group:
@@ -603,20 +616,6 @@ class ColumnarWriter(Writer):
         if self._rows or self._sink is None:
             self._write_group(out, self._rows)
         self._sink.close()
-
-
-def convert_to_table_unless_sparse(batch: Batch) -> Any:
-    """Convert a dense batch to an Arrow table with its weights last; return a sparse batch unchanged."""
-    from filterkit.plugin import to_table
-
-    return batch if batch.sparse else append_weight_column(to_table(batch), batch.weights)
-
-
-def append_weight_column(table: pa.Table, weights: Any) -> pa.Table:
-    """Return `table` with one more column, named "": the weights of rows, or nulls if `weights` is None."""
-    import pyarrow as pa
-
-    return table.append_column("", pa.nulls(len(table), pa.float64()) if weights is None else pa.array(weights))
 
 
 filterkit_formats = offer(Parquet, ArrowIpc)

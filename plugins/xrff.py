@@ -115,8 +115,8 @@ class XrffTable(Table):
     def __init__(self, opening: Opening, source: Source) -> None:
         self._source = self._closes = source
         self._opening = opening
-        self._document = document = XrffDocument(source.name, None if opening.encoding == "utf-8" else "utf-8")
-        while not document.rows and document.parse(source.read(document.choose_read_size(1 << 16))):
+        self._document = document = XrffDocument(source, None if opening.encoding == "utf-8" else "utf-8")
+        while not document.rows and document.read_and_parse(1 << 16):
             pass
         if document.attributes is None:
             raise RowError("this is not XRFF: it declares no attributes", source=source.name)
@@ -134,7 +134,7 @@ class XrffTable(Table):
                 yield document.pop_rows()
             if self._source.must_wait():
                 yield PAUSE
-            going = document.parse(self._source.read(document.choose_read_size(min(max(size, 64), 1 << 18))))
+            going = document.read_and_parse(min(max(size, 64), 1 << 18))
         if document.rows:
             yield document.pop_rows()
 
@@ -143,11 +143,11 @@ class XrffTable(Table):
 
 
 class XrffDocument:
-    """An XRFF document, parsed piece by piece.
+    """An XRFF document, read and parsed piece by piece.
 
     Parameters
     ----------
-    name : of the input, for errors.
+    source : the text.
     encoding : of the text; None if the document says it.
 
     Attributes
@@ -160,7 +160,7 @@ class XrffDocument:
     size : the number of characters of `rows`.
     """
 
-    def __init__(self, name: str, encoding: str | None) -> None:
+    def __init__(self, source: Source, encoding: str | None) -> None:
         from xml.etree.ElementTree import TreeBuilder  # only this format needs it
         from xml.parsers import expat
 
@@ -174,7 +174,7 @@ class XrffDocument:
         self._element: Element | None = None  # the row or declaration at work
         self._line = self._begin = 0  # the number of its first line, and of the bytes before it
         self._numbers: list[int] = []
-        self._name, self._expat, self._builder = name, expat, TreeBuilder()
+        self._source, self._expat, self._builder = source, expat, TreeBuilder()
         self._parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._start_element, self._end_element
@@ -183,20 +183,24 @@ class XrffDocument:
         self._is_over = False
         self._declared: list[Attribute] = []
 
-    def parse(self, text: bytes) -> bool:
-        """Parse the next piece of the document, or its end if `text` is empty; return whether more may come.
+    def read_and_parse(self, least: int) -> bool:
+        """Read and parse the next piece of the document, about `least` bytes or more; return whether more may come.
 
         Raise RowError if it is not well-formed XML, or not XRFF.
         """
         if self._is_over:
             return False
+        # The parser reads an unfinished tag from its beginning with each piece, so pieces grow with it.
+        text = self._source.read(max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished)))
         self._is_over = not text
         self._given += len(text)
         try:
             self._parser.Parse(text, not text)
         except self._expat.ExpatError as error:
             about = self._expat.ErrorString(error.code)
-            raise RowError(f"this is not well-formed XML ({about})", source=self._name, line=error.lineno) from None
+            raise RowError(
+                f"this is not well-formed XML ({about})", source=self._source.name, line=error.lineno
+            ) from None
         self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
             raise self._make_error(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB; shorten it")
@@ -204,19 +208,12 @@ class XrffDocument:
             raise self._make_error(f"a row is longer than {_LONGEST >> 20} MB; shorten it")
         return bool(text)
 
-    def choose_read_size(self, least: int) -> int:
-        """Return how many bytes to pass to `parse` next: at least `least`, and as many as an unfinished tag has.
-
-        The parser reads an unfinished tag from its beginning with each piece, so pieces must grow with it.
-        """
-        return max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished))
-
     def pop_rows(self) -> ArffLines:
         """Remove the parsed rows from `rows`, and return them as lines of ARFF."""
         part = ArffLines(
             ("\n".join(self.rows) + "\n").encode("utf-8", "surrogatepass"),
             np.array(self._numbers, np.int64),
-            self._name,
+            self._source.name,
         )
         self.rows, self._numbers, self.size = [], [], 0
         return part
@@ -224,7 +221,7 @@ class XrffDocument:
     def _make_error(self, message: str, attribute: str | None = None) -> RowError:
         """Return an error with the line of the current row or declaration, or else of the parser."""
         line = self._line or self._parser.CurrentLineNumber
-        return RowError(message, source=self._name, line=line, attribute=attribute)
+        return RowError(message, source=self._source.name, line=line, attribute=attribute)
 
     def _refuse_entity(self, name: str, *_: Any) -> None:
         raise self._make_error(

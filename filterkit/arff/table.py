@@ -13,6 +13,7 @@ from filterkit.arff.blocks import BlockParser, concatenate_parsed
 from filterkit.arff.header import Header
 from filterkit.arff.layout import BatchLayout
 from filterkit.data.attributes import ManyOrFew, describe_attribute_difference, find_attribute
+from filterkit.data.losses import named
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import (
     convert_to_fitted_kinds,
@@ -26,7 +27,7 @@ from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Files, Opening, Parsed
-from filterkit.formats.notes import KEEL_MISSING, UNSEEN, Note, make_added_labels_note
+from filterkit.formats.notes import ADDED, KEEL_MISSING, UNSEEN, Note
 from filterkit.formats.row_counts import FileRows, parse_stated_row_count
 from filterkit.formats.text import TextTable
 
@@ -48,7 +49,10 @@ def open_table(opening: Opening) -> ArffTable:
     if opening.extend:
         added = _find_undeclared_values(opening, source)
         table.attributes = declare_more_values(table.declared, added)
-        more = [make_added_labels_note(source.name, table.attributes[i].name, values) for i, values in added.items()]
+        more = [
+            Note(ADDED, 0, len(values), text=named(values), name=source.name, attribute=table.attributes[i].name)
+            for i, values in added.items()
+        ]
         table.notes = (*more, *table.notes)
     return table
 

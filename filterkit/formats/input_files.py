@@ -87,15 +87,17 @@ class InputFiles:
             return False
         return all(size is not None or is_url(path) for path, size in self._sizes.items())
 
-    @property
-    def size(self) -> int | None:
-        """The bytes of all files, or of the open file if not all sizes are known; None if its own is unknown."""
-        return self.table.size if self.table.size is None or self._total is None else self._total
+    def measure_progress(self) -> tuple[int, int] | None:
+        """Return how many stored bytes have been read, and how many there are; None if that is unknown.
 
-    def position(self) -> int:
-        """Return how many of the `size` stored bytes have been read."""
-        position = max(self.lines.ends.get(self.paths[self._number], 0), self.table.position())
-        return position if self._total is None else self.n_finished + position
+        They are those of all files, or of the open file if not all sizes are known.
+        """
+        if not self.table.size:
+            return None
+        position, size = max(self.lines.ends.get(self.paths[self._number], 0), self.table.position()), self.table.size
+        if self._total is not None:
+            position, size = self.n_finished + position, self._total
+        return min(position, size), size
 
     def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
         """Yield the parts of all files, in order: byte ranges if the engine's workers can read files, else text.

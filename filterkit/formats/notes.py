@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from filterkit.data.losses import named
 from filterkit.errors import quoted, visible
 
 # The kinds of corrections, in rows and in headers, and what else is told.
@@ -73,11 +72,6 @@ def _add_notes_by_key(merged: dict[Any, Note], notes: Iterable[Note], make_key: 
         key = make_key(note)
         first = merged.setdefault(key, note._replace(number=0))
         merged[key] = first._replace(number=first.number + note.number)
-
-
-def make_added_labels_note(file_name: str, attribute: str, labels: Sequence[str]) -> Note:
-    """Return a note that these labels, which the header does not declare, were added to an attribute of a file."""
-    return Note(ADDED, 0, len(labels), text=named(labels), name=file_name, attribute=attribute)
 
 
 class Notes(dict[tuple[str, str, str], Note]):

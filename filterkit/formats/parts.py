@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -79,20 +80,14 @@ def write_parts(
     """
     losses = RowWriter(form).losses
     losses.used[[label for number in done for label in parts.entries[number].labels]] = True
-
-    def add_to_list(number: int, written: WrittenPart) -> None:
-        labels = losses.add_labels_and_find_new(written.has_weights, written.used)
-        parts.add_part(number, written.path, PartEntry(written.rows, written.bytes, tuple(labels)))
-
     try:
         writer = PartWriter(form, parts.begin_writing(work), parts.names.path)
         losses.warn_before_rows()
-        number = -1
-        for number, written in enumerate(write_missing(writer)):
+        found = enumerate(write_missing(writer))
+        for number, written in chain([next(found, None) or (0, writer([]))], found):
             if written is not None:
-                add_to_list(number, written)
-        if number < 0:
-            add_to_list(0, writer([]))
+                labels = losses.add_labels_and_find_new(written.has_weights, written.used)
+                parts.add_part(number, written.path, PartEntry(written.rows, written.bytes, tuple(labels)))
         losses.warn_after_rows()
         parts.write_list()
     finally:

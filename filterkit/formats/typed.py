@@ -105,23 +105,22 @@ class TypedFormat(FileFormat):
         for each part of the file, a list with an Arrow array of texts for each; it may leave out known labels.
         """
         positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
+        # Of the attributes that are still nominal, by position.
         labels: dict[int, dict[str, None]] = {i: dict.fromkeys(attributes[i].values) for i in positions}
-
-        def is_nominal(position: int) -> bool:
-            return len(labels[position]) <= self.most or attributes[position].name in sure
-
         for columns in read_labels(positions) if positions else ():
             for position, words in zip(positions, columns):
-                if is_nominal(position):
+                if position in labels:
                     labels[position] |= dict.fromkeys(words.to_pylist())
-            if not any(map(is_nominal, positions)):
+                    if len(labels[position]) > self.most and attributes[position].name not in sure:
+                        del labels[position]
+            if not labels:
                 break
         complete = list(attributes)
-        for position, words in labels.items():
+        for position in positions:
             name = attributes[position].name
             complete[position] = Attribute(name, "string")
-            if is_nominal(position):
-                complete[position] = make_nominal_attribute(name, words, self.order)
+            if position in labels:
+                complete[position] = make_nominal_attribute(name, labels[position], self.order)
         return complete
 
     def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:

@@ -298,6 +298,7 @@ class DelimitedParser(TextParser):
     ) -> None:
         super().__init__(schema, opening.rejects)
         self.form, self.records, self.weights, self.is_part = form, records, weights, is_part
+        self.ends = records.find_record_ends
         self.fitted, self.unseen = opening.like is not None, opening.unseen
         self.quoted_nan = f"{form.quoting}NaN{form.quoting}".encode() if form.quoting else b""
         columns = list(schema.attributes)
@@ -308,10 +309,6 @@ class DelimitedParser(TextParser):
         kinds = {"numeric": pa.float64(), "string": pa.string()}
         self.types = {str(i): kinds.get(a.kind, _WORDS) for i, a in enumerate(columns)}
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
-
-    def ends(self, text: bytes) -> np.ndarray:
-        """Return the offsets at which the whole records of `text` end: int64, ascending."""
-        return self.records.find_record_ends(text)
 
     def parse(self, text: bytes) -> Batch:
         """Parse whole records to a batch; raise RowError or pyarrow.ArrowInvalid if one of them cannot be read."""

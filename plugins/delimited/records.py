@@ -7,7 +7,6 @@ The quote that closes it ends the cell.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
 import numpy as np
 
@@ -33,16 +32,11 @@ class RecordSplitter:
 
     def __init__(self, delimiter: str, quote: str, newline: bytes = b"\n", strip: bool = False) -> None:
         self.delimiter, self.quote, self.newline, self.strip = delimiter, quote, newline, strip
-
-    def _insert_delimiter_and_quote(self, template: bytes) -> bytes:
-        return template % {b"d": re.escape(self.delimiter.encode()), b"q": re.escape(self.quote.encode())}
-
-    @cached_property
-    def _is_cell_border(self) -> np.ndarray:
-        """bool (256,): whether each byte is a delimiter, a quote or a line end, which may stand beside a quote."""
-        borders = np.zeros(256, bool)
-        borders[[ord(self.delimiter), ord(self.quote), 0x0A, 0x0D]] = True
-        return borders
+        # What the patterns above have in place of %(d)s and %(q)s.
+        self._marks = {b"d": re.escape(delimiter.encode()), b"q": re.escape(quote.encode())}
+        # Whether each byte is a delimiter, a quote or a line end, which may stand beside a quote.
+        self._is_cell_border = np.zeros(256, bool)
+        self._is_cell_border[list(f"{delimiter}{quote}\r\n".encode())] = True
 
     def find_last_record_end(self, text: bytes) -> int:
         """Return the offset at which the last whole record of `text` ends; 0 if there is none."""
@@ -57,12 +51,10 @@ class RecordSplitter:
         ends = np.flatnonzero(characters == self.newline[0])
         if self.quote and self.quote.encode() in text:
             quotes = np.flatnonzero(characters == ord(self.quote))
-            if not self._all_quotes_begin_cells(
-                characters, quotes[::2]
-            ):  # a quote inside a cell is no more than a character
-                record = re.compile(
-                    self._insert_delimiter_and_quote(rb"(?:" + _CELL + rb"%(d)s)*+" + _CELL + rb"(?:\r\n|\n|\r)")
-                )
+            opening = quotes[::2]
+            before = characters[opening[opening > 0] - 1]
+            if not self._is_cell_border[before].all():  # a quote inside a cell is no more than a character
+                record = re.compile((rb"(?:" + _CELL + rb"%(d)s)*+" + _CELL + rb"(?:\r\n|\n|\r)") % self._marks)
                 one_by_one, position = [], 0
                 while match := record.match(text, position):
                     position = match.end()
@@ -70,10 +62,6 @@ class RecordSplitter:
                 return np.array(one_by_one, np.int64)
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         return np.asarray(ends + 1)
-
-    def _all_quotes_begin_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
-        """Return whether each quote at these offsets begins a cell or is the second of a pair, as one bool."""
-        return bool(self._is_cell_border[characters[quotes[quotes > 0] - 1]].all())
 
     def check_quotes(self, text: bytes, form: str) -> None:
         """Check that each quoted value of whole records is closed, and that its cell ends there.
@@ -91,15 +79,11 @@ class RecordSplitter:
             return
         characters = np.frombuffer(text, np.uint8)
         quotes = np.flatnonzero(characters == ord(self.quote))
-        closing = quotes[1::2]
-        after = characters[closing[closing < len(text) - 1] + 1]
-        if (
-            len(quotes) % 2 == 0
-            and self._is_cell_border[after].all()
-            and self._all_quotes_begin_cells(characters, quotes[::2])
-        ):
+        opening, closing = quotes[::2], quotes[1::2]
+        beside = np.append(opening[opening > 0] - 1, closing[closing < len(text) - 1] + 1)
+        if len(quotes) % 2 == 0 and self._is_cell_border[characters[beside]].all():
             return
-        sound = re.match(self._insert_delimiter_and_quote(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND), text)
+        sound = re.match((rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND) % self._marks, text)
         assert sound is not None
         begin = sound.end()
         if begin < len(text):
@@ -107,7 +91,7 @@ class RecordSplitter:
 
     def _describe_quote_fault(self, text: bytes, form: str) -> str:
         """Return what is wrong with the quoted value at the beginning of `text`, and what to do."""
-        match = re.match(self._insert_delimiter_and_quote(rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")"), text)
+        match = re.match((rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")") % self._marks, text)
         assert match is not None
         value, end = (quoted(each.decode("utf-8", "replace"), 30) for each in match.groups())
         hint = f"write a quote inside a value twice, or say --from {form}:quote=none"
@@ -115,24 +99,18 @@ class RecordSplitter:
             return f"a quote is not closed: {value}; {hint}"
         return f"{end} comes after the closing quote of {value}; {hint}"
 
-    @cached_property
-    def _blanks_around_cells(self) -> re.Pattern[bytes]:
-        """A pattern of the blanks around the border of two cells.
-
-        Its groups are a line end, a delimiter, and the quoted value that follows.
-        """
-        blanks = b"[ ]*+" if self.delimiter == "\t" else rb"[ \t]*+"
-        before = b"" if self.delimiter == " " else blanks
-        quoted_value = _QUOTED + b"%(q)s" if self.quote else b""
-        border = rb"(?:\A|" + blanks + rb"(\r?\n|\r|\Z)|" + before + rb"(%(d)s))"
-        return re.compile(self._insert_delimiter_and_quote(border + blanks + b"(" + quoted_value + b")?"))
-
     def strip_cells(self, records: bytes) -> bytes:
         """Return `records` without blanks and tabs around cells, and with one delimiting blank for several.
 
         Quoted values stay. Without the option `strip`, the records stay as they are.
         """
-        return self._blanks_around_cells.sub(rb"\1\2\3", records) if self.strip else records
+        if not self.strip:
+            return records
+        blanks = b"[ ]*+" if self.delimiter == "\t" else rb"[ \t]*+"
+        before = b"" if self.delimiter == " " else blanks
+        quoted_value = _QUOTED + b"%(q)s" if self.quote else b""
+        border = rb"(?:\A|" + blanks + rb"(\r?\n|\r|\Z)|" + before + rb"(%(d)s))"
+        return re.sub((border + blanks + b"(" + quoted_value + b")?") % self._marks, rb"\1\2\3", records)
 
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
         """Return the text of each cell of a record, and whether it is quoted.
@@ -142,7 +120,7 @@ class RecordSplitter:
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []
         position = len(record) - len(record.lstrip(b"\r\n"))
-        cell, quote = re.compile(self._insert_delimiter_and_quote(_CELL if self.quote else _TAIL)), self.quote.encode()
+        cell, quote = re.compile((_CELL if self.quote else _TAIL) % self._marks), self.quote.encode()
         while True:
             match = cell.match(record, position)
             assert match is not None
