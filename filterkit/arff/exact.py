@@ -227,7 +227,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
 
 
 def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
-    """Return a batch of rows, sparse or dense as the schema says, with the texts that they omit (`Parsed.omitted`)."""
+    """Return a batch of rows, sparse or dense as the schema says, and which rows omit a text (`Parsed.omitted`)."""
     columns: list[list[Any]] = []
     for position in layout.schema.passthrough_indices:
         default = 0 if position in layout.dates else OMITTED
@@ -243,7 +243,7 @@ def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
 def make_parse_result_from_pairs(
     layout: BatchLayout, matrix: Csr, weights: np.ndarray | None, columns: list[list[Any]]
 ) -> Parsed:
-    """Return a batch of rows, with the texts that they omit (`Parsed.omitted`).
+    """Return a batch of rows, and which rows omit a text (`Parsed.omitted`).
 
     `matrix` has a column for each attribute: numbers and indices of labels, NaN for missing, 0 for texts. `weights` are
     float64 (rows,), None if all are 1. `columns` are the values of each column of `Batch.passthrough`, with `OMITTED`

@@ -98,7 +98,7 @@ def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, n
 
 
 def drop_blanks(text: bytes, pairs: Sequence[bytes]) -> bytes:
-    """Return `text` with one blank for several, without the first one and those in `pairs`, such as ``" ,"``."""
+    """Return `text` with one blank for several, none at its beginning, and none in `pairs`, such as ``" ,"``."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     for pair in pairs:
