@@ -456,10 +456,9 @@ class GroupParser:
             table = pa.Table.from_batches([part])
         weights = None
         if self.weights is not None:
-            column = table.column(self.weights)
-            if column.null_count:
+            weights = convert_to_numbers(table.column(self.weights))
+            if (weights != weights).any():
                 raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing; fill it with 1")
-            weights = convert_to_numbers(column)
             table = table.drop_columns([self.weights])
         if self.pairs:
             return Parsed(convert_table_of_pairs_to_batch(table, self.schema, self.pairs).replace(weights=weights))

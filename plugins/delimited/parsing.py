@@ -111,6 +111,8 @@ def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
     """
     form, opening, names = opened.form, opened.opening, opened.names
     kinds = form.get_chosen_kinds(names)
+    if opened.weights is not None:
+        kinds[names[opened.weights]] = "numeric"
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
     text = opened.records.strip_cells(drop_lines_not_in_utf8(opened.first_rows.rows))
@@ -320,10 +322,9 @@ class DelimitedParser(TextParser):
         table = parse_to_arrow_table(text, self.form, len(self.types), self.types)
         weights = None
         if self.weights is not None:
-            column = table.column(self.weights)
-            if column.null_count:
+            weights = convert_to_numbers(table.column(self.weights))
+            if np.isnan(weights).any():
                 raise RowError("the weight is missing; write 1 for an ordinary row", attribute=self.form.weights)
-            weights = convert_to_numbers(column)
             table = table.remove_column(self.weights)
         batch = from_table(table, self.schema, weights, unseen=self.unseen)
         positions: Iterable[int] = find_columns_with_leading_zero_or_plus(self.form, text) if self.quantities else ()
@@ -367,7 +368,9 @@ class DelimitedParser(TextParser):
                 advice = "; the first line has a single name: remove it if it is a comment"
             return RowError(f"expected {values}, found {len(cells)}{advice}")
         if self.weights is not None:
-            del cells[self.weights]
+            weight = cells.pop(self.weights)[0].decode("utf-8", "replace")
+            if not is_number(weight, self.form.point) and weight not in self.form.missing:
+                return RowError(f"{quoted(weight)} is not a number", attribute=self.form.weights)
         for position, (cell, is_quoted) in enumerate(cells):
             attribute = self.schema.attributes[position]
             fault = self._describe_cell_fault(position, attribute, cell, is_quoted)

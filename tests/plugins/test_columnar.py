@@ -109,13 +109,14 @@ def test_an_index_of_pandas_without_a_name_is_no_column(tmp_path):
         (pa.array([[1]]), "", "has the type list<.*>, which no attribute can hold"),
         (pa.array([1], pa.timestamp("us")), "", "finer than milliseconds, .*; round it by --from parquet:round=a, or"),
         (pa.array([b"a", b"\xff"]), "", "column 'a' has bytes that are not UTF-8 text; say --from parquet:skip=a to l"),
-        (pa.array([b"a", b"\xff"]), ":nominal=a", "column 'a' has bytes that are not UTF-8 text; say --from parquet:s"),
+        (pa.array([b"a", b"\xff"]), ":nominal=*", "column 'a' has bytes that are not UTF-8 text; say --from parquet:s"),
         (pa.array([1]), ":weights=w", "no column 'w'"),
+        (pa.array([np.nan]), ":weights=a", "a weight in column 'a' is missing; fill it with 1"),
         (pa.array([1]), ":skip=z", "skip=z matches no column"),
     ],
 )
 def test_what_no_attribute_can_hold_is_refused(column, form, message, tmp_path):
-    pq.write_table(pa.table({"a": column}), tmp_path / "x.parquet")
+    pq.write_table(pa.table({"a": column, "b": column}), tmp_path / "x.parquet")
     with pytest.raises(FilterkitError, match=message):
         filterkit.read(tmp_path / "x.parquet", format=f"parquet{form}")
 
