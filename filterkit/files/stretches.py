@@ -52,10 +52,11 @@ class Stretch(NamedTuple):
         """
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
+        changed = FilterkitError(f"{self.name}: the file changed while it was read; run the command again")
         with closing(open_shared_file(self.path, "utf-8", self.name)) as source:
             text = source.read_stored(begin, min(self.end + _MORE, self.size))
             if len(text) < self.end - begin or source.length() != self.size:
-                raise FilterkitError(f"{self.name}: the file changed while it was read; run the command again")
+                raise changed
             start, stop = self.end - begin - 1, len(text)
             while self.end < self.size:
                 stop = find_first_line_end(text, start, self.newline)
@@ -63,8 +64,8 @@ class Stretch(NamedTuple):
                     break
                 start = len(text) - 1  # a CR at the very end may be half of a CRLF
                 more = source.read_stored(begin + len(text), begin + 2 * len(text))
-                if not more:
-                    break
+                if not more:  # though the file was longer when it was opened
+                    raise changed
                 text += more
         first = find_first_line_end(text, lead - 1, self.newline) if lead else 0
         return Block(text[first:stop], 1, self.name), begin + first

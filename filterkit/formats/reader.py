@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,7 +27,7 @@ from filterkit.formats.text import TextTable
 T = TypeVar("T")
 
 
-class Reader:
+class Reader(AbstractContextManager["Reader"]):
     """An input whose attributes are known; its rows can be read once, or again if its files can be reread.
 
     Parameters
@@ -104,9 +104,6 @@ class Reader:
     def rows(self) -> int:
         """The number of rows that the latest call of `map` or `batches` has read so far; 0 before any."""
         return self._starts[-1]
-
-    def __enter__(self) -> Reader:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.files.table.close()
