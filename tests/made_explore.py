@@ -1,7 +1,7 @@
 """Data for the page of `explore`, which the program gathers of random tables."""
 
 import numpy as np
-from agreement import make, sample
+from agreement import make
 from gathered import gathered
 
 from filterkit.pages.page import make_page
@@ -45,11 +45,6 @@ def numeric_class(rows=80):
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.normal(size=rows), rng.integers(0, 3, rows), rng.poisson(0.5, rows)])
     return explored(make(X, np.append(1000 * X[1:, 0] + X[1:, 1], np.nan), None, nominal=[1]), by=())
-
-
-def without_class():
-    """Numbers and no class, and the only metric that needs none."""
-    return explored(sample("iris", class_="none"), by=())
 
 
 def without_features():

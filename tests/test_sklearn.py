@@ -43,7 +43,6 @@ CHAINS = ("", "shape bns l2", "class last", "set x0=1")
     [
         *((ChainTransformer(chain), {}) for chain in CHAINS),
         (ChainTransformer("id"), dict.fromkeys(ORDER, PLACES)),
-        (ChainTransformer("impute svm"), dict.fromkeys(WEIGHTS, SOLVER)),
         (ChainTransformer("label --positive 1"), NAMED),
         (ChainClassifier("impute svm"), dict.fromkeys(WEIGHTS, SOLVER) | MEAN),
         (ChainClassifier("standardize predict LogisticRegression"), MEAN),
@@ -146,24 +145,19 @@ def polars_series(texts):
     return pytest.importorskip("polars", reason="needs Polars").Series("t", texts)
 
 
-@pytest.mark.parametrize("form", [list, np.array, pandas.Series, polars_series])
-def test_texts_are_taken(form):
-    transformer = ChainTransformer("words l2").fit(form(SAYINGS))
+def nullable(texts):
+    return pandas.Series(texts, dtype="string")
+
+
+@pytest.mark.parametrize("form", [list, np.array, pandas.Series, nullable, polars_series])
+def test_texts_are_taken_and_may_all_be_missing_after_fit(form):
+    transformer = ChainTransformer("words l2").fit(form([*SAYINGS, None]))
     out = transformer.transform(form(SAYINGS))
     names = transformer.get_feature_names_out().tolist()
     assert sorted(names) == ["car", "fast", "slow"] and scipy.sparse.issparse(out)
     assert out.toarray()[3].tolist() == [float(name == "fast") for name in names]
     with pytest.raises(ValueError, match="rows of texts have '1', which is an int; make all of them texts"):
         transformer.transform(["slow", 1])
-
-
-def nullable(texts):
-    return pandas.Series(texts, dtype="string")
-
-
-@pytest.mark.parametrize("form", [list, np.array, pandas.Series, nullable, polars_series])
-def test_texts_may_all_be_missing_after_fit(form):
-    transformer = ChainTransformer("words l2").fit(form([*SAYINGS, None]))
     assert transformer.transform(form([None, None])).toarray().tolist() == [[0, 0, 0]] * 2
     assert transformer.transform([]).shape == (0, 3)
 
@@ -206,8 +200,6 @@ THREE = [0.5, 1, 2]
     ("estimator", "given", "message"),
     [
         (ChainTransformer("rows 1-2"), {}, "rows chooses or orders rows, which a transformer cannot; leave it out"),
-        (ChainTransformer("write out.arff"), {}, "write chooses or orders rows"),
-        (ChainTransformer("words"), {}, "there is no string attribute"),
         (BNS, {"y": None}, "requires y to be passed, but the target y is None: bns needs the class"),
         (BNS, {"y": THREE}, "Unknown label type: continuous"),
         (ChainTransformer("relieff bns"), {"y": THREE}, "Unknown label type: continuous"),
@@ -336,16 +328,6 @@ def test_texts_among_numbers_come_in_and_out():
     np.testing.assert_array_equal(out, [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, np.nan]])
     made = ChainTransformer("string --only x0").set_output(transform="pandas").fit_transform([[1.5, 2], [np.nan, 4]])
     assert made["x0"].tolist()[0] == "1.5" and list(made) == ["x0", "x1"]
-
-
-def test_weights_count_rows():
-    batch = sample("breast-cancer")
-    X, y = batch.X[:60], batch.y[:60]
-    weights = np.arange(60) % 3
-    rows = np.repeat(np.arange(60), weights)
-    weighted = ChainTransformer("shape bns l2").fit(X, y, sample_weight=weights)
-    repeated = ChainTransformer("shape bns l2").fit(X[rows], y[rows])
-    np.testing.assert_allclose(weighted.transform(X), repeated.transform(X), rtol=1e-12)
 
 
 def test_sparse_rows_become_sparse_frames():

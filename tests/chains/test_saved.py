@@ -5,13 +5,11 @@ import io
 import json
 import random
 import zipfile
-from pathlib import Path
 
 import cases
 import numpy as np
 import pytest
 from agreement import SAMPLES, sample
-from command import output, refusal
 
 import filterkit
 from filterkit import FilterkitError, Fitted, Stage, testing
@@ -63,30 +61,6 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tm
     path = rewritten(data, earlier | {"stages 0 words": ["stage-of-old"]}, tmp_path / "removed")
     with pytest.raises(FilterkitError, match=r"the stage 'stage-of-old'; install shape of arff-filterkit 0\.1\.0"):
         saved.load(path)
-
-
-def test_a_chain_with_a_stage_of_a_plugin_file_says_to_give_the_file_again(tmp_path):
-    (tmp_path / "my.py").write_text(PLUGIN_FILE)
-    iris = str(Path(__file__).parents[2] / "arff_samples/iris.arff")
-    output("--plugin my.py --save my.chain", iris, "mine", cwd=tmp_path)
-    said = "my.chain: it needs the stage 'mine' of a plugin file; load it again: --plugin my.py"
-    assert refusal("--load my.chain", iris, status=1, cwd=tmp_path) == said
-    output("--plugin my.py --plugin ./my.py --load my.chain", iris, cwd=tmp_path)
-
-
-PLUGIN_FILE = """
-import filterkit
-
-class Mine(filterkit.RowStage):
-    name = "mine"
-
-    def transform(self, batch):
-        return batch
-
-@filterkit.hookimpl
-def filterkit_stages():
-    return [Mine]
-"""
 
 
 # ---- refused ---------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from statistics import mean
 
-from command import output, refusal, run
+from command import output, refusal
 
 from filterkit.evaluation.measure_names import OF_NUMBERS
 
@@ -45,10 +45,12 @@ def test_json_has_the_measures_of_numbers():
 
 
 def test_figures_are_drawn():
-    output(f"{EVALUATE} --plot p.svg --figure predicted")
-    assert Path("p.svg").stat().st_size > 5000
+    output(f"{EVALUATE} -o r.csv --by-class --plot evaluate.svg --figure predicted")
+    output("report r.csv --plot report.svg --figure predicted")
+    for name in ("evaluate", "report"):
+        assert Path(f"{name}.svg").stat().st_size > 5000
     message = "--figure confusion: these results are of predicted numbers; choose --figure predicted"
-    assert message in run(f"{EVALUATE} --plot p.svg --figure confusion").stderr
+    assert message in refusal("report r.csv --plot p.svg --figure confusion")
 
 
 def test_a_file_of_one_row_for_each_target_and_a_test_set():

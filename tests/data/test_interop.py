@@ -407,7 +407,6 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (from_liac, of_liac("REAL", {5: 1.0}), "row 1 has a value of attribute 5, but the last one is 0"),
         (from_liac, of_liac("REAL", [1], []), "row 2 has 0 values for 1 attributes"),
         (from_liac, of_liac("REAL", {0: 1.0}, [2.0]), "row 2 is a list, but the first one is a dict; make all of them"),
-        (from_liac, of_liac("REAL", [1.0], {0: 2.0}), "row 2 is a dict, but the first one is a list; make all of them"),
         (from_liac, of_liac([1, "1"], [1]), "attribute 'a' has two labels that are the same as text"),
         (partial(from_liac, class_="last"), {"attributes": [], "data": []}, "--class: no attribute 'last'"),
         (from_liac, of_liac("STRING", {0: "x"}), "does not say what an omitted string is; load"),

@@ -101,6 +101,8 @@ def test_labels_and_class_of_other_data_are_found_by_name():
         (["d", "b"], (1, 3)),
         ("[b-c]", (1, 2)),
         ("*", (0, 1, 2, 3, 4)),
+        ("0" * 19 + "2", (3, 4)),
+        ("-" + "0" * 20 + "2", (0, 1)),
     ],
 )
 def test_labels_are_counted_or_named(labels, found):
@@ -381,8 +383,3 @@ def test_labels_go_to_liac_arff_and_back(data):
     text, form = arff.dumps(filterkit.to_liac(data)), arff.LOD if data.sparse else arff.DENSE
     again = filterkit.from_liac(arff.loads(text, return_type=form), class_="none")
     assert testing.same(change_targets(again, data.schema), data)
-
-
-@pytest.mark.parametrize(("labels", "positions"), [("0" * 19 + "2", (3, 4)), ("-" + "0" * 20 + "2", (0, 1))])
-def test_a_number_of_labels_may_begin_with_zeros(labels, positions):
-    assert find_targets("r", FIVE, None, labels) == (None, positions)

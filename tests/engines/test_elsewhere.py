@@ -90,6 +90,7 @@ def test_chains_write_the_same(folder, chain):
     ("options", "source", "chain"),
     [
         (["--rejects", "rejects.arff"], "broken.arff", "standardize"),
+        (["--lenient"], "broken.arff", "range"),
         ([], "broken.arff", "l2"),
         (["--save", "saved.fk"], "packed.arff.gz", "shape halved"),
         (["-o", "saved.fk", "--test", "unlabelled.arff", "-"], "unlabelled.arff", "bns select --top 1"),
@@ -98,18 +99,3 @@ def test_chains_write_the_same(folder, chain):
 def test_other_runs_and_errors_are_the_same(folder, options, source, chain):
     expected, found = (command(folder, engine, [*SMALL, *options], source, chain) for engine in (THREADS, PROCESSES))
     assert found == expected
-
-
-@pytest.mark.parametrize(("options", "status"), [([], 1), (["--rejects", "rejects.arff"], 0), (["--lenient"], 0)])
-def test_further_files_are_read_the_same(folder, options, status):
-    header, _, rows = WITHOUT_CLASS.partition("@data\n")
-    lines = rows.splitlines(keepends=True)
-    for number, first in enumerate(range(0, 140, 20)):
-        text = "".join(lines[first : first + 20])
-        begin = "" if number == 2 else f"{header}@data\n"
-        end = {1: "% the end", 5: "5,9,"}.get(number, "")
-        newline = "\r\n" if number == 3 else "\n"
-        (folder / f"part-{number}.arff").write_text(f"{begin}{text}{end}", newline=newline)
-    words = ["--block-size", "300", *options]
-    expected, found = (command(folder, engine, words, "part-?.arff", "range") for engine in (THREADS, PROCESSES))
-    assert found == expected and found[1] == status

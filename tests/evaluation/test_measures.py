@@ -95,12 +95,10 @@ COSTLY = outcome([1, 0])._replace(costs=np.array([2.0, -1.0]))
             {"precision": 1 / 2, "recall": 1 / 2, "auc": 3 / 4, "p20": 1 / 2}
             | {"specificity": 1 / 4, "micro_precision": 1 / 6, "micro_f1": 1 / 4, "accuracy": 1 / 4},
         ),
-        (LIKELY, {"log_loss": -np.log(0.8), "brier": 0.08}),
         (LIKELY._replace(truth=np.zeros((1, 2), bool)), {"log_loss": 52 * np.log(2), "brier": 0.64 + 0.04 + 1}),
         (LIKELY._replace(probabilities=False), {"log_loss": NAN, "brier": NAN}),
         (LIKELY._replace(scores=np.array([[1.5, 0]])), {"log_loss": NAN, "brier": NAN}),
         (LIKELY._replace(scores=np.array([[1.0, 0.0]])), {"brier": 0}),
-        (outcome([[1, 0], [1, 0]], scores=[[0.2, 0.1], [0.1, 0.2]]), {"one_error": 1 / 2}),
         (COSTLY, {"cost": 0.5}),
         (COSTLY._replace(weights=np.array([3.0, 1.0])), {"cost": 1.25}),
         # The order of classes and of targets is not measured.

@@ -13,7 +13,6 @@ from made_explore import (
     numeric_class,
     page_of,
     text_like,
-    without_class,
     without_features,
 )
 
@@ -300,14 +299,6 @@ def test_many_classes_a_nominal_and_a_constant_attribute(open_page):
     assert board_size(opened) <= 390
     ends = page.locator(".scroller").evaluate_all("all => all.map(it => it.getBoundingClientRect().right)")
     assert max(ends) <= 390  # only tables scroll
-
-
-def test_scores_that_need_no_class(open_page):
-    data = without_class()
-    opened = open_page(page_of(data))
-    assert opened.page.locator("#plane").count() == 0
-    assert column(opened, "Name") == best_names(data, "dfreq")
-    assert opened.page.locator("#cards .card").count() == 5
 
 
 def test_a_numeric_class_has_a_distribution_and_curves_of_its_mean(open_page):
