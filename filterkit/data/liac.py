@@ -30,7 +30,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(
-            f"expected the dictionary that arff.load returns, found {describe_type(data)} without its keys"
+            f"expected the dictionary that arff.load returns, with attributes and data, found {describe_type(data)}"
         )
     declared = list(data["attributes"])
     attributes = []

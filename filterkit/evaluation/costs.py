@@ -68,7 +68,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
             costs = [np.nan]
         if not np.isfinite(costs).all():
             found = quoted(" ".join(words))
-            raise RowError(f"expected numbers, found {found}; put % before a comment", source=path, line=number)
+            raise RowError(f"expected finite numbers, found {found}; put % before a comment", source=path, line=number)
         if costs:
             rows.append((number, costs))
     if not rows:

@@ -105,7 +105,8 @@ def _parse_character_option(form: Delimited, name: str, text: str) -> str:
     """
     found = CHARACTERS.get(text.lower(), text)
     if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
-        raise UsageError(f"{form.name}: {name} must be a single ASCII character such as ;, not {quoted(text)}")
+        what = "a single ASCII character that is no letter, digit or line end, such as ;"
+        raise UsageError(f"{form.name}: {name} must be {what}, not {quoted(text)}")
     return found
 
 

@@ -75,7 +75,7 @@ SQUARE = "3 3\n0 1 1\n1 0 1\n1 1 0\n"
     ("text", "schema", "message"),
     [
         ("% none\n", IRIS, ": the file contains no costs"),
-        ("3 3\n0 1 x\n2 0 1\n1 1 0\n", IRIS, ":2: expected numbers, found '0 1 x'"),
+        ("3 3\n0 1 x\n2 0 1\n1 1 0\n", IRIS, ":2: expected finite numbers, found '0 1 x'"),
         ("2 2\n0 1\n1 0\n", IRIS, ":1: the costs are a matrix of 2 times 2, but 'class' has 3 values"),
         ("3 2\n0 1\n1 0\n1 1\n", IRIS, ":1: the costs are a matrix of 3 times 2, but 'class' has 3 values"),
         ("3 3\n0 1 5 9\n2 0 1\n10 1 0\n", IRIS, ":2: found 4 costs; expected one for each of 3 classes"),

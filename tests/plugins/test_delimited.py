@@ -89,7 +89,7 @@ def test_options_override_types(read, options, expected):
     [
         ("csv:delimitr=;", "format csv: no option 'delimitr'; did you mean 'delimiter'?"),
         ("csv:header=maybe", "format csv: header must be yes or no, not 'maybe'"),
-        ("csv:delimiter=ab", "format csv: delimiter must be a single ASCII character such as ;, not 'ab'"),
+        ("csv:delimiter=ab", "format csv: delimiter must be a single ASCII character that is no letter"),
         ("csv:decimal=comma", "format csv: delimiter and decimal are the same character; choose another delimiter"),
         ("csv:order=x", "format csv: order must be one of appearance, sorted, not 'x'"),
         ("csv:most=-1", "format csv: most must be at least 0, not -1"),
