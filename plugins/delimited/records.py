@@ -109,6 +109,7 @@ class RecordSplitter:
         blanks = b"[ ]*+" if self.delimiter == "\t" else rb"[ \t]*+"
         before = b"" if self.delimiter == " " else blanks
         quoted_value = _QUOTED + b"%(q)s" if self.quote else b""
+        # The groups are a line end, a delimiter, and the quoted value that follows.
         border = rb"(?:\A|" + blanks + rb"(\r?\n|\r|\Z)|" + before + rb"(%(d)s))"
         return re.sub((border + blanks + b"(" + quoted_value + b")?") % self._marks, rb"\1\2\3", records)
 
