@@ -538,10 +538,10 @@ def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
     apart = sorted([*schema.passthrough_indices, *([] if target is None else [target])])
     class_index = None if target is None else apart.index(target)
     others = Schema(schema.relation, [schema.attributes[i] for i in apart], class_index)
-    columns = (
-        to_table(Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)) if apart else pa.table({})
-    )
-    return pa.table([*columns.columns, lists], names=[*columns.column_names, name])
+    if not apart:
+        return pa.table({name: lists})
+    columns = to_table(Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough))
+    return columns.append_column(name, lists)
 
 
 class ColumnarWriter(Writer):

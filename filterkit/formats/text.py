@@ -85,7 +85,7 @@ class TextTable(Table):
         self._source = self._closes = source
         self._rest, self.line = rest, line
         self.records_are_lines = last is None
-        self.last = find_last_line_feed if last is None else last
+        self.last = last or find_last_line_feed
         offset = source.offset()
         self._begin = None if offset is None else offset - len(rest)  # where rows begin, in plain text
         self._size = BLOCK_SIZE if size is None else size
