@@ -205,6 +205,8 @@ def check_options_and_outputs(job: Job) -> None:
         raise UsageError("--max-rejects needs --rejects FILE, to which unreadable rows are written")
     if options.trust and options.load is None:
         raise UsageError("--trust applies to a saved chain only; name it with --load FILE")
+    if options.load == "-":
+        raise UsageError("--load reads a file; name it, or write /dev/stdin")
     if options.load is not None:
         _refuse_options_combined_with_load(job)
     if options.unseen == "extend" and (options.load is not None or options.test):

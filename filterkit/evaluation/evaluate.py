@@ -137,6 +137,8 @@ def evaluate(
         costs=tuple(map(tuple, matrices[0])) if matrices else None,
     )
     evaluator = Evaluator(batches.items(), design, test, own)
+    for message in evaluator.warnings:
+        warnings.warn(message, stacklevel=2)
     with make_engine("processes", jobs, get_registry()) as engine:
         evaluation = Evaluation(evaluate_all_parts(evaluator, engine, in_notebook() if progress is None else progress))
     for message in evaluation.list_warning_messages():

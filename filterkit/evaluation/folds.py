@@ -116,6 +116,8 @@ class DrawnFolds:
     count : the number of folds of all repeats.
     shares : the shares of all rows to train on, ascending.
     has_empty_fold : whether a fold has no rows to test on.
+    n_rows : the number of rows.
+    n_untested : how many of them are in no fold: each is the only one of its class.
     """
 
     def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None) -> None:
@@ -126,6 +128,8 @@ class DrawnFolds:
         seeds = [design.seed, *(_derive_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
         self._fold_of_row = [_assign_folds_to_rows(y, groups, design.folds, seed) for seed in seeds]
         self.has_empty_fold = any(len(np.unique(fold)) < design.folds for fold in self._fold_of_row)
+        self.n_rows = len(y)
+        self.n_untested = int(np.count_nonzero(self._fold_of_row[0] == design.folds))
 
     def make_fold(self, number: int) -> Fold:
         """Make fold `number`, from 0, with the rows to train on for each of the `shares`.

@@ -251,6 +251,7 @@ class Evaluator:
     data, design, test, predefined : the parameters.
     parts : the data set, the task and the number of the fold of each part.
     work : the estimated work for each part, in bytes: those of the rows of its task, and a constant for the overhead.
+    warnings : a text about each data set that has rows in no fold.
 
     Raises
     ------
@@ -283,6 +284,12 @@ class Evaluator:
             )
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
         self.work = {part: self._tasks[part[:2]].size for part in self.parts}
+        folds = {name: task.folds for (name, _), task in self._tasks.items()}
+        self.warnings = [
+            f"{name}: {each.n_untested:,} of {each.n_rows:,} rows are tested in no fold: the only ones of their classes"
+            for name, each in folds.items()
+            if isinstance(each, DrawnFolds) and each.n_untested
+        ]
 
     def _make_tasks(self, data: Batch) -> Iterator[_Task]:
         design, predefined, groups, test = self.design, self.predefined, None, self.test

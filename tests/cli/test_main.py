@@ -200,6 +200,7 @@ OTHERS = [
     ("--sparse --dense ../iris.arff", "--sparse cannot be combined with --dense"),
     ("--trust x ../iris.arff l2", "--trust applies to a saved chain only; name it with --load FILE"),
     ("--max-rejects 1 ../iris.arff", "--max-rejects needs --rejects FILE"),
+    ("--load - ../iris.arff", "--load reads a file; name it, or write /dev/stdin"),
     ("--unseen extend --load x ../iris.arff", "--unseen extend cannot be combined with --load"),
     ("--unseen extend --test x y ../iris.arff", "--unseen extend cannot be combined with --test"),
 ]

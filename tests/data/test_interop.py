@@ -399,7 +399,7 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
             of_arrow([2**53 + 1]),
             "column 'a': 9007199254740993 has more digits than float64 holds; make it text, or",
         ),
-        (from_liac, [1], r"expected the dictionary that arff\.load returns, found a list"),
+        (from_liac, [1], r"expected the dictionary that arff\.load returns, with attributes and data, found"),
         (from_liac, of_liac("REAL", ["x"]), "attribute 'a' is numeric and has 'x'; make it a number"),
         (from_liac, of_liac("STRING", [1]), "attribute 'a' is string and has '1'; make it a text"),
         (from_liac, of_liac("DATE"), "attribute 'a' has the type 'DATE', which liac-arff does not have"),

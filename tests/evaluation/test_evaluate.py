@@ -100,6 +100,14 @@ def test_wrong_arguments_are_refused(arguments, message):
     assert str(caught.value).startswith(message)
 
 
+def test_the_only_row_of_a_class_is_tested_in_no_fold_with_a_warning():
+    batch = make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 2], "abc")
+    message = "^made: 1 of 6 rows are tested in no fold: the only ones of their classes$"
+    with pytest.warns(UserWarning, match=message):
+        found = filterkit.evaluate(batch, "neighbors", folds=2)
+    assert sum(row.test_rows for row in found.rows) == 5
+
+
 def test_no_data_set_replaces_another_of_the_same_name():
     with pytest.raises(FilterkitError, match=r"^two data sets have names that are the same as text; give each a name"):
         filterkit.evaluate({1: sample("iris"), "1": sample("wine", class_="first")}, CHAINS, folds=2)

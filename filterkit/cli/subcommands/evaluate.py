@@ -316,6 +316,8 @@ def _run_evaluation(
         matrices = [read_costs(options.costs, each.schema) for _, each in data]
         design = replace(design, costs=tuple(map(tuple, matrices[0].tolist())))
     evaluator = Evaluator(data, design, test, own)
+    for message in evaluator.warnings:
+        write_message(f"filterkit: warning: {message}")
     options.engine = options.engine or ProcessEngine.name
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
     with send_prints_to_stderr(), open_engine(known, options) as engine:
