@@ -554,14 +554,12 @@ class ColumnarWriter(Writer):
         if form.weights is not None and form.weights in schema.names:
             raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._named = form, form.weights
+        self._group = min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17)  # rows
         self._pairs = ""  # the name of the column of pairs, if there is one
         if schema.sparse and schema.width > form.wide:
-            self._pairs = "features"
+            self._group, self._pairs = _SPARSE_ROWS, "features"
             while self._pairs in schema.names or self._pairs == form.weights:
                 self._pairs += "_"
-        self._group = (
-            min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17) if not self._pairs else _SPARSE_ROWS
-        )
         self._waiting: list[Any] = []  # tables of `convert_batch_to_table`
         self._rows = 0
         self._sink: Any = None

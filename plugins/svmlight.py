@@ -101,9 +101,9 @@ class Libsvm(FileFormat):
         read = 0
         table = TextTable("", (), _open_local_copy(opening, file), size=opening.block_size)
         for block in table.parts():
-            text = (
-                _drop_comments_and_extra_blanks(block.text) if b"#" in block.text or b"\t" in block.text else block.text
-            )
+            text = block.text
+            if b"#" in text or b"\t" in text:
+                text = _drop_comments_and_extra_blanks(text)
             lines = text.split(b"\n")
             if width is None:  # the highest index of a row is its last
                 last = {line.rpartition(b":")[0].rpartition(b" ")[2] for line in lines}

@@ -88,7 +88,7 @@ class TextTable(Table):
         self.last = last or find_last_line_feed
         offset = source.offset()
         self._begin = None if offset is None else offset - len(rest)  # where rows begin, in plain text
-        self._size = BLOCK_SIZE if size is None else size
+        self._size = size or BLOCK_SIZE
         if size is None and not self.sparse:  # a block should have many rows, even if they are long
             self._size = max(BLOCK_SIZE, min(512 * len(self.attributes), 16 * BLOCK_SIZE))
         self.live, self.size = source.live, source.size

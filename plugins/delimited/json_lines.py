@@ -433,7 +433,7 @@ class JsonWriter(Writer):
         ]
 
     def write(self, out: IO[bytes], piece: Any) -> None:
-        self._some = self._some or bool(piece)
+        self._some |= bool(piece)
         super().write(out, piece)
 
     def end(self, out: IO[bytes]) -> None:
