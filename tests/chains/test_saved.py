@@ -148,7 +148,6 @@ def test_a_tampered_file_is_refused_with_one_line(kept, changes, message, tmp_pa
     ("chain", "name", "change"),
     [
         ("bins --method width --bins 2", "nominal", np.logical_not),  # numbers would pass for labels
-        ("bins --method width --bins 2", "nominal", np.ones_like),
         ("bns", "factor", lambda factor: factor * 2),  # the third of three labels would become a fifth
         ("standardize", "offset", lambda offset: offset - 0.5),
     ],

@@ -50,15 +50,10 @@ def test_options_that_are_not_given_have_the_values_of_the_file():
     assert rows(done) == rows(said)
 
 
-def test_a_given_option_wins():
-    done = output("--defaults my.toml --precision 5 ../iris.arff shape --neighbors 15")
-    assert comment(done) == "--no-defaults --class last --precision 5 ../iris.arff shape"
-
-
-def test_the_recorded_command_gives_the_same_bytes(monkeypatch):
-    done = output("--defaults my.toml ../iris.arff shape --neighbors 15 bns select")
+def test_a_given_option_wins_and_the_recorded_command_gives_the_same_bytes(monkeypatch):
+    done = output("--defaults my.toml --precision 5 ../iris.arff shape --neighbors 15 bns select")
     recorded = comment(done)
-    assert recorded == "--no-defaults --class last --precision 3 ../iris.arff shape bns select --top 2"
+    assert recorded == "--no-defaults --class last --precision 5 ../iris.arff shape bns select --top 2"
     assert output(recorded) == done
     monkeypatch.setenv("FILTERKIT_DEFAULTS", "my.toml")
     assert output(recorded) == done

@@ -487,7 +487,6 @@ def test_of_very_many_classes_a_table_has_no_column_for_each():
 
     for number in (MOST_SHOWN, MOST_SHOWN + 1):
         values = [f"c{i:02}" for i in range(number)]
-        counts = PredictionCounts(values, {(values[i], values[i // 2]): 1.0 for i in range(number)})
-        head, first, *_ = tabulate_class_rates("kind", compute_rates_by_class(counts))
+        counts = PredictionCounts(values, {(value, value): 1.0 for value in values})
+        head, *_ = tabulate_class_rates("kind", compute_rates_by_class(counts))
         assert ("as c00" in head) == (number == MOST_SHOWN)
-        assert first.split()[:5] == ["c00", "0.500", "1.000", "0.667", "1"]

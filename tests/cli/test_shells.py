@@ -143,7 +143,6 @@ def terminal(request, tables, tmp_path_factory):
         ("evalu", "evaluate"),
         ("my", "'my file.arff'"),
         ("--class=firs", "--class=firs"),
-        ("odd.arff shape --neighbors 3 bn", "odd.arff shape --neighbors 3 bns"),
         ("odd.arff write fol", "odd.arff write folder"),
         ("odd.arff predict SVC --set gam", "odd.arff predict SVC --set gamma="),
         ("--from csv:delim", "--from csv:delimiter="),
@@ -151,7 +150,6 @@ def terminal(request, tables, tmp_path_factory):
         ("-o 'my", "-o 'my file.arff'"),
         ("table.csv remove --attribute tw", "table.csv remove --attribute 'two words'"),
         ('evaluate odd.arff --chain "l2 rec', "evaluate odd.arff --chain 'l2 recode'"),
-        ("evaluate odd.arff --chain 'shape --neig", "evaluate odd.arff --chain 'shape --neighbors'"),
         ("evaluate odd.arff --chain keep\\ --attribute\\ tw", "evaluate odd.arff --chain 'keep --attribute tw'"),
     ],
 )

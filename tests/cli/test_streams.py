@@ -88,7 +88,6 @@ def test_standard_input_that_is_closed_or_not_open_for_reading(word, redirection
 SAYING = [
     "--help",
     "--version",
-    "stages",
     "scores ../iris.arff bns",
     "evaluate ../iris.arff --chain neighbors --folds 2",
     "../iris.arff bns",

@@ -94,7 +94,6 @@ UNSOUND = {
     "an index of X is outside its 2 columns": sparse([1], [2], [0, 1, 1, 1]),
     "an index of X is outside its 2": sparse([1], [-1], [0, 1, 1, 1]),
     "the arrays of X do not fit together": sparse([1, 2], [0], [0, 1, 1, 1]),
-    "the arrays of X do not fit": sparse([1, 2], [0, 1], [0, 1, 1, 1]),
     "the indices of X are not integers": changed(
         schema=SPARSE, X=Csr(np.ones(1), np.zeros(1), np.array([0, 1, 1, 1]), 2)
     ),

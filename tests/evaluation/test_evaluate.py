@@ -111,11 +111,3 @@ def test_the_only_row_of_a_class_is_tested_in_no_fold_with_a_warning():
 def test_no_data_set_replaces_another_of_the_same_name():
     with pytest.raises(FilterkitError, match=r"^two data sets have names that are the same as text; give each a name"):
         filterkit.evaluate({1: sample("iris"), "1": sample("wine", class_="first")}, CHAINS, folds=2)
-
-
-def test_numbers_have_a_frame_of_errors():
-    chains = {"ridge": "onehot predict Ridge", "mean": "onehot predict DummyRegressor"}
-    found = filterkit.evaluate(sample("iris"), chains, class_="petal length (cm)", folds=3)
-    frame = found.frame()
-    assert {"mae", "rrse"} < set(frame.columns) and "accuracy" not in frame.columns
-    assert frame[frame.chain == "ridge"].mae.max() < frame[frame.chain == "mean"].mae.min()

@@ -202,7 +202,6 @@ NONE = "this line is not a result of an evaluation"
     [
         (HEAD + "\n", None, "the file contains no results"),
         ("@relation r\n@attribute a numeric\n", 2, NONE),
-        (f"{HEAD}\n{GOOD}\n{GOOD.replace('0.9', 'much')}\n", 3, NONE),
         (f"{HEAD}\n{GOOD.replace('d,t,1,', 'd,t,0.5,')}\n", 2, NONE),
         (f"{HEAD}\n{GOOD}\n{GOOD.replace('d,t,1,', 'd,t,0,')}\n", 3, NONE),  # folds count from 1
         *((f"{HEAD}\n{GOOD.replace(',0.9,', f',{share},')}\n", 2, NONE) for share in ("0", "nan", "1.1")),

@@ -58,7 +58,6 @@ def tested(spy):
         (["svm"], {"folds": 1}, "folds must be at least 2, not 1"),
         (["svm"], {"repeats": 0}, "repeats must be a whole number from 1"),
         (["svm"], {"shares": (0.0, 0.5)}, "above 0 and ascend"),
-        (["svm"], {"shares": (0.5, 0.2)}, "above 0 and ascend"),
         (["svm"], {"shares": (0.5, 0.5)}, "above 0 and ascend"),
         (["svm"], {"folds": 5, "shares": (0.5, 0.81)}, "5 folds leave 80% to train on, not 81%"),
         (["a: svm", "a: l2 svm"], {}, "two chains are named 'a'"),
@@ -373,8 +372,6 @@ def test_processes_start_before_the_large_data(spy, monkeypatch, quick_processes
             "d: no class or label has at least 1 rows",
         ),
         ({"d": three()}, {"one_against_rest": True, "min_positives": 13}, "d: no class or label has at least 13 rows"),
-        ({"d": three()}, {"group": "class"}, "d: group 'class': this attribute is to be predicted"),
-        ({"d": three()}, {"group": "d"}, "d: group 'd': there is no such attribute; correct the name"),
         (
             {"d": three()},
             {"group": "a1", "folds": 7},

@@ -54,7 +54,6 @@ def test_labels_are_short_and_tell_the_cuts_apart(low, high, bins, ends):
         ("--method frequency", [3, 3], [0, 1], ("all",)),
         ("--method width", [3, 3], [0, 1], ("all",)),
         ("--method width", [NAN, NAN], [0, 1], ("all",)),
-        ("", [3, 3], [0, 1], ("all",)),
         ("", [NAN, NAN], [0, 1], ("all",)),
         ("", range(20), [0] * 10 + [1] * 10, ("(-inf-9.5]", "(9.5-inf)")),
         ("", range(20), [0, 1] * 10, ("all",)),

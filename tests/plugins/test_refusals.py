@@ -182,7 +182,6 @@ def test_the_limits_themselves_and_numbers_larger_than_needed_are_taken():
             make([[0], [1], [2]], [0, 1, 2], "abc"),
             "^svm: .*no class has two training rows, of which one could be",
         ),
-        ("svm --calibrate", make([[0], [1], [2]], [0, 1, 2], "abc"), "^svm: no class has two training rows"),
         (
             "svm --c 1,10 --folds 4",
             make([[0], [1], [2]], [0, 1, 1]),

@@ -20,11 +20,6 @@ def test_head_takes_the_first_rows(count, expected):
     assert numbers(f"head {count}", numbered([0] * 10)) == list(range(expected))
 
 
-def test_head_takes_rows_with_texts_whatever_the_number():
-    data = testing.sample("all-kinds")
-    assert testing.same(filterkit.chain(f"head {10**20}").fit_transform(data)[1], data)
-
-
 def test_head_reads_no_further_than_it_must():
     def stream():
         for start in range(0, 1000, 10):

@@ -133,7 +133,6 @@ FOR_NUMBERS = "it predicts classes and labels, but 'class' is numeric; for numbe
         ("svm", NUMBERS, f"{FOR_NUMBERS} LinearSVR; if its numbers stand for classes, make it nominal"),
         ("aisvm", NUMBERS, f"{FOR_NUMBERS} LinearSVR"),
         ("mp-boost", NUMBERS, f"{FOR_NUMBERS} GradientBoostingRegressor"),
-        ("adaboost-mh", NUMBERS, f"{FOR_NUMBERS} GradientBoostingRegressor"),
     ],
 )
 def test_what_a_learner_does_not_take_is_refused(chain, batch, message):

@@ -120,11 +120,6 @@ def test_the_columns_of_a_chain_that_are_kept(batch, chain, expected):
     assert kept(batch, chain) == expected.split()
 
 
-def test_by_leaves_its_score():
-    (attribute,) = filterkit.chain("select --by acc2 --top 1").fit(WORDS).schema.features
-    assert attribute.scores == (("acc2", 1.0),)
-
-
 def test_it_needs_as_much_memory_as_the_metric_that_it_selects_by():
     """Weights of more than 32 classes are sparse, and a metric of two classes makes no array of them."""
     batch = make(np.arange(1.0, 241).reshape(80, 3), np.arange(80) % 40, [f"c{i}" for i in range(40)])

@@ -78,10 +78,6 @@ CASES = {
         {0: 0, 5: 0, -5: 0, NAN: 4 / 15},
     ),
     "a column empty in training becomes 0": (("", [NAN] * 3, "+--"), {NAN: 0, 0: 0, 4: 0}),
-    "values within a level stretch": (
-        ("", [1, 2, 3, 4, 5, 6], "++++--"),
-        {0: 2 / 3, 1: 2 / 3, 2.5: 2 / 3, 4: 2 / 3, 5: 1 / 3, 7: 1 / 3},
-    ),
     # 5 of 16 rows are positive; 1 of 4 at 1, and 4 of 12 at 2.
     "the prior is the share of the class, and has a strength": (
         ("--strength 3.2 --prior class", *TWO_VALUES),

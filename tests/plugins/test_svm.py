@@ -252,6 +252,7 @@ def test_calibration_uses_the_scores_of_held_out_rows(batch):
         expected = platt(scores[best][:, task], positive)
         assert (a[task], b[task]) == pytest.approx(tuple(expected), rel=5e-3, abs=5e-3)  # those scores are SVC's
     out, tasks = fitted.transform(batch).X, truth.shape[1]
+    assert sum(name.startswith("probability@") for name in fitted.schema.names) == tasks
     probability = 1 / (1 + np.exp(plain.transform(batch).X[:, -tasks:] * a + b))
     if tasks == 3:
         probability /= probability.sum(axis=1, keepdims=True)

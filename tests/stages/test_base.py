@@ -5,7 +5,7 @@ import pytest
 from agreement import make, sample
 from cases import view
 
-from filterkit import Attribute, Chain, ColumnStage, Fitted, Learner, RowStage, Stage, StageError, UsageError, option
+from filterkit import Attribute, Chain, ColumnStage, Fitted, Learner, RowStage, Stage, UsageError, option
 from filterkit.plugin import Ragged
 
 NAN = np.nan
@@ -196,19 +196,3 @@ def test_dense_rows_stay_dense_even_if_zero_becomes_special():
 def test_no_column_may_be_left(sparse):
     out = run(Rank(), make([[NAN], [NAN]], [0, 1], sparse=sparse))
     assert view(out) == {"class": ["no", "yes"]} and out.X.shape == (2, 0)
-
-
-def test_clashing_names_are_an_error_of_the_stage():
-    class Twins(Rank):
-        """Give all columns one name."""
-
-        name = "twins"
-
-        def output_columns(self, schema, state, totals):
-            return np.arange(len(schema.features))
-
-        def output_attributes(self, schema, state, columns, totals):
-            return [Attribute("same")] * len(columns)
-
-    with pytest.raises(StageError, match=r"^twins: two attributes are named 'same'"):
-        run(Twins(), sample("iris"))

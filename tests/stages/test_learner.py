@@ -129,24 +129,6 @@ def test_the_highest_score_of_a_class_and_all_labels_above_0_are_predicted(batch
     assert out.X[:, 2:-2].tolist() == predicted and out.X[:, -2:].tolist() == SCORES
 
 
-def test_probabilities_are_named_so_and_predict_above_a_half():
-    class Calibrated(Means):
-        """Means with a sigmoid."""
-
-        name = "calibrated"
-
-        def learn(self, training):
-            model = super().learn(training)
-            return LinearModel(model.coefficients, model.intercepts, np.array([[-1.0], [0.0]]), True)
-
-    batch = make([[0], [2], [5]], [0, 0, 1])
-    fitted = fit(Calibrated(), batch)
-    assert made(fitted)[1].name == "probability@yes"
-    out = fitted.transform(make([[3], [3.01], [5]], [-1] * 3))
-    assert out.X[:, 1].tolist() == [0, 1, 1]
-    assert out.X[:, 2] == pytest.approx(1 / (1 + np.exp([0, -0.04, -8])))
-
-
 class Labels:
     """A model without scores, which predicts what is above 1 as positive."""
 
@@ -300,9 +282,6 @@ def test_sigmoids_worked_by_hand():
     scores = np.array([[0.0, 1], [2, -2], [1e4, 1e4]])
     sigmoids = np.array([[-1.0, 2], [0, 1]])
     probability = 1 / (1 + np.exp([[0, 3], [-2, -3], [-1e4, 700]]))
-    labels = LinearModel(np.eye(2), np.zeros(2), sigmoids)
-    assert labels.threshold == 0.5
-    assert labels.scores(scores) == pytest.approx(probability)
     classes = LinearModel(np.eye(2), np.zeros(2), sigmoids, True).scores(scores)
     assert classes == pytest.approx(probability / probability.sum(axis=1, keepdims=True))
     both_0 = LinearModel(np.eye(2), np.zeros(2), np.array([[1.0, 1], [0, 0]]), True).scores(scores[2:])
