@@ -343,7 +343,6 @@ def test_weights_that_the_next_stage_cancels_are_told_once():
     text = "filterkit: warning: bns cancels the weights that tfidf gives the columns; bns --multiply keeps them\n"
     for options in ("--explain", "-o x.arff", "-o x.arff --test ../iris.arff y.arff"):
         assert run(f"{options} ../iris.arff tfidf bns l2").stderr == text
-    output("-o x.arff ../iris.arff tfidf bns --multiply l2")
 
 
 def test_a_warning_of_a_library_is_one_line():

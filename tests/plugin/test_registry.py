@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from filterkit import Format, Metric, PluginError, RowStage, UsageError, hookimpl
-from filterkit.engines.local import LocalEngine
+from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
 from filterkit.plugin.discovery import Installed
 from filterkit.plugin.lookup import find_stage
 from filterkit.plugin.registry import Registry, _import_entry_point
@@ -89,19 +88,6 @@ def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found, ot
     assert "claim the stage 'plus'" in registry.plugins[1].problem
 
 
-class Mine(LocalEngine):
-    """Work in threads."""
-
-    name = "mine"
-
-
-@pytest.mark.parametrize(("kind", "offered"), [("format", Format("Mine", (".mine",))), ("engine", Mine)])
-def test_two_plugins_that_claim_a_format_or_an_engine_are_both_named(found, kind, offered):
-    one, two = (module(offered, hook=f"filterkit_{kind}s") for _ in range(2))
-    with pytest.raises(PluginError, match=rf"two plugins claim the {kind} 'mine': one \(one 1.0\) and two \(two 1.0\)"):
-        found(one=one, two=two).find_offer(kind, "mine")
-
-
 def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, capsys):
     from filterkit.cli import main
 
@@ -174,13 +160,6 @@ def test_a_wrapper_that_fails_breaks_only_its_own_plugin(found):
     registry = found(bad=wrapping(fail), plus=module(Plus))
     assert [plugin.problem for plugin in registry.plugins] == ["ValueError: no wrapper", ""]
     assert find_stage(registry, "plus") is Plus
-
-
-def test_an_invalid_format_breaks_only_its_own_plugin(found):
-    for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
-        registry = found(odd=module("text", hook=hook), plus=module(Plus))
-        assert registry.plugins[0].problem.startswith(f"{hook} gives 'text', which is not a")
-        assert find_stage(registry, "plus") is Plus
 
 
 def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):

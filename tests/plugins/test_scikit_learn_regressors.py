@@ -6,7 +6,6 @@ import pytest
 from agreement import SAMPLES, feature_names, make, make_labels, sample, transformed
 from command import run
 from estimators import REGRESSORS, WITHOUT_WEIGHTS, chain_of, plain_estimator, weighted
-from filterkit_plugins.scikit_learn.names import find_counterpart_class_name
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, MultiTaskLasso, Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_score
@@ -118,6 +117,7 @@ FOR_NUMBERS = "it predicts classes and labels, but 'class' is numeric; for numbe
         ("predict GaussianNB", NUMBERS, "GaussianNB predicts classes, but 'class' is numeric; write: predict Ridge"),
         ("predict LinearSVC", make_labels([[1], [2]], [[1, 2], [2, 1]], None), "but 't0' is numeric; .* LinearSVR"),
         ("predict MLPRegressor", CLASSES, "predicts numbers, but 'class' is nominal; write: predict MLPClassifier$"),
+        ("predict Ridge", CLASSES, "predicts numbers, but 'class' is nominal; write: predict RidgeClassifier$"),
         (
             "predict KNeighborsRegressor",
             numbers(1, 2, weights=[1, 2]),
@@ -139,22 +139,6 @@ def test_what_a_learner_does_not_take_is_refused(chain, batch, message):
     with pytest.raises(FilterkitError, match=message) as caught:
         filterkit.chain(chain).fit(batch)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("classifier", "regressor", "back"),
-    [
-        ("RandomForestClassifier", "RandomForestRegressor", "RandomForestClassifier"),
-        ("SVC", "SVR", "SVC"),
-        ("RidgeClassifier", "Ridge", "RidgeClassifier"),
-        ("Perceptron", "Ridge", "RidgeClassifier"),
-    ],
-)
-def test_counterparts(classifier, regressor, back):
-    assert (find_counterpart_class_name(classifier, True), find_counterpart_class_name(regressor, False)) == (
-        regressor,
-        back,
-    )
 
 
 def test_the_measures_of_test_rows_are_printed(tmp_path):
