@@ -450,9 +450,12 @@ def test_certificates_of_dasks_settings_are_used(tmp_path):
             assert message in refusal(line, status=1, cwd=tmp_path, env=settings)
 
 
-def test_the_scheduler_that_the_environment_names_is_asked_at_once(folder):
-    environment = os.environ | {"DASK_SCHEDULER_ADDRESS": "tcp://127.0.0.1:1"}
-    message = refusal("--engine dask n.arff l2", status=1, cwd=folder, env=environment)
+def test_a_scheduler_that_the_environment_names_is_used_or_missed_at_once(folder, scheduler):
+    address = json.loads(pathlib.Path(scheduler).read_text())["address"]
+    right, wrong = (os.environ | {"DASK_SCHEDULER_ADDRESS": each} for each in (address, "tcp://127.0.0.1:1"))
+    found = outcome(folder, "dask", "n.arff l2", env=right)
+    assert found == outcome(folder, "local", "n.arff l2") and found[1:3] == (0, "")
+    message = refusal("--engine dask n.arff l2", status=1, cwd=folder, env=wrong)
     assert "no scheduler answers at tcp://127.0.0.1:1 (" in message
 
 
