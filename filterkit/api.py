@@ -73,7 +73,7 @@ def batches(
     """
     file_path = path_as_text(path)
     kind = _find_format(file_path, format)
-    if block_size is not None and not _is_count(block_size):
+    if block_size is not None and not _is_positive_integer(block_size):
         raise UsageError(f"block_size must be a whole number of at least 1, not {quoted(str(block_size))}")
     check_unseen_option(unseen)
     opening = Opening(
@@ -142,7 +142,7 @@ def write(
     """
     file_path = path_as_text(path)
     kind = _find_output_format(file_path, format)
-    if precision is not None and not (_is_count(precision) and precision <= 17):
+    if precision is not None and not (_is_positive_integer(precision) and precision <= 17):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
     if precision is not None and not kind.rounds:
         raise UsageError(
@@ -213,7 +213,7 @@ def load_plugin(path: AnyPath) -> None:
     get_registry().load_plugin_file(path_as_text(path), "load_plugin")
 
 
-def _is_count(value: Any) -> bool:
+def _is_positive_integer(value: Any) -> bool:
     """Return whether a value is a whole number of at least 1, of Python's or numpy's type."""
     return hasattr(value, "__index__") and not isinstance(value, bool) and bool(value >= 1)
 

@@ -181,14 +181,15 @@ def add_plugin_hint(hint: str, in_python: bool) -> str:
     return f"{hint}; if a plugin file offers it, {how}"
 
 
-def format_stages_for_class(name: str) -> str:
+def format_chain_that_makes_class(attribute: str) -> str:
     """Return the chain, as text, that makes a numeric or string attribute of this name the class."""
-    return f"nominal --only {name} class {name}"
+    return f"nominal --only {attribute} class {attribute}"
 
 
 # What to do where there is no class, in a chain and before chains.
 NAME_A_CLASS = (
-    f"name a nominal one with --class (in Python class_=), or begin the chain with: {format_stages_for_class('NAME')}"
+    "name a nominal one with --class (in Python class_=), or begin the chain with: "
+    f"{format_chain_that_makes_class('NAME')}"
 )
 
 # What to do where there is nothing to predict.

@@ -313,7 +313,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
             order = np.arange(len(batch))
             order[batch.row_weights > 0] = len(batch) + np.arange(len(out))
             out = concatenate([every, out], every.schema).take(order)
-        return self._make_output(out, X)
+        return self._convert_to_output_container(out, X)
 
     @_raise_value_errors()
     def transform(self, X: Any) -> Any:
@@ -322,7 +322,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         The result is sparse if X was sparse in `fit` and no stage makes it dense. Raise ValueError if X does
         not have the features that the chain was fitted on, or a stage cannot transform it.
         """
-        return self._make_output(self._transform_rows(X), X)
+        return self._convert_to_output_container(self._transform_rows(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that `transform` returns: object (columns,).
@@ -347,7 +347,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
         return is_mixed and _get_output_config("transform", self)["dense"] != "default"
 
-    def _make_output(self, out: Batch, X: Any) -> Any:
+    def _convert_to_output_container(self, out: Batch, X: Any) -> Any:
         """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
         container = _get_output_config("transform", self)["dense"]  # default, pandas or polars
         if self._returns_columns_of_several_kinds() or (out.sparse and container != "default"):

@@ -301,7 +301,7 @@ _BEST_AT_ENDS = {
 
 
 # Functions with names, because those without cannot be pickled.
-def _compute_chi_squared_term_of_class(counts: Floats, totals: Floats) -> Floats:
+def _compute_squared_count_over_total(counts: Floats, totals: Floats) -> Floats:
     return counts * counts / totals
 
 
@@ -309,7 +309,7 @@ def _compute_information_gain_term_of_class(counts: Floats, totals: Floats) -> F
     return compute_n_log2_n(counts) + compute_n_log2_n(totals - counts)
 
 
-_CHI_SUMS = ClassSums(_compute_chi_squared_term_of_class, _compute_chi_squared_from_sums)
+_CHI_SUMS = ClassSums(_compute_squared_count_over_total, _compute_chi_squared_from_sums)
 _IG_SUMS = ClassSums(_compute_information_gain_term_of_class, _compute_information_gain_from_sums)
 
 filterkit_metrics = offer(

@@ -195,7 +195,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     token = tokens.read_first_token_of_line()
     if token is None and tokens.begun is None:
         raise ArffError("the file has no declarations; an ARFF file starts with @relation", line=line)
-    if token is None or not token.is_keyword("@relation"):
+    if token is None or not token.has_text_ignoring_case("@relation"):
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
         raise tokens.make_error(f"expected @relation, found {found}")
     relation = tokens.read_name("the name of the relation")
@@ -246,7 +246,7 @@ def _read_attributes(
                 attributes.add_numeric(names)
                 count = len(names)
             lines.frombytes(np.arange(token.line, token.line + count).tobytes())
-        elif token is not None and token.is_keyword("@attribute"):
+        elif token is not None and token.has_text_ignoring_case("@attribute"):
             lines.append(token.line)
             attribute = _read_attribute(tokens, depth)
             if token.line in tokens.scores:
@@ -254,7 +254,7 @@ def _read_attributes(
             attributes.add(attribute)
         elif relational_name is None:
             return attributes.join_collected_attributes(), lines, token
-        elif token is not None and token.is_keyword("@end"):
+        elif token is not None and token.has_text_ignoring_case("@end"):
             name = tokens.read_token_in_line(f"the name {quoted(relational_name)} after @end")
             if name.text.lower() != relational_name.lower():
                 raise name.make_error(f"expected @end {relational_name}, found @end {name.text}")

@@ -55,7 +55,7 @@ class Token(NamedTuple):
         """Whether this is the bare ``?`` of a missing value."""
         return self.kind == WORD and self.text == "?"
 
-    def is_keyword(self, word: str) -> bool:
+    def has_text_ignoring_case(self, word: str) -> bool:
         """Return whether the text of this token, in quotes or not, is `word` but for case; `word` is in lower case."""
         return self.kind in (WORD, QUOTED) and self.text.lower() == word
 

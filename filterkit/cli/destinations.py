@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from filterkit.errors import PATH, UsageError, quoted
 from filterkit.files.descriptors import find_descriptor, identify_pipe
-from filterkit.files.endings import find_ending
+from filterkit.files.endings import find_ending_before_compression
 from filterkit.files.output import check_output
 from filterkit.files.part_names import PartNames, parse_part_names
 from filterkit.files.source import find_input_file_sizes
@@ -44,7 +44,7 @@ def make_destinations(path_by_flag: dict[str, str | None]) -> list[Destination]:
 
 def check_html_ending(command: str, path: str) -> None:
     """Raise UsageError if the page that a command writes has another ending than .html, .htm or none."""
-    if find_ending(path) not in ("", *PAGES):
+    if find_ending_before_compression(path) not in ("", *PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 

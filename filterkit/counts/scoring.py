@@ -118,12 +118,12 @@ def combine_scores(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarr
     return np.asarray(sum(scores[:, i] * share[i] for i in range(len(share))))
 
 
-def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) -> np.ndarray:
-    """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `field` names: float64 (columns,).
+def _score_table_columns(table: ContingencyTable, metric: Metric, function_name: str) -> np.ndarray:
+    """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `function_name` is: float64 (columns,).
 
     Raise PluginError as `score_tests` does.
     """
-    scores = metric.compute(field, table.columns.shape, table)
+    scores = metric.compute(function_name, table.columns.shape, table)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)
         raise make_contract_error(metric, f"{name}: the score is {scores[column]:g}; {_FINITE}")

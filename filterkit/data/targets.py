@@ -12,7 +12,7 @@ from filterkit.data.attributes import Attribute, ManyOrFew, find_attribute, list
 from filterkit.errors import (
     NAME_A_CLASS,
     FilterkitError,
-    format_stages_for_class,
+    format_chain_that_makes_class,
     quoted,
     suggestion,
     to_one_line,
@@ -117,7 +117,7 @@ class Targets:
     def _check_targets(self) -> None:
         target, positive = self.class_attribute, self.positive
         if target is not None and target.kind not in ("nominal", "numeric"):
-            advice = f"; leave --class out, and begin the chain with: {format_stages_for_class(target.name)}"
+            advice = f"; leave --class out, and begin the chain with: {format_chain_that_makes_class(target.name)}"
             raise FilterkitError(
                 f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
                 + (advice if target.kind == "string" else "; choose another")

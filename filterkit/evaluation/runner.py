@@ -21,7 +21,7 @@ from filterkit.chains.batch_sizes import estimate_row_bytes
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
-from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, format_stages_for_class, quoted
+from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, format_chain_that_makes_class, quoted
 from filterkit.evaluation.confusion import list_confusion_matrices
 from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, draw_inner_folds
 from filterkit.evaluation.measure_names import OF_NUMBERS
@@ -354,7 +354,7 @@ class Evaluator:
                     kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
                     first = (
                         "make it nominal in a run of its own: "
-                        f"filterkit -o NEW.arff FILE {format_stages_for_class(quoted(task))}"
+                        f"filterkit -o NEW.arff FILE {format_chain_that_makes_class(quoted(task))}"
                         if is_numeric
                         else "change the class in a run of its own"
                     )

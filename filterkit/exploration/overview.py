@@ -14,7 +14,7 @@ from filterkit.counts.overview import Overview
 from filterkit.counts.quantiles import quantiles
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.schema import Schema
-from filterkit.errors import format_stages_for_class
+from filterkit.errors import format_chain_that_makes_class
 from filterkit.exploration.ranking import Ranking
 
 _NAMES = 20  # of the attributes of a warning
@@ -103,7 +103,7 @@ def _list_class_warnings(overview: Overview) -> _Warnings:
         yield "class", "There are labels. To score features, name one of them with --class:", names
         return
     if target is None:
-        how = f"begin the chain with: {format_stages_for_class('NAME')}"
+        how = f"begin the chain with: {format_chain_that_makes_class('NAME')}"
         text = "There is no class, so only metrics that need none are shown. Name one with --class, or, if it is text,"
         yield "class", f"{text} {how}", None
         return

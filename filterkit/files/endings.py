@@ -49,7 +49,7 @@ _ENDINGS = {
 KNOWN = {ending: name for name, endings in _ENDINGS.items() for ending in endings.split()}
 
 
-def find_ending(path: str) -> str:
+def find_ending_before_compression(path: str) -> str:
     """Return the ending of a file name in lower case, such as ``.svm`` for ``x.SVM.gz``; "" if it has none."""
     stem, last = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if last in COMPRESSIONS else last
@@ -57,7 +57,7 @@ def find_ending(path: str) -> str:
 
 def find_other_format(path: str, own: str = ARFF) -> str | None:
     """Return the name of the format that the ending of a path belongs to; None if it is `own`, or if it is unknown."""
-    name = KNOWN.get(find_ending(path))
+    name = KNOWN.get(find_ending_before_compression(path))
     return None if name == own else name
 
 
@@ -75,7 +75,7 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     other = other or find_other_format(path, written)
     if other is not None:
         by = f"{by}: " if by else ""
-        name, old = os.path.basename(path), find_ending(path)
+        name, old = os.path.basename(path), find_ending_before_compression(path)
         start = name.lower().rindex(old)
         usual = _ENDINGS[written].split()[0]
         better = quoted(name[:start] + usual + name[start + len(old) :])  # the ending of a compression stays

@@ -24,7 +24,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.data.targets import find_class
 from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
 from filterkit.files.contents import describe_non_table, describe_non_text
-from filterkit.files.endings import COMPRESSIONS, find_ending
+from filterkit.files.endings import COMPRESSIONS, find_ending_before_compression
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.formats.notes import Note
@@ -118,7 +118,7 @@ class Opening(NamedTuple):
             import tempfile  # plain files do not need it
 
             with closing(Source(path)) as source, convert_temporary_file_errors():
-                file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=find_ending(path))
+                file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=find_ending_before_compression(path))
                 while content := source.read(1 << 20):
                     file.write(content)
                 file.flush()

@@ -128,12 +128,12 @@ class Reader(AbstractContextManager["Reader"]):
         self._starts = [0]
         self.files.n_finished = 0
         self._notes, self._row_counts = Notes(), RowCounts()
-        self._record_header(self._first)
+        self._add_header_notes_and_row_count(self._first)
         opening, restart = self._opening, None
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self.files.parts(engine, restart, self._record_header)
+            parts = self.files.parts(engine, restart, self._add_header_notes_and_row_count)
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
@@ -147,7 +147,7 @@ class Reader(AbstractContextManager["Reader"]):
                 self.may_be_cut = self._row_counts.check_whether_cut([self.name, *self.files.paths[1:]], self._complete)
         self.count = self.rows
 
-    def _record_header(self, table: Table) -> None:
+    def _add_header_notes_and_row_count(self, table: Table) -> None:
         """Add the notes of the header of a file to those of the input, and what it says of the number of its rows."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import PATH, UsageError, add_plugin_hint, quoted, suggestion
-from filterkit.files.endings import COMPRESSIONS, KNOWN, check_ending, find_ending
+from filterkit.files.endings import COMPRESSIONS, KNOWN, check_ending, find_ending_before_compression
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat
@@ -57,14 +57,15 @@ class Formats:
 
         If the input is not the main one, the ending counts more than ``--from``.
         """
-        return self._choose_format("/" if os.path.isdir(path) else find_ending(path), self._in, is_main)
+        end = "/" if os.path.isdir(path) else find_ending_before_compression(path)
+        return self._choose_format(end, self._in, is_main)
 
     def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
         """Find the format of an output: that of ``--to``, or else that of the ending of its name, or else ARFF.
 
         If the output is not the main one, the ending counts more than ``--to``.
         """
-        return self._choose_format(find_ending(path), self._out, is_main)
+        return self._choose_format(find_ending_before_compression(path), self._out, is_main)
 
     def _choose_format(self, ending: str, chosen: FileFormat | None, is_main: bool) -> FileFormat:
         own = self.known.get(ending)  # None if no format has this ending
@@ -76,7 +77,7 @@ class Formats:
     def format_misleading_name_warning(self, path: str) -> str:
         """Return a warning if standard output goes to the file `path`, whose ending is that of another format or of a
         compression; else ""."""
-        end, name = find_ending(path), quoted(os.path.basename(path), PATH)
+        end, name = find_ending_before_compression(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"
         other = self.known.get(end)
@@ -96,7 +97,7 @@ def check_output_ending(
     message; "" for none. An ending that no format has is fine only if `is_explicit`, that is, if the user has named the
     format.
     """
-    about, end = f"{by}: " if by else "", find_ending(path)
+    about, end = f"{by}: " if by else "", find_ending_before_compression(path)
     if not form.is_written():
         raise UsageError(f"{about}{quoted(path, PATH)}: {form.title} is only read, not written; write another format")
     if end in ("", *form.endings):

@@ -10,7 +10,7 @@ from command import output, refusal, run
 
 import filterkit
 from filterkit import FilterkitError, UsageError
-from filterkit.files.endings import find_ending
+from filterkit.files.endings import find_ending_before_compression
 
 IRIS = str(Path(__file__).parents[2] / "arff_samples" / "iris.arff")
 
@@ -46,7 +46,7 @@ def filterkit_formats():
     [("a/x.svm", ".svm"), ("x.SVM.Gz", ".svm"), ("x.gz", ""), ("x", ""), (".csv", ""), ("a.csv/x", ""), ("-", "")],
 )
 def test_the_ending_of_a_compression_is_ignored(path, expected):
-    assert find_ending(path) == expected
+    assert find_ending_before_compression(path) == expected
 
 
 REFUSED = {

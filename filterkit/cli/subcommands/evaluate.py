@@ -35,7 +35,7 @@ from filterkit.evaluation.plots import check_plot_options, write_figure
 from filterkit.evaluation.predefined_folds import make_folds_from_splits
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
-from filterkit.files.endings import CSV, check_ending, find_ending
+from filterkit.files.endings import CSV, check_ending, find_ending_before_compression
 from filterkit.files.output import open_output
 from filterkit.messages import write_message
 from filterkit.plugin.formats import Formats
@@ -194,7 +194,7 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
 def _write_results(results: Results, measures: list[str], options: EvaluateOptions) -> None:
     """Write the results to ``--output``, as CSV or as a page."""
     assert options.output is not None
-    if find_ending(options.output) in PAGES:
+    if find_ending_before_compression(options.output) in PAGES:
         if not options.by_class:
             results = Results(row._replace(confusion=None) for row in results.rows)
         own = {"fold column": options.fold_column, "splits": options.splits}
