@@ -163,7 +163,9 @@ class Fitting:
 def split_inner_folds(
     earlier_stages: Sequence[Stage], rows: Rows, learner: Any, memory: int
 ) -> Iterator[tuple[Batch, Batch]]:
-    """Yield two batches for each inner fold of a learner that has rows: the rows that are not in it, and those in it.
+    """Yield two batches for each inner fold of a learner: the rows that are not in it, and those in it.
+
+    A fold without rows is left out.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ class Rows:
 
     @property
     def memory(self) -> int:
-        """The bytes of the rows that a stage may store."""
+        """The most bytes of memory that rows which a stage stores may take."""
         return self.source.memory
 
     @property

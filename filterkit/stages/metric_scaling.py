@@ -90,9 +90,9 @@ class Scaling(ScalingOptions, ColumnStage):
         )
 
     def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
-        """Make the fitted stage, see `ColumnStage.finish`; warn if no numeric column has a score other than 0.
+        """Make the fitted stage, see `ColumnStage.finish`; warn if the scores in `state` are 0 for all numeric columns.
 
-        With `score_only` there is no warning.
+        Also warn if no column is numeric. With `score_only` there is no warning.
         """
         numeric = ~schema.nominal
         count = int(np.count_nonzero(numeric))
