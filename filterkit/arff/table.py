@@ -211,9 +211,9 @@ def _parse_block_or_files(parser: BlockParser, further: FurtherFiles, part: Bloc
 
 
 def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:
-    """Return the number of rows of each file, whose `texts` have been parsed as one; () if that is not certain.
+    """Return `files` with the number of rows of each, whose `texts` have been parsed as one; () if it is not certain.
 
-    `files` are the names of the files, and whether filterkit wrote them; `whole` has the number of rows of all.
+    If filterkit wrote none of the files, return only the first, with the number of rows of all, which `whole` has.
     """
     if any(rows.is_own != files[0].is_own for rows in files):
         return ()

@@ -86,7 +86,8 @@ def scores(
     Parameters
     ----------
     rows : as for `Chain.fit`.
-    metrics : the name of a metric, or the names of several, each once; or of stages that compute scores of columns from rows, such as relieff.
+    metrics : the name of a metric, or the names of several, each once; or of stages that score columns by
+        reading rows, such as relieff.
     alpha : scores of features of the positive class are multiplied by it, and others by 1 - alpha; None by nothing.
     combine : how the scores of several classes become one, ``max``, ``mean`` or ``weighted``. None: as the metric says.
     seed : of metrics that draw rows by chance.

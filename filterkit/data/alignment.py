@@ -85,7 +85,8 @@ class Alignment:
     def _check_convertible(self, attribute: Attribute, wanted: Attribute) -> None:
         """Raise FilterkitError if an attribute cannot be converted to the wanted one of its name.
 
-        Values that the wanted one does not declare are put into `unseen`, or are an error if that is None.
+        Note the labels that the wanted one does not declare in `self.unseen`, by its name; if that is None, they are
+        an error.
         """
         if {attribute.kind, wanted.kind} == {"string", "nominal"}:
             return  # each can be converted to the other

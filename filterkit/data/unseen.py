@@ -48,9 +48,9 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
 
 
 def convert_to_fitted_kinds(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
-    """Return `attributes`, those that are nominal here and strings of this name in `like`, or the reverse, as there.
+    """Return `attributes`, some converted: nominal ones that are strings in `like`, and the reverse.
 
-    Attributes that are nominal in both keep their labels.
+    A string becomes nominal with the labels that it has in `like`. Attributes that are nominal in both keep their own.
     """
     changed: dict[int, Attribute] = {}
     fitted = {a.name: a for a in like.attributes if a.kind in ("nominal", "string")}

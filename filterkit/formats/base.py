@@ -104,9 +104,9 @@ class Opening(NamedTuple):
     def local(self) -> IO[bytes]:
         """Return the input as a file that can be sought in, and whose `name` is a path that can be opened again.
 
-        What comes from a pipe, a URL or a compressed file is copied into a temporary file with the same ending, which
-        is deleted when it is closed. Raise FilterkitError if the input cannot be read, or is evidently no table; or the
-        temporary file cannot be written.
+        What comes from a pipe, a URL or a compressed file is copied, decompressed, into a temporary file that ends in
+        ``.csv`` for ``x.csv.gz``, and is deleted when it is closed. Raise FilterkitError if the input cannot be read,
+        or is evidently no table; or the temporary file cannot be written.
         """
         path = self.path
         if os.path.isfile(path) and not path.lower().endswith(COMPRESSIONS):

@@ -76,9 +76,12 @@ class Svm(Learner):
     def expect_threshold(self) -> float:
         return 0.5 if self.calibrate else 0.0
 
-    def learn(self, training: Training, cost: float | None = None) -> LinearModel:
-        """Fit a model that separates the positive rows of each task; `cost` is C, by default the first of ``--c``."""
-        solver, cost = self._make_class_weighted_solver(training), cost or self._costs[0]
+    def learn(self, training: Training) -> Model:
+        return self._fit_model(training, self._costs[0])
+
+    def _fit_model(self, training: Training, cost: float) -> LinearModel:
+        """Fit a model that separates the positive rows of each task; `cost` is C."""
+        solver = self._make_class_weighted_solver(training)
         planes = [solver.fit_hyperplanes(positive, [cost]) for positive in training.truth.T]
         coefficients, intercepts = zip(*planes)
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
@@ -137,7 +140,7 @@ class Svm(Learner):
         if not trials:
             raise StageError(self.name, "no class has two training rows, of which one could be held out; add rows")
         best = find_best(values, criterion) or 0
-        model = self.learn(training, self._costs[best])
+        model = self._fit_model(training, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._calibrate_on_held_out_rows(model, training, trials, best)
