@@ -168,11 +168,8 @@ def print_predictions_and_count_rows(
     `schema` is that of the table, and `rows` maps a function over its batches. `ignore_broken_pipe` is as for
     `open_output`. Numbers have so many significant `digits`; None for 5.
     """
-    forms, count, digits = (
-        [],
-        0,
-        digits or 5,
-    )  # of each column its head, its values and a missing one, as texts, and how to print a number
+    digits, count = digits or 5, 0
+    forms = []  # of each column its head, its values and a missing one, as texts, and how to print a number
     for a in schema.attributes:
         texts = list(map(visible, (a.name, *a.values, "" if a.name == "error" else "?")))
         width = max(digits + 4, *map(len, texts))

@@ -84,6 +84,7 @@ def write_parts(
         writer = PartWriter(form, parts.begin_writing(work), parts.names.path)
         losses.warn_before_rows()
         found = enumerate(write_missing(writer))
+        # If there are no parts, write one without rows.
         for number, written in chain([next(found, None) or (0, writer([]))], found):
             if written is not None:
                 labels = losses.add_labels_and_find_new(written.has_weights, written.used)
