@@ -14,7 +14,10 @@ _WINDOW = 1 << 16  # bytes
 
 
 def find_columns_with_leading_zero_or_plus(form: Delimited, text: bytes) -> list[int]:
-    """Return the positions of the columns with a cell that begins with 0 or + before a digit, as 007, +49 or -01."""
+    """Return the ascending positions of the columns with a number that begins like 007, +49 or -01.
+
+    The number may begin a cell, or follow a space in it.
+    """
     # This passes over all bytes, so it compares arrays of a size that the processor's cache holds.
     characters = np.frombuffer(b"\n\n" + text, np.uint8)  # so that two come before each
     found = []
@@ -40,7 +43,10 @@ def find_columns_with_leading_zero_or_plus(form: Delimited, text: bytes) -> list
 
 
 def _find_columns_at_offsets(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
-    """Return the positions of the columns at these offsets in `characters`, which begin with a line end; ascending."""
+    """Return the ascending positions of the columns that have a character at one of `offsets`.
+
+    `offsets` are positions in `characters`, uint8, which begin with a line end.
+    """
     separates = characters == ord(form.separator)
     ends = (characters == ord("\n")) | (characters == ord("\r"))
     if form.quoting:

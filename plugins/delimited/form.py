@@ -29,7 +29,11 @@ _USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name
 
 
 class Delimited(TypedFormat):
-    """Text with a row on each line."""
+    """Delimited text: the options that CSV and TSV share.
+
+    `separator` and `quoting` are the characters that the options `delimiter` and `quote` name, `quoting` is "" for no
+    quoting, and `point` is the character before decimals.
+    """
 
     textual = True
     rounds = True
@@ -77,10 +81,10 @@ class Delimited(TypedFormat):
 class Csv(Delimited):
     """CSV: values separated by commas, or by another delimiter, with the names of the columns in the first line.
 
-    A column is numeric if all values of its first rows are numbers as people write quantities: 00501 and +4915 are
-    codes. It is a date if they are dates such as 2024-05-31 or 2024-05-31T18:30:00, and nominal with the labels false
-    and true if they are true or false. Other columns are nominal if they have few distinct texts, and strings if not. A
-    value further down that does not fit is an error, or a rejected row.
+    A column is numeric if all values of its first rows are numbers; codes such as 00501 and +4915, and numbers that
+    float64 cannot hold, are texts. It is a date if they are dates such as 2024-05-31 or 2024-05-31T18:30:00, and
+    nominal with the labels false and true if they are true or false. Other columns are nominal if they have few
+    distinct texts, and strings if not. A value further down that does not fit is an error, or a rejected row.
     """
 
     name = "csv"
@@ -115,13 +119,18 @@ class DelimitedTable(TextTable):
 
     Attributes
     ----------
-    form, opening : the arguments.
+    form, opening : as passed.
     newline : the byte that ends lines: a line feed, or a carriage return.
     records : splits the text into records.
-    names : the names of all columns, with that of the weights.
-    begin : how many bytes of the text, as UTF-8, come before the rows.
-    first_rows : the rows that have been read so far.
+    names : the names of all columns, including the column of weights.
+    begin : the number of bytes before the rows in the decompressed UTF-8 text; 0 without a header.
+    first_rows : the rows that have been read from `source` so far.
     weights : the position of the column of weights; None if there is none.
+
+    Raises
+    ------
+    RowError : the file is empty, or the header or the first rows cannot be read.
+    UsageError : an option names a column that the file does not have.
     """
 
     def __init__(self, form: Delimited, opening: Opening, source: Source) -> None:
@@ -168,9 +177,10 @@ class DelimitedTable(TextTable):
         )
 
     def _read_column_names(self, record: bytes, source: str) -> list[str]:
-        """Return the names of the columns from the first record; ``column1`` and so on if the format has no header.
+        """Return the names of the columns from the first record; ``column1`` and so on if there is no header.
 
-        Raise RowError, which names the `source`, if they cannot be read or two are equal.
+        A column whose name is empty is called by its number, too. Raise RowError, with the name `source`, if the record
+        is not UTF-8, two names are equal, or the delimiter is evidently another one.
         """
         form = self.form.name
         try:

@@ -20,9 +20,9 @@ _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})
 
 
 def explain_why_column_is_text(form: Delimited, words: Sequence[str]) -> str:
-    """Say why a column of these distinct `words` is not read as numbers or dates, and which option helps.
+    """Say why a column is not read as numbers or dates, and which option helps.
 
-    Return "" if the words are neither numbers nor dates.
+    `words` are the distinct texts of the column. Return "" if they do not look like numbers or dates.
     """
     spaced = [word.strip() for word in words if word[:1].isspace()]
     named = [word for word in spaced if word]
@@ -68,9 +68,10 @@ def advise_on_non_number(form: Delimited, word: str) -> str:
 
 
 def _format_from_option(form: Delimited, point: str, missing: Sequence[str], strip: bool = False) -> str:
-    """Return the option --from that reads numbers with this `point` for decimals, and texts as `missing`.
+    """Return the option --from, quoted for a shell, that reads a file of this `form` better.
 
-    With `strip`, it also drops spaces around values.
+    It makes `point`, "." or ",", the decimal separator, adds the texts `missing` to those for a missing value, and with
+    `strip`, drops spaces around values.
     """
     options = []
     if form.delimiter != type(form).delimiter:

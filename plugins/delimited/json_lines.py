@@ -48,7 +48,7 @@ _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
 class JsonLines(TypedFormat):
-    """JSON lines: an object on each line, whose members are the columns. Types are found out as those of CSV.
+    """JSON lines: an object on each line, whose members are the columns. Types are inferred as for CSV.
 
     The columns are those of the first rows; a member that is left out is missing. Texts are never numbers, as they
     are in quotes. Arrays and objects inside are refused.
@@ -79,7 +79,10 @@ class JsonLines(TypedFormat):
 
 
 def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows) -> list[Attribute]:
-    """Infer the attributes of a file from its first rows; the labels of nominal ones are those of the whole file."""
+    """Infer the attributes of an input from its first rows; labels come from all rows if it is a local file.
+
+    Raise RowError if the first rows cannot be read, and FilterkitError if an attribute cannot hold a column.
+    """
     import pyarrow as pa
 
     text = first_rows.rows
@@ -118,8 +121,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows
 def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
     """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`.
 
-    Raise RowError if a row is faulty, which names its line, and not `rejects` or no other row is left; also if the
-    text is a JSON array.
+    Raise RowError, with the line, for a faulty row if not `rejects`, or if all rows are faulty; also for a JSON array.
     """
     import pyarrow as pa
 
@@ -138,9 +140,9 @@ def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
 
 
 def _find_faulty_lines(text: bytes) -> Iterator[RowError]:
-    """Yield an error for each line that is no object, or has a value that is too large or of another type than before.
+    """Yield an error for each line that `_parse_object` refuses, or with a value of another type than in lines before.
 
-    Blank lines are none.
+    Blank lines are not faulty. A line with several values of another type gives several errors.
     """
     types: dict[str, str] = {}
     for number, line in enumerate(text.split(b"\n"), 1):
@@ -161,7 +163,7 @@ def _find_faulty_lines(text: bytes) -> Iterator[RowError]:
 def _parse_object(text: bytes) -> dict[str, Any]:
     """Parse a line as a JSON object.
 
-    Raise RowError if it is none, is nested too deep, or has a number that is too large.
+    Raise RowError if it is not an object in UTF-8, is nested too deep, or has a number that is too large.
     """
     if _is_too_deep(text, np.array([], int)):
         raise RowError(_TOO_DEEP)
@@ -179,7 +181,7 @@ def _parse_object(text: bytes) -> dict[str, Any]:
 
 
 def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
-    """Yield the column and the value of each whole number in lines of JSON that float64 cannot hold exactly."""
+    """Yield the column and the value of each whole number that float64 cannot hold exactly; skip faulty lines."""
     for line in text.split(b"\n") if find_inexact_number(text) is not None else ():
         if find_inexact_number(line) is not None:
             with suppress(ValueError):  # the parser will say what is wrong
@@ -189,9 +191,10 @@ def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
-    """Return the first whole number of a column, as text, that float64 cannot hold exactly; "" if there is none.
+    """Return the first whole number of column `name`, as text, that float64 cannot hold exactly; "" if there is none.
 
-    Raise RowError if Arrow takes the column for float64, whose texts are rounded, too.
+    `column` is what Arrow read from `text`. Raise RowError if there is such a number and Arrow read float64: texts made
+    of that column would be rounded, too.
     """
     import pyarrow as pa
 
@@ -206,7 +209,7 @@ def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) 
 
 
 def _refuse_inexact(form: TypedFormat, text: bytes, *names: str) -> None:
-    """Raise a `RowError` if some column has a whole number that float64 cannot hold exactly."""
+    """Raise a `RowError` if one of the columns `names` has a whole number that float64 cannot hold exactly."""
     for name, number in _find_inexact_numbers(text):
         if name in names:
             what = f"{Inexact(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
@@ -214,9 +217,9 @@ def _refuse_inexact(form: TypedFormat, text: bytes, *names: str) -> None:
 
 
 def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[int]) -> Iterator[list[Any]]:
-    """Yield an Arrow array of distinct texts for each of some columns, block by block, of the whole file.
+    """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`.
 
-    Blocks without a label that the attributes do not have are left out, mostly without parsing them.
+    Blocks whose labels `attributes` evidently all have are left out without parsing them; so are unreadable blocks.
     """
     import pyarrow as pa
 
@@ -238,7 +241,10 @@ def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[
 
 
 def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
-    """Return whether lines surely have only known labels of some attributes, or null; False if that is not clear."""
+    """Return whether each value of `nominal` attributes in lines of JSON is a label of its attribute, or null.
+
+    Return False if this takes more than a look at the text.
+    """
     for a in nominal:
         # The name may be written in another way. Looking for one byte first is 30 times as fast.
         if "/" in a.name or (b"\\" in text and b"\\u" in text):
@@ -250,7 +256,11 @@ def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
 
 
 def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
-    """Parse lines with a JSON object each to an Arrow table, with these Arrow types; None to infer them."""
+    """Parse lines with a JSON object each to an Arrow table.
+
+    `schema` is an Arrow schema of columns whose types are known, or None. `unexpected` says what becomes of other
+    columns: "infer", "ignore" or "error". Raise ArrowInvalid if a line cannot be read.
+    """
     import pyarrow as pa
     import pyarrow.json
 
@@ -275,7 +285,7 @@ def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 def _is_too_deep(text: bytes, line_ends: np.ndarray) -> bool:
     """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them.
 
-    `line_ends` are the positions of line feeds that are not the last byte.
+    `line_ends` are the offsets of the line feeds, without a last byte of `text`; none for a single line.
     """
     characters = np.frombuffer(text, np.uint8)
     last = characters[np.maximum(line_ends - 1, 0)]
@@ -293,7 +303,7 @@ def _is_too_deep(text: bytes, line_ends: np.ndarray) -> bool:
 
 
 def _read_json_and_infer(text: bytes) -> Any:
-    """Parse lines of JSON to an Arrow table with the types that Arrow infers, but with times as they are written."""
+    """Parse lines of JSON to an Arrow table with the types that Arrow infers, but with times as the texts written."""
     import pyarrow as pa
 
     table = _read_json(text, None)
@@ -311,9 +321,9 @@ class JsonTable(TextTable):
     Parameters
     ----------
     form, opening : see `FileFormat.open`.
-    attributes : of the rows.
+    attributes : the attributes of the rows.
     source : the text.
-    first_rows : those from which `attributes` were inferred; they have been read from `source`.
+    first_rows : the rows that have been read from `source` to infer `attributes`; empty if those were known.
     """
 
     def __init__(
@@ -332,8 +342,8 @@ class JsonParser(TextParser):
     Parameters
     ----------
     schema : see `TextParser`.
-    opening : of the input.
-    is_part : whether only a part of the rows was looked at to find the types of columns.
+    opening : how the input was opened.
+    is_part : whether the types of columns were inferred from the first rows only.
     form : the format.
     """
 
@@ -363,7 +373,12 @@ class JsonParser(TextParser):
         return batch
 
     def _read_table(self, text: bytes, types: dict[str, Any]) -> Any:
-        """Parse lines to a table of these columns and Arrow types; flags, and numbers that are labels, become texts."""
+        """Parse lines to an Arrow table with the columns of `types`, which has the Arrow type of each.
+
+        If some value has another type, all columns of texts and truth values become texts, and truth values in columns
+        of numbers become 1 and 0. Raise ArrowInvalid for a text in such a column, or a column that `types` does not
+        have, and RowError for a number that becomes a text, but may be rounded.
+        """
         import pyarrow as pa
 
         try:
@@ -411,7 +426,7 @@ class JsonParser(TextParser):
 
 
 class JsonWriter(Writer):
-    """Writes rows as JSON objects, one in a line; see `Writer`."""
+    """Writes rows as JSON objects, one on each line; raises FilterkitError for infinity, and if there are no rows."""
 
     advice = ""
 
@@ -476,7 +491,7 @@ class JsonWriter(Writer):
         return join_rows(*line, "}\n")
 
     def _format_column(self, position: int, column: Any) -> Any:
-        """Return a column that is not numeric as an Arrow array of JSON texts."""
+        """Return the column of the attribute at `position`, which is not numeric, as an Arrow array of JSON texts."""
         import orjson
 
         from filterkit.plugin import take_texts

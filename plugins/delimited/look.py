@@ -14,13 +14,13 @@ _LONGEST = 1 << 28  # bytes, beyond which no more are read for them
 
 
 class FirstRows(NamedTuple):
-    """The first rows of a text, in which the types of its columns are found.
+    """The first rows of a text, from which filterkit infers the types of its columns.
 
     Attributes
     ----------
-    text : all that has been read.
-    rows : the whole rows in it that are looked at.
-    is_whole : whether they are all rows of the file.
+    text : all rows that have been read, and perhaps the beginning of the next one.
+    rows : the beginning of `text` that is used to infer types: whole rows.
+    is_whole : whether `rows` are all rows of the file.
     """
 
     text: bytes
@@ -31,14 +31,14 @@ class FirstRows(NamedTuple):
 def read_first_rows(
     form: TypedFormat, source: Source, text: bytes, find_ends: Callable[[bytes], np.ndarray]
 ) -> FirstRows:
-    """Read and return as many rows of a text as are needed to find the types of its columns.
+    """Read on from `source` until there are enough rows to infer the types of columns, and return them.
 
     Parameters
     ----------
     form : the format, whose option ``look`` says how much is needed.
-    source : what to read.
+    source : the text after `text`.
     text : the rows that have been read from `source` before.
-    find_ends : returns the offsets where the whole rows of a text end, ascending.
+    find_ends : returns the ascending offsets at which the whole rows of a text end.
     """
     n_rows = _ROWS if form.look == type(form).look else 1
     while True:

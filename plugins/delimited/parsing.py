@@ -61,10 +61,10 @@ def parse_to_arrow_table(
     ----------
     text : UTF-8.
     form : says how values are separated, quoted, and missing.
-    n_columns : the number of columns, which are named by their positions.
-    types : the Arrow types of columns; None to find out.
+    n_columns : the number of columns. The table calls them by their positions: "0", "1" and so on.
+    types : the Arrow types of some columns, by their names in the table; Arrow infers the others. None infers all.
     skip_misfits : whether records with another number of values are left out; otherwise, they are errors.
-    options : further ones of `pyarrow.csv.ConvertOptions`.
+    options : further arguments of `pyarrow.csv.ConvertOptions`.
 
     Raises
     ------
@@ -104,7 +104,9 @@ _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the 
 
 
 def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
-    """Infer and return the attributes of an opened file: kinds from its first rows, labels from the whole file.
+    """Return the attributes of an opened file, with the weights: types from its first rows, labels from all rows.
+
+    The labels of what is not a local file are those of the first rows, too.
 
     Warn of texts that may be meant as numbers, and of a header that looks like a row. Raise RowError if the first rows
     cannot be read.
@@ -157,10 +159,10 @@ def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
 
 
 def _warn_if_header_looks_like_row(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
-    """Warn if the names of the columns look like values.
+    """Warn if the header looks like a row: the name of each column of numbers is a number, of each nominal one a label.
 
-    The name of each column of numbers must be a number, and that of each nominal column one of its labels. One number
-    with decimals is enough; of other names it takes two. Columns without values and columns of strings do not count.
+    One number with decimals is enough; otherwise, two names must look like values. Columns without values, and columns
+    of strings whose name is not a value, do not count. `table` has the texts and numbers of the first rows.
     """
     about, evidence = "", 0
     for number, (attribute, column) in enumerate(zip(attributes, table.columns), 1):
@@ -188,7 +190,7 @@ def _warn_if_header_looks_like_row(form: Delimited, source: str, attributes: Ite
 
 
 def _warn_of_text_columns(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:
-    """Warn of the `columns`, pairs of a name and an Arrow array of texts, that may be meant as numbers."""
+    """Warn of columns of texts that may be meant as numbers; `columns` are pairs of a name and an Arrow array."""
     codes: dict[str, str] = {}
     advice: dict[str, list[str]] = {}
     for name, column in columns:
@@ -209,8 +211,8 @@ def read_distinct_texts_by_block(
 ) -> Iterator[list[Any]]:
     """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`.
 
-    Where the last column is the only one, as a class often is, blocks whose labels are all known are left out: parsing
-    them would take most of the time.
+    If only the last column is asked for, often the class, blocks in which all its texts are known are left out, because
+    parsing them would take most of the time. `attributes` has the known labels.
     """
     records, source = opened.records, opened.opening.text()
     known = set(attributes[-1].values) if positions == [len(attributes) - 1] else set()
@@ -239,7 +241,10 @@ def read_distinct_texts_by_block(
 
 
 def _lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collection[str]) -> bool:
-    """Return whether the last cell of each line is one of a few labels; False if that is not clear at once."""
+    """Return whether the last cell of each line is one of `labels`.
+
+    Return False without a look at the cells if there are no labels or many, or `text` has quotes or carriage returns.
+    """
     if not 0 < len(labels) <= _FEW or b"\r" in text or (records.quote and records.quote.encode() in text):
         return False
     words = "|".join(re.escape(label) for label in labels if records.delimiter not in label)
@@ -250,8 +255,8 @@ def _lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collectio
 def _find_doubtful_columns(table: Any, text: bytes, form: Delimited) -> list[int]:
     """Return the ascending positions of the columns that Arrow does not read as texts, but that may be texts.
 
-    `table` is what Arrow reads from the rows `text`. Such columns have values other than numbers, as times, or numbers
-    with leading zeros or plus signs, NaN, or whole numbers that float64 does not hold.
+    `table` is what Arrow reads from the rows `text`. Doubtful are dates and times, and columns of numbers that have
+    NaN, a leading zero or plus, 0x, or a number from 2**53 on, which float64 may not hold exactly.
     """
     types = dict(enumerate(table.schema.types))
     integers = {i for i, kind in types.items() if pa.types.is_integer(kind)}
@@ -286,7 +291,7 @@ class DelimitedParser(TextParser):
     form : the format.
     records : splits text into records and cells.
     weights : the position of the column of weights; None if there is none.
-    is_part : whether the types of columns were found in the first rows only.
+    is_part : whether the types of columns were inferred from the first rows only.
     """
 
     def __init__(
@@ -335,9 +340,9 @@ class DelimitedParser(TextParser):
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
-        """Raise RowError if a number in the columns at `positions` changes as float64, or is a text: 007 or NaN.
+        """Raise RowError if a value in the columns at `positions` is a code, such as 007, NaN, or no exact float64.
 
-        Weights, and columns that an option makes numeric, may be rounded, but not be infinite.
+        Weights are refused only beyond the largest float64. Columns that an option makes numeric may have any numbers.
         """
         names = [str(i) for i in positions if self.types[str(i)] == pa.float64()]
         if not names:

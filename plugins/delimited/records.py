@@ -69,11 +69,12 @@ class RecordSplitter:
         Parameters
         ----------
         text : whole records.
-        form : the word for the format, for messages.
+        form : the name of the format, for messages.
 
         Raises
         ------
-        RowError : a quoted value is not closed, or its cell goes on. The line, from 1 in `text`, is where it begins.
+        RowError : a quoted value is not closed, or its cell goes on. `line` is the line of `text` where it begins, from
+            1.
         """
         if not self.quote or self.quote.encode() not in text:
             return
@@ -90,7 +91,7 @@ class RecordSplitter:
             raise RowError(self._describe_quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
 
     def _describe_quote_fault(self, text: bytes, form: str) -> str:
-        """Return what is wrong with the quoted value that begins `text`, and what to do; `form` is its format."""
+        """Return what is wrong with the quoted value at the beginning of `text`, and what to do."""
         match = re.match((rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")") % self._marks, text)
         assert match is not None
         value, end = (quoted(each.decode("utf-8", "replace"), 30) for each in match.groups())
@@ -100,9 +101,9 @@ class RecordSplitter:
         return f"{end} comes after the closing quote of {value}; {hint}"
 
     def strip_cells(self, records: bytes) -> bytes:
-        """Return `records` without blanks and tabs around cells, and with one delimiting blank for several.
+        """Return `records` without spaces and tabs around cells, unless `strip` is False.
 
-        Quoted values stay. Without the option `strip`, the records stay as they are.
+        If the delimiter is a space, several become one. Quoted values stay as they are, with the spaces inside.
         """
         if not self.strip:
             return records
@@ -114,9 +115,9 @@ class RecordSplitter:
         return re.sub((border + blanks + b"(" + quoted_value + b")?") % self._marks, rb"\1\2\3", records)
 
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
-        """Return the text of each cell of a record, and whether it is quoted.
+        """Return the text of each cell of a record, without its quotes, and whether it was quoted.
 
-        Raise RowError if `check_quotes` does.
+        Raise RowError if `check_quotes` does. `form` is the name of the format, for its message.
         """
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []

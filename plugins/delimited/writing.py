@@ -39,6 +39,10 @@ class DelimitedWriter(Writer):
     ----------
     form : the format.
     schema, precision : see `FileFormat.writer`.
+
+    Raises
+    ------
+    FilterkitError : there are no attributes, or one has the name of the column of weights.
     """
 
     def __init__(self, form: Delimited, schema: Schema, precision: int | None) -> None:
@@ -97,7 +101,7 @@ class DelimitedWriter(Writer):
         return [self._format_rows(part) for part in split_rows(batch, _AT_ONCE)]
 
     def _format_rows(self, batch: Batch) -> memoryview:
-        """Return the text of dense rows."""
+        """Return the lines of dense rows as one text."""
         parts: list[Any] = []
         others = dict(zip(self._others, list_columns(batch, self._others)))
         for is_other, group in groupby(range(len(self.schema.attributes)), others.__contains__):
@@ -114,7 +118,7 @@ class DelimitedWriter(Writer):
         return join_rows(*line, "\n")
 
     def _format_number_rows(self, values: np.ndarray) -> Any:
-        """Return the rows of a matrix as texts with this format's delimiter and decimal point."""
+        """Return an Arrow array with the text of each row of `values`, float64 (rows, columns): delimited numbers."""
         if self._form.point == ".":
             return row_texts(values, self._form.separator, self._missing)
         import pyarrow.compute as pc
@@ -123,7 +127,10 @@ class DelimitedWriter(Writer):
         return pc.replace_substring(texts, _MISSING, self._missing)
 
     def _format_column(self, position: int, column: Any) -> Any:
-        """Return the texts of a column that is not numeric, or of the class."""
+        """Return an Arrow array of the texts of a column, quoted where needed, with the text for missing values.
+
+        `column` is that of the attribute at `position`, as `list_columns` returns it.
+        """
         attribute = self.schema.attributes[position]
         if attribute.kind == "numeric":
             return self._format_number_rows(round_significant(column[:, None], self._precision))
