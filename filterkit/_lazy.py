@@ -35,7 +35,7 @@ def make_lazy_attributes(package: str, file: str) -> tuple[Callable[[str], Any],
     return import_attribute, lambda: sorted({*vars(sys.modules[package]), *home}), sorted(home)
 
 
-class _Postponed(ModuleType):
+class _PostponedModule(ModuleType):
     """A module that is imported when the first of its attributes is asked for."""
 
     def __getattr__(self, attribute: str) -> Any:
@@ -46,11 +46,11 @@ class _Postponed(ModuleType):
 
 def stop_postponing_imports() -> None:
     """Forget postponed modules that are not imported yet, so that ``import`` of them works as usual."""
-    for name in [name for name, module in sys.modules.items() if isinstance(module, _Postponed)]:
+    for name in [name for name, module in sys.modules.items() if isinstance(module, _PostponedModule)]:
         del sys.modules[name]
 
 
 def postpone_imports(*modules: str) -> None:
     """Put off the import of some modules until an attribute is used; those imported already stay as they are."""
     for name in modules:
-        sys.modules.setdefault(name, _Postponed(name))
+        sys.modules.setdefault(name, _PostponedModule(name))

@@ -73,8 +73,7 @@ def batches(
     """
     file_path = path_as_text(path)
     kind = _find_format(file_path, format)
-    if block_size is not None and not _is_positive_integer(block_size):
-        raise UsageError(f"block_size must be a whole number of at least 1, not {quoted(str(block_size))}")
+    _check_positive_integer("block_size", block_size, None)
     check_unseen_option(unseen)
     opening = Opening(
         file_path,
@@ -142,8 +141,7 @@ def write(
     """
     file_path = path_as_text(path)
     kind = _find_output_format(file_path, format)
-    if precision is not None and not (_is_positive_integer(precision) and precision <= 17):
-        raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
+    _check_positive_integer("precision", precision, 17)
     if precision is not None and not kind.rounds:
         raise UsageError(
             f"precision does not apply to {kind.title}, the format of {quoted(file_path, PATH)}; leave it out"
@@ -213,9 +211,15 @@ def load_plugin(path: AnyPath) -> None:
     get_registry().load_plugin_file(path_as_text(path), "load_plugin")
 
 
-def _is_positive_integer(value: Any) -> bool:
-    """Return whether a value is a whole number of at least 1, of Python's or numpy's type."""
-    return hasattr(value, "__index__") and not isinstance(value, bool) and bool(value >= 1)
+def _check_positive_integer(name: str, value: Any, most: int | None) -> None:
+    """Raise UsageError unless the argument `name` is None, or an integer of Python or numpy from 1 to `most`.
+
+    None for `most` sets no limit.
+    """
+    is_positive = hasattr(value, "__index__") and not isinstance(value, bool) and value >= 1
+    if value is not None and not (is_positive and (most is None or value <= most)):
+        limits = "of at least 1" if most is None else f"from 1 to {most}"
+        raise UsageError(f"{name} must be a whole number {limits}, not {quoted(str(value))}")
 
 
 def _find_format(path: str, name: str | None, is_read: bool = True) -> FileFormat:

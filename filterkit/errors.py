@@ -20,7 +20,7 @@ class FilterkitError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python would call the class with `args` alone, without the other arguments that some errors need.
-        return _make_bare_error, (type(self), None, self.args), vars(self)
+        return _remake_pickled_error, (type(self), None, self.args), vars(self)
 
 
 class RowError(FilterkitError):
@@ -96,7 +96,7 @@ def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = F
     `FilterkitError`, or a subclass that takes nothing but a message.
     """
     system = next((each for each in _SYSTEM_CLASSES if isinstance(error, each)), OSError)
-    merged: FilterkitError = _merge_classes(kind, system)(message)
+    merged: FilterkitError = _get_merged_error_class(kind, system)(message)
     for name in _COPIED:
         setattr(merged, name, getattr(error, name))
     return merged
@@ -115,15 +115,15 @@ def make_system_error(name: str, error: OSError, use: str = "writing") -> Filter
 _SYSTEM_CLASSES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
 _COPIED = ("errno", "strerror", "filename")
 _REASONS: dict[type, str] = {FileNotFoundError: os.strerror(errno.ENOENT)}  # some file systems of URLs leave it out
-_CLASSES: dict[tuple[type, type], type[Any]] = {}  # by `_merge_classes`
+_CLASSES: dict[tuple[type, type], type[Any]] = {}  # by `_get_merged_error_class`
 
 
-def _merge_classes(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
+def _get_merged_error_class(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
     """Return the class of errors that are of both classes; it is made once for each pair."""
 
     def reduce_error(error: Any) -> tuple[Any, ...]:
         return (
-            _make_bare_error,
+            _remake_pickled_error,
             (kind, system, error.args),
             vars(error) | {n: getattr(error, n) for n in _COPIED},
         )
@@ -134,9 +134,11 @@ def _merge_classes(kind: type[FilterkitError], system: type[OSError]) -> type[An
     return _CLASSES[kind, system]
 
 
-def _make_bare_error(kind: type[FilterkitError], system: type[OSError] | None, args: tuple[Any, ...]) -> FilterkitError:
+def _remake_pickled_error(
+    kind: type[FilterkitError], system: type[OSError] | None, args: tuple[Any, ...]
+) -> FilterkitError:
     """Return an error of `kind`, and of `system` if that is not None, without attributes, which pickle sets later."""
-    merged = kind if system is None else _merge_classes(kind, system)
+    merged = kind if system is None else _get_merged_error_class(kind, system)
     return merged.__new__(merged, *args)
 
 
@@ -221,12 +223,12 @@ def record_plugin(thing: Any, plugin: str) -> None:
     _plugins.setdefault(id(thing), (thing, plugin))
 
 
-def find_plugin_of(thing: Any) -> str:
+def find_plugin_that_offers(thing: Any) -> str:
     """Return the plugin that offers a stage, metric or format, or its class; "" if `record_plugin` noted neither."""
     return next((_plugins[id(each)][1] for each in (thing, type(thing)) if id(each) in _plugins), "")
 
 
-def find_plugin_of_error(error: BaseException) -> str:
+def find_plugin_that_raised(error: BaseException) -> str:
     """Return the plugin in whose code an error came up, and the line, for a message; "" if it came up elsewhere."""
     found, trace = "", error.__traceback__
     while trace is not None:
@@ -251,7 +253,7 @@ def explain_unexpected_error(error: BaseException) -> str:
         except OSError:
             return "the current folder has been deleted; change to another folder"
     where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
-    plugin = "" if where else find_plugin_of_error(error)
+    plugin = "" if where else find_plugin_that_raised(error)
     where = f" in the plugin {plugin}" if plugin else where
     return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)"
 

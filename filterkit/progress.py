@@ -84,9 +84,11 @@ class _NotebookBar:
         bar = f'<progress max="{total}" value="{done}"></progress>'
         self._pending = {"text/plain": f"filterkit: {text}", "text/html": f"<div>{bar} {text}</div>"}
         if time.monotonic() - self._drawn >= _PAUSE:
-            self._draw()
+            self._draw_pending()
 
-    def _draw(self) -> None:
+    def _draw_pending(self) -> None:
+        if not self._pending:
+            return
         import IPython.display
 
         display: Any = IPython.display.display
@@ -96,9 +98,7 @@ class _NotebookBar:
             self._handle.update(self._pending, raw=True)
         self._pending, self._drawn = None, time.monotonic()
 
-    def close(self) -> None:
-        if self._pending:
-            self._draw()
+    close = _draw_pending
 
 
 _Bar = _TenthLines | _TerminalBar | _NotebookBar
@@ -136,7 +136,7 @@ class ReadingProgress:
                 self._show_share_read(position, size, passed, {"MB": position / 1e6, "rows": reader.rows})
         self.close()
 
-    def watch_items_read_before(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
+    def watch_with_row_counts(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
         """Yield `items`, and show between them how many rows are done; `rows` has the number of rows of each item."""
         self._passes += 1
         began, done, total = time.monotonic(), 0, sum(rows)

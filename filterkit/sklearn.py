@@ -50,7 +50,7 @@ from filterkit.stages.options import get_option_values
 
 
 @contextmanager
-def _raise_value_errors() -> Iterator[None]:
+def _convert_errors_to_value_errors() -> Iterator[None]:
     """Turn each `FilterkitError` of a context, or of a decorated method, into a `ValueError`, as scikit-learn expects.
 
     Its message says NaN for what is missing.
@@ -69,7 +69,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         self.positive = positive
         self.unseen = unseen
 
-    @_raise_value_errors()
+    @_convert_errors_to_value_errors()
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the chain on X, (rows, features), the classes or numbers y, (rows,), and the weights of rows, (rows,).
 
@@ -82,14 +82,24 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _check_stages(self, stages: list[Stage]) -> None:
-        """Raise a ValueError if a chain of these stages cannot be such an estimator."""
+        """Raise ValueError if a chain of these stages cannot be such an estimator.
 
-    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
-        """Return whether y, (rows,), is a numeric class; raise a ValueError if the stages that need it cannot take it.
-
-        It is not if no stage needs y.
+        Here that is a transformer, which must return a row for each row of X.
         """
-        raise NotImplementedError
+        for stage in stages:
+            if isinstance(stage, TrainingStage):
+                raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot; leave it out")
+
+    def _check_whether_y_is_numeric(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
+        """Return whether y, (rows,), becomes a numeric class; raise ValueError if y does not suit the estimator.
+
+        `needed_by` are the stages that need y. Here, y becomes one if it has fractions and all these stages, at least
+        one, take a numeric class.
+        """
+        is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
+        if needed_by and not is_numeric:
+            check_classification_targets(y)
+        return is_numeric and bool(needed_by)
 
     def _transform_rows(self, X: Any) -> Batch:
         """Return the rows X, (rows, features), as they come out of the fitted chain."""
@@ -184,7 +194,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _add_class_to_batch(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
         """Return the rows with y as their nominal or numeric class; without it if y is numbers that no stage needs."""
         _check_labels(y)
-        is_numeric = self._has_numeric_class(y, needed_by)
+        is_numeric = self._check_whether_y_is_numeric(y, needed_by)
         schema, name = batch.schema, "class"
         while name in schema.names:
             name += "_"
@@ -210,7 +220,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 params |= {f"{prefix}__{option}": value for option, value in get_option_values(stage).items()}
         return params
 
-    @_raise_value_errors()
+    @_convert_errors_to_value_errors()
     def set_params(self, **params: Any) -> Self:
         """Set parameters, including options of stages.
 
@@ -291,18 +301,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     classes_ : the distinct values of y, ascending; None without y, or if y is numbers that are no classes.
     """
 
-    def _check_stages(self, stages: list[Stage]) -> None:
-        for stage in stages:
-            if isinstance(stage, TrainingStage):
-                raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot; leave it out")
-
-    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
-        is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
-        if needed_by and not is_numeric:
-            check_classification_targets(y)
-        return is_numeric and bool(needed_by)
-
-    @_raise_value_errors()
+    @_convert_errors_to_value_errors()
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
         chain, batch = self._parse_chain_and_training_rows(X, y, sample_weight)
@@ -315,7 +314,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
             out = concatenate([every, out], every.schema).take(order)
         return self._convert_to_output_container(out, X)
 
-    @_raise_value_errors()
+    @_convert_errors_to_value_errors()
     def transform(self, X: Any) -> Any:
         """Transform X, (rows, features), to (rows, columns).
 
@@ -381,7 +380,7 @@ class _ChainPredictor(_ChainEstimator):
         assert isinstance(learner, FittedLearner)
         return learner
 
-    @_raise_value_errors()
+    @_convert_errors_to_value_errors()
     def _predict_codes_and_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Predict the rows X, and return what `FittedLearner.read_predictions` does: predictions and scores."""
         out = self._transform_rows(X)
@@ -424,7 +423,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         codes, _ = self._predict_codes_and_scores(X)
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
 
-    @_raise_value_errors()
+    @_convert_errors_to_value_errors()
     def _find_threshold(self) -> float | None:
         """Return the model's threshold between two classes; before `fit`, the one that the learner expects."""
         if hasattr(self, "fitted_"):
@@ -465,7 +464,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         by_class[:, codes] = scores
         return by_class
 
-    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
+    def _check_whether_y_is_numeric(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         check_classification_targets(y)
         if self.positive is not None and len(np.unique(y)) > 2:
             raise ValueError("positive needs two classes, but y has more; leave positive out")
@@ -490,7 +489,7 @@ class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
         numbers, _ = self._predict_codes_and_scores(X)
         return numbers[:, 0]
 
-    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
+    def _check_whether_y_is_numeric(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         check_array(y, ensure_2d=False)
         return True
 

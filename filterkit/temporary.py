@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
@@ -64,15 +64,14 @@ class LockedFolder:
             with suppress(OSError), os.scandir(parent) as entries:
                 for entry in entries:
                     if entry.name.startswith(prefix) and _is_abandoned_folder(entry):
-                        _remove_folder(entry.path)
+                        _remove_folders([entry.path])
         self.path = os.path.join(parent, f"{prefix}{os.urandom(16).hex()}")
         _own_folders.add(self.path)  # before it is there, so that a signal cannot come in between
         try:
             os.mkdir(self.path, mode)
             self._lock = _create_lock_file(self.path)
         except BaseException:
-            _remove_folder(self.path)
-            _own_folders.discard(self.path)
+            _remove_folders([self.path])
             raise
 
     def remove(self) -> None:
@@ -81,9 +80,7 @@ class LockedFolder:
         moved = f"{self.path}-"
         with suppress(OSError):
             os.rename(self.path, moved)  # so that other processes add nothing any more
-        for path in (moved, self.path):  # the old one if it could not be renamed
-            _remove_folder(path)
-        _own_folders.discard(self.path)
+        _remove_folders([moved, self.path])  # the old one if it could not be renamed
 
 
 class TemporaryFolder(LockedFolder):
@@ -105,16 +102,18 @@ class TemporaryFolder(LockedFolder):
             super().__init__(tempfile.gettempdir(), "", 0o700)
 
 
-def _remove_folder(path: str) -> None:
+def _remove_folders(paths: Iterable[str]) -> None:
+    """Remove folders, if they exist, and forget them as this process's own. Failures are ignored."""
     import shutil  # most runs need none
 
-    shutil.rmtree(path, ignore_errors=True)
+    for path in paths:
+        shutil.rmtree(path, ignore_errors=True)
+        _own_folders.discard(path)
 
 
 def remove_own_folders() -> None:
     """Remove the folders of this process, before it ends."""
-    for path in list(_own_folders):
-        _remove_folder(path)
+    _remove_folders(list(_own_folders))
 
 
 def _create_lock_file(folder: str) -> IO[bytes]:

@@ -77,7 +77,7 @@ def open_rows_for_fitting(
             rereads=reader.files.can_reread(engine),
             live=reader.live,
             part_size=part_size,
-            watch=shown.watch_items_read_before,
+            watch=shown.watch_with_row_counts,
             all_read=lambda: reader.count is not None,
         )
         try:

@@ -141,7 +141,7 @@ def run_chain_or_subcommand(context: click.Context, /, words: tuple[str, ...], o
         defaults = found.find_option_values(known.subcommands[first], first)
         run_subcommand(known.subcommands[first], first, rest, context, defaults)
         return
-    _refuse_missing_input(known, first, rest)
+    _check_first_word_is_input(known, first, rest)
     from filterkit.cli.run import run_chain
 
     options.defaults = found.path or None
@@ -191,7 +191,7 @@ def list_options_on_command_line(context: click.Context) -> Iterator[tuple[click
             yield option, context.params.get(name)
 
 
-def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
+def _check_first_word_is_input(known: Registry, first: str, rest: list[str]) -> None:
     """Raise a `UsageError` that says what to do if `first` is empty, or is no file and looks like a stage, a subcommand
     or another word. If `--help` follows a stage, show its help and end instead; `rest` are the words after `first`."""
     if not first:

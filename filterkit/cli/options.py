@@ -89,7 +89,7 @@ class InputOptions(CommandOptions):
     block_size: int | None = declare_option("", type=MemorySize(), hidden=True)
 
 
-def declare_jobs_field(workers: str) -> Any:
+def declare_jobs_option(workers: str) -> Any:
     """Declare ``--jobs``, the number of workers, such as "threads", for a class of options."""
     return _declare_work(f"Number of {workers}.  [default: one per core]", minimum=1, maximum=1024)
 
@@ -110,7 +110,7 @@ def declare_trust_option() -> Any:
 class WorkOptions(CommandOptions):
     """The options about where work runs, and whether it shows progress."""
 
-    jobs: int | None = declare_jobs_field("threads")
+    jobs: int | None = declare_jobs_option("threads")
     engine: str | None = _declare_work(
         "Run on this engine: local (threads), processes, or one that a plugin offers.", metavar="ENGINE[:OPTIONS]"
     )

@@ -40,12 +40,14 @@ class Transfer(NamedTuple):
     source, output : the paths.
     option : what names the output, ``-o`` or ``--test``.
     later : whether the chain is not fitted on these rows.
+    output_format : the format of the output.
     """
 
     source: str
     output: str
     option: str
     later: bool
+    output_format: FileFormat
 
 
 class Job(NamedTuple):
@@ -73,11 +75,6 @@ class Job(NamedTuple):
     written: list[Transfer]
     stage_outputs: list[Destination]
     part_size: int | None
-
-    def find_output_format(self, transfer: Transfer) -> FileFormat:
-        """Find the format of the output of a transfer; ``--to`` decides that of ``-o``, or of all predictions."""
-        is_main = transfer.option == "-o" or self.options.writes_predictions
-        return self.formats.find_output_format(transfer.output, is_main)
 
     def format_command(self, transfer: Transfer) -> str:
         """Return the command line that decides the bytes of the output of a transfer.
@@ -122,8 +119,12 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
             raise UsageError("stages cannot be combined with --chain; write them into its file")
         stages = read_stages_file(options.chain, known, options.seed)
     formats = Formats(known.formats, options.from_, options.to)
-    main = Transfer(path, options.output, "-o", options.load is not None)
-    transfers = [main, *(Transfer(source, output, "--test", True) for source, output in options.test)]
+    transfers = []
+    for source, output in ((path, options.output), *options.test):
+        is_first = not transfers  # INPUT; the others are those of --test
+        kind = formats.find_output_format(output, is_first or options.writes_predictions)
+        later = not is_first or options.load is not None
+        transfers.append(Transfer(source, output, "-o" if is_first else "--test", later, kind))
     written = [each for each in transfers if each.later or not options.writes_predictions]
     stage_outputs = [
         Destination(stage.name, path, may_replace_input=True) for stage in stages for path in stage.written_files()
@@ -218,8 +219,7 @@ def check_options_and_outputs(job: Job) -> None:
         _check_predictions_option(job)
     kinds = [job.formats.find_input_format(each.source, each.option == "-o") for each in job.transfers]
     check_options_fit_formats(options, sources, kinds)
-    outputs = [each.output for each in written]
-    kinds = list(map(job.find_output_format, written))
+    outputs, kinds = [each.output for each in written], [each.output_format for each in written]
     check_options_fit_formats(options, outputs, kinds, ("has_both_forms", "rounds"))
     of_rows = [Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in written]
     others = make_destinations({"--save": options.save, "--rejects": options.rejects})
@@ -229,8 +229,8 @@ def check_options_and_outputs(job: Job) -> None:
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
-    for each, kind in zip(written, kinds):
-        check_output_ending(each.output, kind, job.formats.known, each.option, options.to is not None)
+    for each in written:
+        check_output_ending(each.output, each.output_format, job.formats.known, each.option, options.to is not None)
     if options.save is not None:
         check_chain_ending(options.save, "--save")
 

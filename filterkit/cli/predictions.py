@@ -140,7 +140,7 @@ def make_predictions_schema(learner: FittedLearner) -> Schema:
     return Schema("predictions", [Attribute("row"), *pairs, *errors, *learner.added[len(truths) :]])
 
 
-def make_predictions_table(schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch) -> Batch:
+def make_predictions_batch(schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch) -> Batch:
     """Make the table of predictions of a batch that comes out of a learner, and that says the numbers of its rows.
     `schema` is what `make_predictions_schema` returns. With `errors_only`, rows that are predicted rightly, or whose
     truth is not known, are left out."""

@@ -108,14 +108,14 @@ def write_output_and_describe_size(
         sparse = fitted.incoming.sparse or schema.sparse
     if options.writes_predictions:
         from filterkit.cli.predictions import (
+            make_predictions_batch,
             make_predictions_schema,
-            make_predictions_table,
             print_predictions_and_count_rows,
         )
 
         assert measured is not None
         schema, sparse = make_predictions_schema(measured.learner), False
-        measured.convert = partial(make_predictions_table, schema, measured.learner, options.errors)
+        measured.convert = partial(make_predictions_batch, schema, measured.learner, options.errors)
 
     def count_rows_for_last_comment(n_written: int) -> int | None:
         if reader.may_be_cut:
@@ -126,7 +126,7 @@ def write_output_and_describe_size(
     mapped = partial(source.map, last=True)
     ignore_broken_pipe = transfer != job.written[-1] or bool(options.rejects or job.stage_outputs)
     comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
-    form = Form(job.find_output_format(transfer), schema, sparse, options.precision, transfer.later, comments)
+    form = Form(transfer.output_format, schema, sparse, options.precision, transfer.later, comments)
     with name_input_in_errors(reader):
         if transfer.output in in_parts:
             count = in_parts[transfer.output].write_parts_and_count_rows(form, source, fitted, measured is not None)

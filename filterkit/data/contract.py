@@ -27,7 +27,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.errors import PATH, FilterkitError, PluginError, find_plugin_of, find_plugin_of_error, quoted
+from filterkit.errors import PATH, FilterkitError, PluginError, find_plugin_that_offers, find_plugin_that_raised, quoted
 from filterkit.messages import running_stage
 
 _CHECKED = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
@@ -47,7 +47,7 @@ def make_contract_error(offer: Any, fault: str, error: BaseException | None = No
     `fault` says what is wrong, and what to do. The message names the line of an `error` that the plugin has raised, if
     any, and calls the offer `name`; "" stands for the offer's own.
     """
-    plugin = (find_plugin_of_error(error) if error is not None else "") or find_plugin_of(offer)
+    plugin = (find_plugin_that_raised(error) if error is not None else "") or find_plugin_that_offers(offer)
     return PluginError(f"{name or offer.name}: {fault}" + (f" (plugin {plugin})" if plugin else ""))
 
 
@@ -83,7 +83,7 @@ def blame_stage_for_errors(stage: Named | None) -> Iterator[None]:
         yield
     except Exception as error:
         if stage is not None and not isinstance(error, FilterkitError) and not getattr(error, "__notes__", None):
-            plugin = find_plugin_of_error(error) or find_plugin_of(stage)
+            plugin = find_plugin_that_raised(error) or find_plugin_that_offers(stage)
             error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
         raise
     except SystemExit as error:

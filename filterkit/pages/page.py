@@ -60,7 +60,7 @@ def make_page(name: str, title: str, data: Mapping[str, Any], plain: str) -> byt
         NaN and infinite numbers become null.
     plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it.
     """
-    packed = orjson.dumps(dict(data), _make_contiguous, option=orjson.OPT_SERIALIZE_NUMPY)
+    packed = orjson.dumps(dict(data), _convert_for_orjson, option=orjson.OPT_SERIALIZE_NUMPY)
     folder = _FOLDER.joinpath(name)  # not every page has one
     parts = sorted(f"{name}/{part.name}" for part in folder.iterdir()) if folder.is_dir() else []
     scripts = [*_LIBRARIES, "common.js", *parts, f"{name}.js"]
@@ -76,7 +76,7 @@ def make_page(name: str, title: str, data: Mapping[str, Any], plain: str) -> byt
     return text.encode("utf-8", "replace")
 
 
-def _make_contiguous(value: Any) -> np.ndarray:
+def _convert_for_orjson(value: Any) -> np.ndarray:
     """Copy an array so that its numbers follow each other in memory; raise a `TypeError` for what is not JSON."""
     if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
         return np.ascontiguousarray(value)

@@ -21,7 +21,7 @@ from filterkit.plugin.hookspecs import PROJECT
 _START = f"{PROJECT}."  # of the names of groups
 
 
-class Installed(NamedTuple):
+class InstalledPlugin(NamedTuple):
     """A plugin that is installed.
 
     Attributes
@@ -40,14 +40,14 @@ class Installed(NamedTuple):
     is_open: bool = False
 
 
-def list_installed_plugins() -> list[Installed]:
+def list_installed_plugins() -> list[InstalledPlugin]:
     """List the installed plugins, in the order of their names.
 
     A module that several distributions declare is listed once, because a renamed project is often still installed under
     its old name.
     """
     points: dict[str, list[tuple[str, str, str]]] = {}
-    for text, origin in _find_plugin_entry_points_and_versions():
+    for text, origin in _read_entry_points_and_origins():
         for group, name, value in _parse_entry_points(text):
             points.setdefault(value, []).append((group, name, origin))
     installed = []
@@ -56,11 +56,11 @@ def list_installed_plugins() -> list[Installed]:
         if group != PROJECT:
             name = value.replace(":", ".").rpartition(".")[2]
         listed = {(each.removeprefix(_START).removesuffix("s"), name) for each, name, _ in several if each != PROJECT}
-        installed.append(Installed(name, value, origin, tuple(sorted(listed)), group == PROJECT))
+        installed.append(InstalledPlugin(name, value, origin, tuple(sorted(listed)), group == PROJECT))
     return sorted(installed)
 
 
-def _find_plugin_entry_points_and_versions() -> Iterator[tuple[str, str]]:
+def _read_entry_points_and_origins() -> Iterator[tuple[str, str]]:
     """Yield the text of ``entry_points.txt``, and the name and version, of each installed distribution that has entry
     points for filterkit. Of several distributions of one name, the first on `sys.path` counts, as for Python."""
     seen = set()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from filterkit.counts.metric import Metric
     from filterkit.stages.base import Stage
 
+OWN_OPTIONS_FIRST = "; options of filterkit itself go before the input"  # the end of a message about one after a stage
+
 
 def find_stage(known: Registry, name: str) -> type[Stage]:
     """Find the stage class of this name.
@@ -48,7 +50,7 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     words = name.replace(",", " ").replace("|", " ").split()
     if name.startswith("-"):
         flag = name.partition("=")[0]
-        return explain_misplaced_option(known, flag) or "; the options of a stage go after its name"
+        return OWN_OPTIONS_FIRST if flag in known.flags else "; the options of a stage go after its name"
     if len(words) > 1 and words[0] in known.stages:
         return f"; write stages and options as words of their own: {' '.join(words)}"
     if name in known.subcommands:
@@ -88,11 +90,6 @@ def add_mending_stages_to_error(known: Registry, error: StageError) -> None:
         names = [name for name, stage in sorted(known.stages.items()) if stage.mends == error.lacks]
         error.message += f", such as {' or '.join(names)}" * bool(names)
         error.lacks = ""
-
-
-def explain_misplaced_option(known: Registry, flag: str) -> str:
-    """Return the end of a message about a misplaced option: where to write it; "" if it is no option of filterkit."""
-    return "; options of filterkit itself go before the input" if flag in known.flags else ""
 
 
 def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) -> str:

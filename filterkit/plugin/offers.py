@@ -105,7 +105,7 @@ class HookCaller:
         try:
             self._manager.register(module, name=unique_name)
             self._manager.check_pending()
-            if self._try_wrappers_alone(module):
+            if self._try_wrappers_if_any(module):
                 if not may_wrap:
                     raise PluginError(
                         f"it wraps hooks of others; list its module in the group {PROJECT} of entry points"
@@ -162,7 +162,7 @@ class HookCaller:
                 raise PluginError(f"{caller.name} gives {to_one_line(repr(items))}; return a list")
         return [item for items in given for item in items]
 
-    def _try_wrappers_alone(self, module: ModuleType) -> bool:
+    def _try_wrappers_if_any(self, module: ModuleType) -> bool:
         """Call the wrappers in a module without the hooks that they wrap, so that a wrapper that always fails breaks
         its own plugin alone. Return whether there are wrappers."""
         found = False

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.errors import UsageError, find_plugin_of, make_file_error, quoted
+from filterkit.errors import UsageError, find_plugin_that_offers, make_file_error, quoted
 from filterkit.messages import format_click_message
-from filterkit.plugin.lookup import explain_misplaced_option, find_stage, map_option_values_to_stage_words
+from filterkit.plugin.lookup import OWN_OPTIONS_FIRST, find_stage, map_option_values_to_stage_words
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import INT_OR_TEXT, get_option_types, list_option_fields, make_flag
 
@@ -128,9 +128,9 @@ def parse_stages(
             with note_stage_in_type_errors(stage):
                 context = make_stage_command(stage).make_context(info_name, words[1:], default_map=values)
         except click.NoSuchOption as error:
-            hint = explain_misplaced_option(plugins, error.option_name)
-            if hint:  # whatever options of the stage are similar
-                error = click.NoSuchOption(error.option_name)
+            hint = ""
+            if error.option_name in plugins.flags:  # whatever options of the stage are similar
+                error, hint = click.NoSuchOption(error.option_name), OWN_OPTIONS_FIRST
             elif not error.possibilities and not error.option_name[1:].isdecimal():  # as a negative number is
                 flags = [make_flag(field) for field in list_option_fields(stage) if not field.metadata["bare"]]
                 hint = f"; it has {', '.join(flags) or 'no options'}"
@@ -155,7 +155,7 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
     try:
         yield
     except TypeError as error:
-        plugin = find_plugin_of(stage)
+        plugin = find_plugin_that_offers(stage)
         error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
         raise
 

@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from threading import RLock
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from filterkit._lazy import stop_postponing_imports
 from filterkit._version import DISTRIBUTION
 from filterkit.errors import FilterkitError, PluginError, make_file_error, plugin_by_module, quoted, record_plugin
-from filterkit.plugin.discovery import Installed, list_installed_plugins
+from filterkit.plugin.discovery import InstalledPlugin, list_installed_plugins
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Plugin
 from filterkit.stages.options import get_option_values
@@ -42,25 +43,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Names(Mapping[str, T]):
+@dataclass(eq=False, repr=False)
+class OffersByName(Mapping[str, T]):
     """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer.
 
     Looking up a name loads the plugin that offers it; listing the names loads all plugins that offer objects of this
     kind. Raise PluginError if the plugin that lists a name is broken, or two plugins claim it.
     """
 
-    def __init__(self, registry: Registry, kind: str) -> None:
-        self._registry, self._kind = registry, kind
+    registry: Registry
+    kind: str
 
     def __getitem__(self, name: str) -> T:
-        found: T = self._registry.find_offer(self._kind, name)
+        found: T = self.registry.find_offer(self.kind, name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._registry.list_names(self._kind))
+        return iter(self.registry.list_names(self.kind))
 
     def __len__(self) -> int:
-        return len(self._registry.list_names(self._kind))
+        return len(self.registry.list_names(self.kind))
 
 
 # What filterkit itself offers, by kind and name: a module and a name in it. The help lists subcommands in this order.
@@ -106,12 +108,12 @@ class Registry:
         self.flags: frozenset[str] = frozenset()
         self.defaults: dict[str, dict[str, Any]] = {}
         self.warn: Callable[[Plugin], None] = lambda plugin: None
-        self.stages: Names[type[Stage]] = Names(self, "stage")
-        self.formats: Names[Format | type[FileFormat]] = Names(self, "format")
-        self.engines: Names[type[Engine]] = Names(self, "engine")
-        self.subcommands: Names[click.Command] = Names(self, "subcommand")
-        self._points: list[Installed] = []
-        self._installed: dict[Installed, Plugin] = {}  # those that are loaded
+        self.stages: OffersByName[type[Stage]] = OffersByName(self, "stage")
+        self.formats: OffersByName[Format | type[FileFormat]] = OffersByName(self, "format")
+        self.engines: OffersByName[type[Engine]] = OffersByName(self, "engine")
+        self.subcommands: OffersByName[click.Command] = OffersByName(self, "subcommand")
+        self._points: list[InstalledPlugin] = []
+        self._installed: dict[InstalledPlugin, Plugin] = {}  # those that are loaded
         self._others: dict[str, Plugin] = {}  # by the path of a file, or the name of a stage that no plugin offers
         self._items: dict[str, dict[str, Any]] = {}  # what plugins offer, by kind and name
         self._owners: dict[tuple[str, str], list[Plugin]] = {}  # the plugins that claim a name, by kind and name
@@ -145,7 +147,7 @@ class Registry:
             listing = self._load_plugins_that_list(kind, name)
             owners = self._owners.get((kind, name), [])
             if name in self._items.get(kind, ()):
-                self._warn_of_broken(owners)
+                self._warn_of_broken_plugins(owners)
                 return self._items[kind][name]
             if owners:
                 raise PluginError(
@@ -160,10 +162,12 @@ class Registry:
         """List the names of all that filterkit and plugins offer of one kind."""
         with self._lock:
             listing = self._load_plugins_that_list(kind)
-            self._warn_of_broken(self._installed[point] for point in self._points if point.is_open or point in listing)
+            self._warn_of_broken_plugins(
+                self._installed[point] for point in self._points if point.is_open or point in listing
+            )
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
-    def _load_plugins_that_list(self, kind: str, name: str | None = None) -> list[Installed]:
+    def _load_plugins_that_list(self, kind: str, name: str | None = None) -> list[InstalledPlugin]:
         """Load the plugins whose entry points list a name of a kind, or any name of the kind if `name` is None; return
         their entry points."""
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
@@ -180,7 +184,7 @@ class Registry:
         with self._lock:
             self._load_new_plugins(self._points)
 
-    def _load_new_plugins(self, points: Iterable[Installed]) -> None:
+    def _load_new_plugins(self, points: Iterable[InstalledPlugin]) -> None:
         """Load the plugins among `points` that are not loaded yet; one that fails gets a `problem`, not an error."""
         loaded = []
         for point in points:
@@ -199,7 +203,7 @@ class Registry:
         if loaded:
             self._assign_names_to_plugins()
 
-    def _warn_of_broken(self, plugins: Iterable[Plugin]) -> None:
+    def _warn_of_broken_plugins(self, plugins: Iterable[Plugin]) -> None:
         """Call `warn` for each broken plugin among `plugins`, once in the life of the registry."""
         for plugin in plugins:
             if plugin.problem and plugin not in self._warned:
@@ -328,7 +332,7 @@ def _prepare_offers_for_errors_and_pickle(plugin: Plugin) -> None:
         copyreg.pickle(stage, _reduce_stage_for_pickle)
 
 
-def _describe_mismatch_with_entry_points(point: Installed, plugin: Plugin) -> str:
+def _describe_mismatch_with_entry_points(point: InstalledPlugin, plugin: Plugin) -> str:
     """Return how the entry points of a plugin differ from what it offers; "" if they do not."""
     listed, given = {*point.listed}, {*plugin.list_offered_names()}
     for kind, name in sorted(listed - given):

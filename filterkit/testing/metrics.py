@@ -30,15 +30,15 @@ def check_scores_are_numbers(stage: Stage) -> None:
         return
     totals_of_classes = _TOTALS if metric.needs_class else tuple((pos, 0.0) for pos, _ in _TOTALS)
     for pos, neg in totals_of_classes if metric.by_column is None else ():
-        tp, fp = (np.array(counts) for counts in zip(*product(_list_shares_of_total(pos), _list_shares_of_total(neg))))
+        tp, fp = (np.array(counts) for counts in zip(*product(_list_weights_up_to(pos), _list_weights_up_to(neg))))
         shown = [f"tp={t:g}, fp={f:g}, pos={pos:g}, neg={neg:g}" for t, f in zip(tp.tolist(), fp.tolist())]
         _check_scores(metric, "score", [tp, fp], shown, pos, neg)
     if metric.classes is not None:
         for totals in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0), (0.5, 7.25, 0.001, 3.0)):
-            counts = np.array(list(product(*map(_list_shares_of_total, totals))))
+            counts = np.array(list(product(*map(_list_weights_up_to, totals))))
             shown = [f"counts={row} of totals={list(totals)}" for row in counts.tolist()]
             _check_scores(metric, "classes", [counts], shown, np.array(totals))
-        _check_class_sums(metric)
+        _check_class_sums_give_same_scores(metric)
     if metric.best_at_ends:
         _check_best_score_at_ends_of_fp_range(metric)
     if metric.bound is not None:
@@ -49,7 +49,7 @@ def check_scores_are_numbers(stage: Stage) -> None:
         _check_scores(metric, "by_column", [columns], shown, seed)
 
 
-def _check_class_sums(metric: Metric) -> None:
+def _check_class_sums_give_same_scores(metric: Metric) -> None:
     """Check that `Metric.class_sums` gives the same scores as `Metric.classes`."""
     if metric.class_sums is None:
         return
@@ -57,7 +57,7 @@ def _check_class_sums(metric: Metric) -> None:
     term, score = metric.class_sums
     for given in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0, 7.0)):
         totals = np.array(given)
-        counts = np.array(list(product(*map(_list_shares_of_total, given))))
+        counts = np.array(list(product(*map(_list_weights_up_to, given))))
         sums = np.zeros(len(counts))
         for column, total in zip(counts.T, given):
             sums += _call_and_check_metric(metric, "term of class_sums", term, [column, np.full(len(column), total)])
@@ -93,7 +93,7 @@ def _check_bound(metric: Metric) -> None:
     for pos, neg in _TOTALS:
         ranges = [
             [(low, high) for low in parts for high in parts if low <= high]
-            for parts in map(_list_shares_of_total, (pos, neg))
+            for parts in map(_list_weights_up_to, (pos, neg))
         ]
         ends = np.array([(*t, *f) for t, f in product(*ranges)]).T
         found = _call_and_check_metric(metric, "bound", metric.bound, list(ends), pos, neg)
@@ -107,7 +107,7 @@ def _check_bound(metric: Metric) -> None:
                 )
 
 
-def _list_shares_of_total(total: float) -> list[float]:
+def _list_weights_up_to(total: float) -> list[float]:
     """List weights from 0 to `total`, in ascending order; they are whole numbers if `total` is."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)

@@ -202,7 +202,7 @@ def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
     """
     twin = type(stage)(**get_option_values(stage))
     before = fit_transform(twin, data)
-    for field, given in _vary_own_options(stage):
+    for field, given in iterate_option_variations(stage, of_plugin=True):
         made = type(stage)(**given)
         shown = f"{field.name}={given[field.name]!r}"
         assert _have_same_training_rows(fit_transform(made, data), fit_transform(copy.copy(made), data)), (
@@ -297,7 +297,7 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     fitted = fit(stage, data)
     if fitted is None:
         return
-    known = _make_registry(stage)
+    known = _make_registry_of_stage(stage)
     is_built = type(stage).fit is Stage.fit
     state = None
     with suppress(Exception):  # which saving reports
@@ -463,7 +463,7 @@ def check_options_come_back(stage: Stage) -> None:
     assert type(stage)(**get_option_values(stage)) == stage, (
         f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
     )
-    made = parse_stages(stage.words(), _make_registry(stage))
+    made = parse_stages(stage.words(), _make_registry_of_stage(stage))
     assert made == [stage] and get_option_values(made[0]) == get_option_values(stage), (
         f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
     )
@@ -476,7 +476,7 @@ def check_options_can_be_set(stage: Stage) -> None:
     A value that the stage refuses by a `UsageError` is left out. The least and the largest number that an option
     allows, or a billion either way, are tried as well; they may be refused in the same way, and no other.
     """
-    known = _make_registry(stage)
+    known = _make_registry_of_stage(stage)
     for field in list_option_fields(stage):
         kind = get_option_types(type(stage))[field.name]
         for end, number in (("minimum", -1e9), ("maximum", 1e9)) if kind in (int, float) else ():
@@ -495,12 +495,16 @@ def check_options_can_be_set(stage: Stage) -> None:
         )
 
 
-def iterate_option_variations(stage: Stage) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
+def iterate_option_variations(stage: Stage, of_plugin: bool = False) -> Iterator[tuple[Field[Any], dict[str, Any]]]:
     """Yield each option that can have another value, and the values of all options with this other value.
 
-    Raise AssertionError if a value is refused by an error that is not filterkit's.
+    With `of_plugin`, yield only options that the plugin itself declares, and none that names a file to be written,
+    because fitting would write it. Raise AssertionError if a value is refused by an error that is not filterkit's.
     """
+    own = {name for kind in list_classes_outside_filterkit(type(stage)) for name in vars(kind)}
     for field in list_option_fields(stage):
+        if of_plugin and (field.name not in own or field.metadata["output"]):
+            continue
         other = _choose_other_value(stage, field)
         if _accepts_value(stage, field, other):
             yield field, get_option_values(stage) | {field.name: other}
@@ -528,7 +532,7 @@ def list_options_without_effect(stage: Stage, samples: Iterable[Batch]) -> list[
 
     Only options that the plugin itself declares are tried, with one other value on all samples.
     """
-    left = {make_flag(field): given for field, given in _vary_own_options(stage)}
+    left = {make_flag(field): given for field, given in iterate_option_variations(stage, of_plugin=True)}
     for data in samples:
         if not left:
             break
@@ -538,7 +542,7 @@ def list_options_without_effect(stage: Stage, samples: Iterable[Batch]) -> list[
     return list(left)
 
 
-def _make_registry(stage: Stage) -> Registry:
+def _make_registry_of_stage(stage: Stage) -> Registry:
     """Make a registry that knows the class of a stage and nothing else, so that its words can be parsed."""
     known = Registry()
     known.add_stage(type(stage))
@@ -583,12 +587,3 @@ def check_methods_are_known(stage: Stage) -> None:
     """Check that no method or attribute of the stage has almost the name of one that filterkit uses, which would then
     be ignored; and that methods take the arguments that filterkit passes."""
     check_method_names_and_arguments(stage.name, type(stage))
-
-
-def _vary_own_options(stage: Stage) -> list[tuple[Field[Any], dict[str, Any]]]:
-    """List what `iterate_option_variations` yields for those options that the plugin itself declares.
-
-    Options that name a file to be written are left out, because fitting would write it.
-    """
-    own = {name for kind in list_classes_outside_filterkit(type(stage)) for name in vars(kind)}
-    return [each for each in iterate_option_variations(stage) if each[0].name in own and not each[0].metadata["output"]]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import output, quick, refusal, run_anew
 
-from filterkit.cli.shell.printing import count_terminal_columns, format_table_lines, shorten
+from filterkit.cli.shell.printing import format_table_lines, measure_text_width, shorten_to_width
 
 
 def found(line):
@@ -88,8 +88,8 @@ def test_columns_hold_wide_characters():
         "😀        3",
         "\\x1b[1m   4",
     ]
-    assert [count_terminal_columns(shorten("日本語日本語", width)) for width in (3, 4, 5, 12)] == [3, 3, 5, 12]
-    assert shorten("日本語日本語", 12) == "日本語日本語" and shorten("abc", 2) == "a…"
+    assert [measure_text_width(shorten_to_width("日本語日本語", width)) for width in (3, 4, 5, 12)] == [3, 3, 5, 12]
+    assert shorten_to_width("日本語日本語", 12) == "日本語日本語" and shorten_to_width("abc", 2) == "a…"
 
 
 @pytest.mark.posix

@@ -7,7 +7,7 @@ from importlib import metadata
 import pytest
 from command import run_anew
 
-from filterkit.plugin.discovery import Installed, list_installed_plugins
+from filterkit.plugin.discovery import InstalledPlugin, list_installed_plugins
 from filterkit.plugin.registry import _import_entry_point
 
 
@@ -31,7 +31,7 @@ def install(folder, name, points, version="1.0", end="dist-info"):
         (info / file.replace("METADATA", "METADATA" if end == "dist-info" else "PKG-INFO")).write_text(text)
 
 
-ONE = Installed("my_module", "my_module", "one 1.0", (("stage", "mine"),))
+ONE = InstalledPlugin("my_module", "my_module", "one 1.0", (("stage", "mine"),))
 POINTS = "[filterkit.stages]\nmine = my_module\n"
 
 
@@ -55,9 +55,11 @@ cat = pack.cat
 """
     install(folder, "some-plugins", points, "2.0rc1")
     assert list_installed_plugins() == [
-        Installed("files", "pack.files", "some-plugins 2.0rc1", (("format", ".kv"), ("format", "kv"), ("stage", ";"))),
-        Installed("plugin", "pack.more:plugin", "some-plugins 2.0rc1", (("stage", "b"),)),
-        Installed("wrapper", "pack.wrapper", "some-plugins 2.0rc1", (), True),
+        InstalledPlugin(
+            "files", "pack.files", "some-plugins 2.0rc1", (("format", ".kv"), ("format", "kv"), ("stage", ";"))
+        ),
+        InstalledPlugin("plugin", "pack.more:plugin", "some-plugins 2.0rc1", (("stage", "b"),)),
+        InstalledPlugin("wrapper", "pack.wrapper", "some-plugins 2.0rc1", (), True),
     ]
 
 
@@ -108,7 +110,7 @@ def test_what_is_no_folder_of_packages_is_passed_over(folder, monkeypatch):
     (folder / "odd-1.dist-info").mkdir()
     (folder / "odd-1.dist-info" / "entry_points.txt").write_bytes(b"[filterkit.stages]\n\xff\xfe\nno point\nmine = odd")
     monkeypatch.setattr(sys, "path", [str(folder / "nothing"), str(folder / "text"), str(folder)])
-    assert list_installed_plugins() == [Installed("odd", "odd", "odd-1.dist-info", (("stage", "mine"),))]
+    assert list_installed_plugins() == [InstalledPlugin("odd", "odd", "odd-1.dist-info", (("stage", "mine"),))]
 
 
 def test_the_current_folder_counts_where_python_imports_from_it(folder, monkeypatch):

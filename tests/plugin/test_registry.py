@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
-from filterkit.plugin.discovery import Installed
+from filterkit.plugin.discovery import InstalledPlugin
 from filterkit.plugin.lookup import find_stage
 from filterkit.plugin.registry import Registry, _import_entry_point
 
@@ -57,7 +57,7 @@ def found(monkeypatch):
                 raise found
             return found
 
-        listed = [Installed(name, f"of.{name}", f"{name} 1.0", (), True) for name in modules]
+        listed = [InstalledPlugin(name, f"of.{name}", f"{name} 1.0", (), True) for name in modules]
         monkeypatch.setattr("filterkit.plugin.registry.list_installed_plugins", lambda: listed)
         monkeypatch.setattr("filterkit.plugin.registry._import_entry_point", load)
         registry = Registry()

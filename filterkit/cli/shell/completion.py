@@ -110,8 +110,14 @@ def _complete_in_group(
     else:
         found = _complete_stage_subcommand_or_option(context, value) if value == begun else Completions([])
     start = begun.removesuffix(value)  # a flag and =
-    full = [word._replace(text=start + word.text) for word in found.words]
-    return found._replace(words=[word for word in full if word.text.startswith(begun) and word.text.isprintable()])
+    whole = []
+    for word in found.words:
+        text, about = start + word.text, " ".join(word.help.replace("\b", "").split())
+        if text.startswith(begun) and text.isprintable():
+            sentence = re.split(r"\.\s", f"{about} ")[0].strip().removesuffix(".")
+            shown = sentence if len(sentence) <= _LONGEST_HELP else f"{sentence[: _LONGEST_HELP - 1]}…"
+            whole.append(word._replace(text=text, help=shown))
+    return found._replace(words=whole)
 
 
 def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> Completions:
@@ -122,7 +128,7 @@ def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> 
     groups = [each.command for each in (context, context.parent) if each is not None]
     words, is_file = [], False
     if any(isinstance(each, _ChainCommand) for each in groups):
-        words = _list_stage_completions(known)
+        words = [Completion(name, stage.summary()) for name, stage in known.stages.items()]
         root = context.find_root()
         if isinstance(root.command, _RootCommand) and begun.startswith("-"):  # whose options may follow a chain
             words += _convert_click_items(root.command.shell_complete(root, begun))
@@ -130,7 +136,7 @@ def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> 
     elif isinstance(context.command, _RootCommand) and not begun.startswith("-"):
         others = [name for name in known.subcommands if name not in SUBCOMMANDS]
         helps = SUBCOMMANDS | {name: known.subcommands[name].help or "" for name in others}
-        words, is_file = [Completion(name, _shorten_to_first_sentence(text)) for name, text in helps.items()], True
+        words, is_file = [Completion(name, text) for name, text in helps.items()], True
     # The options that are not given yet and, of a group that is not filterkit's, its commands.
     found = context.command.shell_complete(context, begun)
     plain = _convert_click_items(found)
@@ -139,8 +145,8 @@ def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> 
 
 def _convert_click_items(items: list[CompletionItem]) -> list[Completion]:
     """Convert click's items that are texts, not files; after one that ends in ``=`` more follows."""
-    plain = [(str(each.value), each.help) for each in items if each.type == "plain"]
-    return [Completion(text, _shorten_to_first_sentence(about), text.endswith("=")) for text, about in plain]
+    plain = [(str(each.value), each.help or "") for each in items if each.type == "plain"]
+    return [Completion(text, about, text.endswith("=")) for text, about in plain]
 
 
 def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Completions:
@@ -156,9 +162,9 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
         is_file = is_file or metavar in _FILES
         match metavar:
             case "STAGE":
-                words += _list_stage_completions(known)
+                words += (Completion(name, stage.summary()) for name, stage in known.stages.items())
             case "METRIC":
-                words += (word for word in _list_stage_completions(known) if word.text in known.metrics)
+                words += (Completion(name, known.stages[name].summary()) for name in known.metrics)
             case "STAGES":
                 words += _complete_chain(begun, line)
             case "ENGINE":
@@ -175,10 +181,6 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
                 target = [each for each in attributes if each.name == chosen] if chosen else attributes[-1:]
                 words += (Completion(value) for each in target if each.kind == "nominal" for value in each.values)
     return Completions(words, is_file)
-
-
-def _list_stage_completions(known: Registry) -> list[Completion]:
-    return [Completion(name, _shorten_to_first_sentence(stage.summary())) for name, stage in known.stages.items()]
 
 
 def _complete_chain(begun: str, line: click.Context) -> Iterator[Completion]:
@@ -204,7 +206,7 @@ def _complete_format(known: Registry, begun: str) -> Iterator[Completion]:
     elif name in kinds:
         before = f"{name}:{options[: options.rfind(',') + 1]}"
         for option in describe_options(kinds[name]):
-            yield Completion(f"{before}{option['option']}=", _shorten_to_first_sentence(option["help"]), True)
+            yield Completion(f"{before}{option['option']}=", option["help"], True)
 
 
 def _find_option_value(line: click.Context | None, name: str) -> Any:
@@ -247,12 +249,6 @@ def _read_input_attributes(line: click.Context) -> list[Attribute]:
 def _split_metavar_into_words(param: click.Parameter) -> list[str]:
     """List the words in capitals that help shows in the place of a value, such as FILE."""
     return re.findall("[A-Z]+", param.metavar or "")
-
-
-def _shorten_to_first_sentence(text: str | None) -> str:
-    """Return the first sentence of a help text, or its beginning if that is long; "" for None."""
-    first = re.split(r"\.\s|\n\n", " ".join((text or "").replace("\b", "").split()) + " ")[0].strip().removesuffix(".")
-    return first if len(first) <= _LONGEST_HELP else f"{first[: _LONGEST_HELP - 1]}…"
 
 
 def _read_attributes_with_timeout(kind: FileFormat, opening: Opening) -> list[Attribute]:

@@ -49,19 +49,19 @@ def format_table_lines(rows: list[list[str]], left_columns: Container[int]) -> l
     The columns with the indices `left_columns` are flush left, as names are; others are flush right, as numbers are.
     """
     rows = [list(map(visible, row)) for row in rows]
-    widths = [max(map(count_terminal_columns, column)) for column in zip(*rows)]
+    widths = [max(map(measure_text_width, column)) for column in zip(*rows)]
     head, *lines = [
         "  ".join(
             cell + blanks if index in left_columns else blanks + cell
             for index, (cell, width) in enumerate(zip(row, widths))
-            for blanks in [" " * (width - count_terminal_columns(cell))]
+            for blanks in [" " * (width - measure_text_width(cell))]
         ).rstrip()
         for row in rows
     ]
     return [Heading(head), *lines]
 
 
-def count_terminal_columns(text: str) -> int:
+def measure_text_width(text: str) -> int:
     """Count the columns of a terminal that a text takes: characters of East Asia and pictures take two, accents
     none."""
     if text.isascii():
@@ -77,11 +77,11 @@ def find_terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
-def shorten(text: str, width: int) -> str:
+def shorten_to_width(text: str, width: int) -> str:
     """Shorten a text so that it takes at most `width` columns of a terminal."""
-    if count_terminal_columns(text) <= width:
+    if measure_text_width(text) <= width:
         return text
     kept = text[: width - 1]
-    while kept and count_terminal_columns(kept) > width - 1:
+    while kept and measure_text_width(kept) > width - 1:
         kept = kept[:-1]
     return f"{kept}…"

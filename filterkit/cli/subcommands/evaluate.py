@@ -12,7 +12,7 @@ from filterkit.chains.chain import Chain
 from filterkit.cli.declared import BEFORE, declare_option, turn_into_command
 from filterkit.cli.destinations import PAGES, check_destinations, make_destinations
 from filterkit.cli.inputs import check_options_fit_formats, open_input
-from filterkit.cli.options import InputOptions, WorkOptions, declare_jobs_field, declare_seed_option, open_engine
+from filterkit.cli.options import InputOptions, WorkOptions, declare_jobs_option, declare_seed_option, open_engine
 from filterkit.cli.plan import make_alignment
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.subcommands.results import (
@@ -112,7 +112,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
         metavar="VALUE",
     )
     seed: int | None = declare_seed_option("folds and subsamples")
-    jobs: int | None = declare_jobs_field("processes")
+    jobs: int | None = declare_jobs_option("processes")
     # These are no options: those of each DATA, and the seed of stages, if it is given before the subcommand's name.
     class_: str | None = None
     positive: str | None = None

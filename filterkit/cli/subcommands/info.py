@@ -14,7 +14,7 @@ from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.cli.declared import declare_option, turn_into_command
 from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, open_engine
-from filterkit.cli.shell.printing import find_terminal_width, format_table_lines, print_document, shorten
+from filterkit.cli.shell.printing import find_terminal_width, format_table_lines, print_document, shorten_to_width
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
@@ -198,7 +198,7 @@ def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: 
         rows.append(
             [
                 str(each["number"]),
-                shorten(each["name"], name_width),
+                shorten_to_width(each["name"], name_width),
                 each["kind"],
                 *counts,
                 *scores,
@@ -208,7 +208,7 @@ def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: 
     if rows:
         head = ["no", "name", "kind", "missing", "distinct", *scored, "values"]
         for line in format_table_lines([head, *rows], {head.index(each) for each in _LEFT}):
-            yield type(line)(line if width is None else shorten(line, width))  # a heading stays one
+            yield type(line)(line if width is None else shorten_to_width(line, width))  # a heading stays one
     left = len(attributes) - len(rows)
     if left:
         what = "more attribute" if rows else "attribute"

@@ -182,7 +182,7 @@ def _format_means(results: Results, measures: list[str], means: list[dict[str, A
         [
             each["chain"],
             _format_percentage(each["train"]),
-            *(f"{_format_value(m, each[m]['mean'])} ±{_format_value(m, each[m]['error'])}" for m in measures),
+            *(f"{_format_measure(m, each[m]['mean'])} ±{_format_measure(m, each[m]['error'])}" for m in measures),
         ]
         for each in means
     ]
@@ -219,7 +219,7 @@ def _compute_class_rates_of_chains(results: Results) -> list[dict[str, Any]]:
 def tabulate_error_measures(target_names: Sequence[str], sums: np.ndarray) -> list[str]:
     """Return the lines of a table of error measures by numeric target, from the result of `sum_error_terms`."""
     rates = compute_error_measures(sums)
-    rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(target_names)]
+    rows = [[name, *(_format_measure(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(target_names)]
     return format_table_lines([["class", *rates], *rows], range(1))
 
 
@@ -291,7 +291,7 @@ def _format_differences(results: Results, measures: list[str], found: list[dict[
             each["second"],
             _format_percentage(each["train"]),
             *(
-                f"{_format_value(m, each[m]['difference'], '+')} p={_format_number_or_dash(each[m]['p'], '.2g')}"
+                f"{_format_measure(m, each[m]['difference'], '+')} p={_format_number_or_dash(each[m]['p'], '.2g')}"
                 for m in measures
             ),
         ]
@@ -338,7 +338,7 @@ def _format_number_or_dash(value: float, form: str) -> str:
     return "–" if value != value else format(value, form)
 
 
-def _format_value(measure: str, value: float, sign: str = "") -> str:
+def _format_measure(measure: str, value: float, sign: str = "") -> str:
     """Format a value of a measure with three decimals or, if it is tiny in the unit of the class, three digits."""
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
     return _format_number_or_dash(value, f"{sign}.3{'g' if is_small else 'f'}")

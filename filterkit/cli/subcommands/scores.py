@@ -12,7 +12,7 @@ from filterkit.cli.declared import declare_option, turn_into_command
 from filterkit.cli.destinations import Destination, check_destinations
 from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, declare_seed_option, open_engine
-from filterkit.cli.shell.printing import find_terminal_width, format_table_lines, print_document, shorten
+from filterkit.cli.shell.printing import find_terminal_width, format_table_lines, print_document, shorten_to_width
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.counts.scoring import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
@@ -126,7 +126,7 @@ def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
     columns = []
     for name, values in table.to_pydict().items():
         if name in _NAMES:
-            cells = ["" if v is None else shorten(visible(v), name_width) for v in values]
+            cells = ["" if v is None else shorten_to_width(visible(v), name_width) for v in values]
         else:
             digits = _choose_n_decimals(name, values)
             cells = ["" if v is None else f"{v:.{digits}f}" for v in values]

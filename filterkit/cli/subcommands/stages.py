@@ -14,7 +14,7 @@ import click
 
 from filterkit.cli.declared import declare_option, turn_into_command
 from filterkit.cli.options import JsonOptions, declare_trust_option
-from filterkit.cli.shell.printing import Heading, format_table_lines, print_document, shorten
+from filterkit.cli.shell.printing import Heading, format_table_lines, print_document, shorten_to_width
 from filterkit.errors import FilterkitError
 from filterkit.messages import write_message
 from filterkit.plugin.lookup import find_stage
@@ -124,7 +124,7 @@ def _format_saved_chain(chain: dict[str, Any]) -> Iterator[str]:
             if table["title"]:
                 yield f"  {table['title']}"
             rows = [
-                [shorten(format_learned_value(value), _WIDTH) for value in row]
+                [shorten_to_width(format_learned_value(value), _WIDTH) for value in row]
                 for row in [table["head"], *table["rows"]]
             ]
             yield from (f"  {line}" for line in format_table_lines(rows, (0,)))
