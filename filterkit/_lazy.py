@@ -15,9 +15,9 @@ from typing import Any
 
 
 def make_lazy_attributes(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return the functions ``__getattr__`` and ``__dir__``, and the list ``__all__``, of a package.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package, by which it imports its names when used.
 
-    `package` is its name. `file` is the path of its ``__init__.py``, beside which the stub lies.
+    `package` is its name. `file` is the path of its ``__init__.py``; the stub is in the same folder.
     """
     with open(f"{file}i", encoding="utf-8") as stub:
         lines = [line.split() for line in stub]
@@ -36,7 +36,7 @@ def make_lazy_attributes(package: str, file: str) -> tuple[Callable[[str], Any],
 
 
 class _PostponedModule(ModuleType):
-    """A module that is imported when the first of its attributes is asked for."""
+    """A stand-in for a module, which imports the module when its first attribute is used."""
 
     def __getattr__(self, attribute: str) -> Any:
         if sys.modules.get(self.__name__) is self:
@@ -45,12 +45,12 @@ class _PostponedModule(ModuleType):
 
 
 def stop_postponing_imports() -> None:
-    """Forget postponed modules that are not imported yet, so that ``import`` of them works as usual."""
+    """Remove postponed modules that are not imported yet from `sys.modules`, so that ``import`` works as usual."""
     for name in [name for name, module in sys.modules.items() if isinstance(module, _PostponedModule)]:
         del sys.modules[name]
 
 
 def postpone_imports(*modules: str) -> None:
-    """Put off the import of some modules until an attribute is used; those imported already stay as they are."""
+    """Let ``import`` of some modules do nothing until an attribute is used; modules imported already do not change."""
     for name in modules:
         sys.modules.setdefault(name, _PostponedModule(name))

@@ -19,11 +19,12 @@ KEEPING_ENVIRONMENT = {
 
 
 def keep_freed_memory() -> None:
-    """Let the memory of one batch serve the next one, instead of going back to the system.
+    """Let the allocators reuse the memory of one batch for the next, instead of returning it to the system.
 
-    By default glibc and Arrow return large blocks at once, and the system fills them with zeros before it hands them
-    out again, which takes a tenth of all time. One allocator for both, and one heap for all threads, also hold a third
-    less memory.
+    By default, glibc and Arrow return large blocks at once, and the system fills them with zeros before it hands them
+    out again, which takes a tenth of all time. One allocator for both, and one heap for all threads, also use a third
+    less memory. Call this before Arrow is imported. glibc's part does nothing if the user has set a ``MALLOC_…``
+    variable, or on other systems than Linux with glibc.
     """
     pool = "ARROW_DEFAULT_MEMORY_POOL"
     os.environ.setdefault(pool, str(KEEPING_ENVIRONMENT[pool]))
@@ -34,9 +35,9 @@ def keep_freed_memory() -> None:
 
 
 def give_back_freed_memory() -> None:
-    """Give freed memory back to the system, before something large is made that stays.
+    """Return freed memory to the system. Call it before a large object is made that will live long.
 
-    It takes some milliseconds for each 100 MB.
+    It takes some milliseconds for each 100 MB. Without glibc it does nothing.
     """
     malloc_trim = getattr(_GLIBC, "malloc_trim", None)
     if malloc_trim is not None:

@@ -50,8 +50,8 @@ def batches(
         for standard input; a text or a `pathlib.Path`.
     class_ : the class attribute: a name, a number from 1, ``first``, ``last`` or ``none``. Default: the last attribute
         if it is nominal; no class if the relation's name declares labels, as MEKA's do.
-    positive : the positive class value; anything but a text is converted by ``str``.
-    encoding : of the text.
+    positive : the positive class value, converted to text by ``str``. Default: the rarer of two.
+    encoding : the encoding of text formats.
     block_size : bytes of text per batch, approximately. Default: a size that is fast.
     labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
     format : as for ``--from``, such as ``csv`` or ``csv:delimiter=;``. Default: as the ending says; ARFF if it says
@@ -223,7 +223,10 @@ def _check_positive_integer(name: str, value: Any, most: int | None) -> None:
 
 
 def _find_format(path: str, name: str | None, is_read: bool = True) -> FileFormat:
-    """Return the format called `name`; if that is None, the format of the ending of a file."""
+    """Return the format that `name` names, with its options; if that is None, find it by the ending of `path`.
+
+    `is_read` says whether the file is an input. Raise UsageError if there is no such format or option.
+    """
     if name is None and path.lower().endswith(".arff"):
         return Arff()
     from filterkit.plugin.formats import Formats, find_format
@@ -236,7 +239,7 @@ def _find_format(path: str, name: str | None, is_read: bool = True) -> FileForma
 
 
 def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
-    """Refuse an output as `tee` does, before any work; `by` is the stage that will write it.
+    """Check the arguments of a later call of `tee`. `by` is the name of the stage that will call it, for messages.
 
     Raise UsageError if the ending of the file belongs to another format, or to none and `format` does not say
     which, or if it would be in parts.
@@ -250,7 +253,10 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
 
 
 def _find_output_format(path: str, name: str | None, by: str = "") -> FileFormat:
-    """Return the format of an output; raise UsageError if it does not fit the ending."""
+    """Return the format of an output, as `_find_format` does; also raise UsageError if the ending belongs to another.
+
+    `by` begins the message; "" for none.
+    """
     from filterkit.plugin.formats import check_output_ending
     from filterkit.plugin.registry import get_registry
 

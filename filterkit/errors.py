@@ -90,10 +90,10 @@ PATH = 4096  # the limit to give to `quoted` for a path, which it should not cut
 
 
 def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:
-    """Make an error with this message that is both of `kind` and of the system's class, such as `FileNotFoundError`.
+    """Make an error that is both a `kind` and, like `error`, a `FileNotFoundError` or another kind of `OSError`.
 
     `message` names the file. The ``errno``, ``strerror`` and ``filename`` of `error` are copied. `kind` is
-    `FilterkitError`, or a subclass that takes nothing but a message.
+    `FilterkitError`, or a subclass that takes only a message.
     """
     system = next((each for each in _SYSTEM_CLASSES if isinstance(error, each)), OSError)
     merged: FilterkitError = _get_merged_error_class(kind, system)(message)
@@ -103,9 +103,9 @@ def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = F
 
 
 def make_system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
-    """Make the error for an `OSError` of a file: its `name` and the reason.
+    """Make an error, as `make_file_error` does, whose message is the `name` of a file and the reason.
 
-    If its descriptor is closed, or not open for `use`, such as reading, the message says that.
+    `use`, such as ``reading``, is what the file was to be open for, if `error` is about a bad descriptor.
     """
     if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
         return make_file_error(f"{name}: it is closed or not open for {use}; open it, or name a file", error)
@@ -119,7 +119,7 @@ _CLASSES: dict[tuple[type, type], type[Any]] = {}  # by `_get_merged_error_class
 
 
 def _get_merged_error_class(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
-    """Return the class of errors that are of both classes; it is made once for each pair."""
+    """Return the class that derives from both classes; each pair has one, which the first call makes."""
 
     def reduce_error(error: Any) -> tuple[Any, ...]:
         return (
@@ -137,25 +137,28 @@ def _get_merged_error_class(kind: type[FilterkitError], system: type[OSError]) -
 def _remake_pickled_error(
     kind: type[FilterkitError], system: type[OSError] | None, args: tuple[Any, ...]
 ) -> FilterkitError:
-    """Return an error of `kind`, and of `system` if that is not None, without attributes, which pickle sets later."""
+    """Make an error for pickle, which sets its attributes afterwards.
+
+    Its class is `kind` or, unless `system` is None, the class that derives from both.
+    """
     merged = kind if system is None else _get_merged_error_class(kind, system)
     return merged.__new__(merged, *args)
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """Return a text in single quotes for a message, cut to `limit` characters, with control characters escaped."""
+    """Return a text in single quotes for a message, cut to `limit` characters, with unprintable ones escaped."""
     return f"'{visible(text if len(text) <= limit else text[: limit - 1] + '…')}'"
 
 
 def visible(text: str) -> str:
-    """Escape what is not printable in a text for a terminal, such as line ends and escape sequences, as Python does."""
+    """Escape the unprintable characters of a text, such as line ends and terminal codes, as ``repr`` does."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def suggestion(word: str, known: Collection[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text.
+    """Return ``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else "".
 
-    If `word` is several known words with commas, the text says to give each of them separately.
+    If `word` is several words of `known`, joined by commas, the text says to write them separately.
     """
     if {*word.split(",")} <= {*known}:
         return "; give each of them separately, without commas"
@@ -168,14 +171,15 @@ def suggestion(word: str, known: Collection[str]) -> str:
 
 
 def find_repeated(names: Iterable[str]) -> str | None:
-    """Return the first of the names that comes more than once; None if there is none."""
+    """Return the first of the names that occurs more than once; None if all are distinct."""
     return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def add_plugin_hint(hint: str, in_python: bool) -> str:
-    """Return `hint`, the end of a message about an unknown name; unless it ends in "?", add how to load a plugin.
+    """Return `hint`, the end of a message about an unknown name, and how to load a plugin that may offer the name.
 
-    `in_python` says whether the name comes from Python, and not from the command line.
+    A hint that ends in "?", as a suggestion does, is returned unchanged. `in_python` is False if the name comes from
+    the command line.
     """
     if hint.endswith("?"):
         return hint
@@ -184,7 +188,7 @@ def add_plugin_hint(hint: str, in_python: bool) -> str:
 
 
 def format_chain_that_makes_class(attribute: str) -> str:
-    """Return the chain, as text, that makes a numeric or string attribute of this name the class."""
+    """Return the text of a chain that makes a numeric or string attribute nominal, and then the class."""
     return f"nominal --only {attribute} class {attribute}"
 
 
@@ -199,7 +203,7 @@ NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with
 
 
 def explain_not_nominal(name: str, kind: str) -> str:
-    """Return a clause: the class of this name and kind is not nominal, and what to do in a chain."""
+    """Return a clause that says that the class `name` is not nominal but of `kind`, and what to do about it."""
     name = quoted(name)
     if kind not in ("numeric", "string"):
         return f"{name} is {kind}; name a nominal one with --class"
@@ -216,20 +220,23 @@ _plugins: dict[int, tuple[Any, str]] = {}
 
 
 def record_plugin(thing: Any, plugin: str) -> None:
-    """Note which plugin offers a stage class, metric or format, for errors that name it; the first to offer it counts.
+    """Record for `find_plugin_that_offers` that a plugin offers a stage class, metric or format.
 
-    `plugin` is the name and the origin of the plugin, for messages.
+    `plugin` is the plugin's name and origin, for messages. If several plugins offer the same object, the first counts.
     """
     _plugins.setdefault(id(thing), (thing, plugin))
 
 
 def find_plugin_that_offers(thing: Any) -> str:
-    """Return the plugin that offers a stage, metric or format, or its class; "" if `record_plugin` noted neither."""
+    """Return the name and origin of the plugin that offers an object, such as a stage, or the object's class.
+
+    Return "" if `record_plugin` recorded neither.
+    """
     return next((_plugins[id(each)][1] for each in (thing, type(thing)) if id(each) in _plugins), "")
 
 
 def find_plugin_that_raised(error: BaseException) -> str:
-    """Return the plugin in whose code an error came up, and the line, for a message; "" if it came up elsewhere."""
+    """Return the plugin of the innermost frame of an error that belongs to one, and the line; "" if none does."""
     found, trace = "", error.__traceback__
     while trace is not None:
         module = trace.tb_frame.f_globals.get("__name__") or ""
@@ -243,9 +250,9 @@ def find_plugin_that_raised(error: BaseException) -> str:
 
 
 def explain_unexpected_error(error: BaseException) -> str:
-    """Return the message about an error that is not filterkit's, with the notes that say where it came up.
+    """Return the message about an error that is not filterkit's, with its notes, which say where it was raised.
 
-    Without a note, it names the plugin in whose code the error came up, if it is one.
+    Without notes, the message names the plugin in whose code it was raised, if there is one.
     """
     if isinstance(error, FileNotFoundError):
         try:
@@ -259,5 +266,5 @@ def explain_unexpected_error(error: BaseException) -> str:
 
 
 def to_one_line(error: BaseException | str, limit: int = 300) -> str:
-    """Write the text of an error or warning from outside filterkit as one line of at most `limit` characters."""
+    """Return the text of an error or warning as one line of at most `limit` characters, unprintable ones escaped."""
     return quoted(" ".join(str(error).split()), limit)[1:-1]

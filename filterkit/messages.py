@@ -20,7 +20,7 @@ HEADING, _ERROR, _WARNING = "1", "1;31", "1;33"  # bold, bold red, bold yellow, 
 
 
 def write_message(text: str, is_error: bool = False) -> None:
-    """Write a line to standard error, with control characters escaped.
+    """Write a line to standard error, with control characters, such as a line end in `text`, escaped.
 
     On a terminal, the first word of an error is red, and the first two of a warning are yellow.
     """
@@ -33,10 +33,10 @@ def write_message(text: str, is_error: bool = False) -> None:
 
 
 def color_text(text: str, color: str, stream: Any) -> str:
-    """Return a text in the terminal's codes for `color`, the number of a color or of bold type, if `stream` takes them.
+    """Return a text between the escape sequences for a color, or unchanged if `stream` shows no colors.
 
-    That is a terminal that knows colors. In the environment, a variable NO_COLOR that is not empty forbids them, and
-    FORCE_COLOR wants them even where there is no terminal.
+    `color` has the numbers of an SGR sequence, such as ``1;31``. Only a terminal shows colors, unless the environment
+    variable FORCE_COLOR is set; NO_COLOR turns them off. None for `stream` means that it is closed.
     """
     if os.environ.get("NO_COLOR") or stream is None:
         return text
@@ -46,7 +46,7 @@ def color_text(text: str, color: str, stream: Any) -> str:
 
 
 def write_unescaped(text: str) -> None:
-    """Write text to standard error unescaped, as progress needs it to move the cursor of a terminal."""
+    """Write text to standard error unescaped, because progress moves the cursor; do nothing if it is closed."""
     if sys.stderr is not None:
         print(text, end="", file=sys.stderr)
 
@@ -56,7 +56,7 @@ def is_stderr_terminal() -> bool:
 
 
 def show_warnings() -> None:
-    """Show each Python warning from now on, such as one of numpy, as one line with the stage that it comes from."""
+    """From now on, write each Python warning, such as one of numpy, as one line that names the running stage."""
     import warnings
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:
@@ -67,9 +67,9 @@ def show_warnings() -> None:
 
 
 def format_click_message(error: ClickException, help: str = "") -> str:
-    """Return the message of an error of click or of a subcommand as one line in the style of filterkit's messages.
+    """Return the message of a click error as one line in the style of filterkit's messages.
 
-    `help` is the command that shows more; it is added unless the message already ends in a suggestion.
+    `help` is the command that shows more, or "". It is added unless the message ends in "?", as a suggestion does.
     """
     from click import NoSuchOption
 

@@ -28,11 +28,11 @@ def in_notebook() -> bool:
 
 
 # Each of the next three classes has the method `show`, which shows that `done` of `total` are done: `text` says so in
-# words, and `rate` how fast, or is "". The method `close` shows what was left out for lack of time, and ends the line.
+# words, and `rate` says how fast, or is "". The method `close` shows the latest state, and ends the line.
 
 
 class _TenthLines:
-    """A line on standard error for every tenth."""
+    """Shows progress as a line on standard error whenever another tenth is done."""
 
     _tenths = 0
 
@@ -47,7 +47,7 @@ class _TenthLines:
 
 
 class _TerminalBar:
-    """A bar on a terminal."""
+    """Shows progress as a bar on a terminal."""
 
     _bar: Any = None
     _done = 0
@@ -73,7 +73,7 @@ class _TerminalBar:
 
 
 class _NotebookBar:
-    """A bar in the output of a notebook's cell."""
+    """Shows progress as a bar in the output of a notebook's cell, drawn at most ten times a second."""
 
     _handle: Any = None
     _pending: dict[str, str] | None = None  # what is not drawn yet
@@ -112,11 +112,13 @@ def _choose_bar() -> _Bar:
 
 
 class ReadingProgress:
-    """Shows how much of an input has been read: as a bar, or as a line for every tenth where nobody watches.
+    """Shows how much of an input has been read, once that takes longer than a second.
+
+    It is a bar in a notebook or on a terminal, and elsewhere a line for every tenth.
 
     Parameters
     ----------
-    wanted : whether to show anything; None for only on a terminal.
+    wanted : whether to show anything; None means only on a terminal.
     """
 
     def __init__(self, wanted: bool | None) -> None:
@@ -125,7 +127,7 @@ class ReadingProgress:
         self._passes = 0
 
     def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
-        """Yield `items`, and show between them how much of the input of `reader` has been read."""
+        """Yield `items`, and after each show how much of the input of `reader` has been read, if its size is known."""
         self._passes += 1
         began = time.monotonic()
         for item in items:
@@ -137,7 +139,7 @@ class ReadingProgress:
         self.close()
 
     def watch_with_row_counts(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
-        """Yield `items`, and show between them how many rows are done; `rows` has the number of rows of each item."""
+        """Yield `items`, and after each show the share of rows done; `rows` has the number of rows of each item."""
         self._passes += 1
         began, done, total = time.monotonic(), 0, sum(rows)
         for item, count in zip(items, rows):
@@ -149,7 +151,10 @@ class ReadingProgress:
         self.close()
 
     def _show_share_read(self, done: int, total: int, passed: float, amounts: dict[str, float]) -> None:
-        """Show that `done` of `total` are read after `passed` seconds, and the rates of `amounts`, by unit."""
+        """Show that `done` of `total` are read after `passed` seconds.
+
+        `amounts` has what was read so far by unit, such as "rows", for the rates per second.
+        """
         which = f"pass {self._passes}: " if self._passes > 1 else ""
         rates = [
             f"{amount / passed:{',.0f' if amount / passed >= 100 else '.3g'}} {unit}/s"
@@ -165,15 +170,15 @@ class ReadingProgress:
 
 
 class StageProgress:
-    """Shows how many stages of a chain are done, as a context.
+    """Shows how many stages of a chain are done, once that takes longer than a second; used as a context.
 
-    In a notebook the bar appears also while the first stage still works, because a stage may take long.
+    In a notebook, the bar also appears while the first stage still runs.
 
     Parameters
     ----------
-    wanted : whether to show anything; None for only in a notebook.
-    stages : the number of stages.
-    what : what is done to them, such as ``fitted``.
+    wanted : whether to show anything; None means only in a notebook.
+    stages : the number of stages; nothing is shown for 0.
+    what : the end of the text ``2 of 3 stages …``, such as ``fitted``.
     """
 
     def __init__(self, wanted: bool | None, stages: int, what: str) -> None:
@@ -186,7 +191,7 @@ class StageProgress:
         self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Callable[..., None]:
-        """Return the function to call with the number of stages that are done; it ignores further arguments."""
+        """Return a function to call with the number of stages that are done; it ignores other arguments."""
         if not self._enabled:
             return lambda *_: None
         self._began = time.monotonic()
@@ -221,8 +226,8 @@ class FoldProgress:
 
     Parameters
     ----------
-    wanted : whether to show anything; None for only on a terminal.
-    size : the bytes that all folds are evaluated on; the time that is left is estimated from those of the folds done.
+    wanted : whether to show anything; None means only on a terminal.
+    size : the sum of the sizes of all folds, in the unit of `count_fold`. The time left is estimated from it.
     """
 
     def __init__(self, wanted: bool | None, size: int) -> None:
@@ -234,7 +239,7 @@ class FoldProgress:
         self._share_shown = 0.0
 
     def count_fold(self, left: int, size: int) -> None:
-        """Count another fold of `size` bytes as done; `left` folds remain."""
+        """Count another fold as done, whose data has `size` bytes, and show it; `left` folds remain."""
         self._done += 1
         self._size_done += size
         share = self._done / (self._done + left)

@@ -51,9 +51,9 @@ from filterkit.stages.options import get_option_values
 
 @contextmanager
 def _convert_errors_to_value_errors() -> Iterator[None]:
-    """Turn each `FilterkitError` of a context, or of a decorated method, into a `ValueError`, as scikit-learn expects.
+    """Convert a `FilterkitError` of this context, or of a decorated method, to a `ValueError` with its message.
 
-    Its message says NaN for what is missing.
+    scikit-learn expects this class, and the word NaN where the message says that a value is missing.
     """
     try:
         yield
@@ -62,7 +62,7 @@ def _convert_errors_to_value_errors() -> Iterator[None]:
 
 
 class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
-    """The base class of chains as estimators of scikit-learn; its parameters are those of `ChainTransformer`."""
+    """Base class of the estimators; its parameters are those of `ChainTransformer`, and its checks a transformer's."""
 
     def __init__(self, chain: str = "", positive: Any = None, unseen: str = "error") -> None:
         self.chain = chain
@@ -73,9 +73,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the chain on X, (rows, features), the classes or numbers y, (rows,), and the weights of rows, (rows,).
 
-        Raise ValueError if the chain or another parameter is invalid, or the chain cannot be fitted on X and y,
-        and TypeError if X has objects that are neither numbers nor texts, or columns whose names are of several
-        types.
+        y may be None if no stage needs it; None for `sample_weight` gives each row the weight 1. Rows of weight 0 are
+        left out, unless all are. Raise ValueError if the chain or another parameter is invalid, or the chain cannot be
+        fitted on X and y, and TypeError if X has objects that are neither numbers nor texts, or columns whose names are
+        of several types.
         """
         chain, batch = self._parse_chain_and_training_rows(X, y, sample_weight)
         self.fitted_ = chain.fit(_drop_rows_without_weight(batch), progress=False)
@@ -102,7 +103,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return is_numeric and bool(needed_by)
 
     def _transform_rows(self, X: Any) -> Batch:
-        """Return the rows X, (rows, features), as they come out of the fitted chain."""
+        """Return X, (rows, features), transformed by the fitted chain; raise NotFittedError before `fit`."""
         check_is_fitted(self, "fitted_")
         rows = self._convert_rows(X, reset=False)
         return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
@@ -138,7 +139,11 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return chain, batch
 
     def _convert_rows(self, X: Any, reset: bool) -> Batch:
-        """Convert X, (rows, features), to a batch without a class; `reset` says that these are the training rows."""
+        """Convert X, (rows, features), to a batch without a class.
+
+        `reset` says that these are the training rows: then store their features, which later rows must have, too. Raise
+        ValueError if X is nothing that can be converted, or later rows have other features.
+        """
         if isinstance(X, Batch) or hasattr(X, "collect"):
             what = (
                 "a Batch; give its X and, as y, its get_class_labels()"
@@ -192,7 +197,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return Batch(schema, Csr.from_scipy(X.copy()) if is_sparse else np.ascontiguousarray(X))
 
     def _add_class_to_batch(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
-        """Return the rows with y as their nominal or numeric class; without it if y is numbers that no stage needs."""
+        """Return the rows with y as their nominal or numeric class; store the values of a nominal one in `classes_`.
+
+        If y is numbers that no stage needs, return the rows without a class.
+        """
         _check_labels(y)
         is_numeric = self._check_whether_y_is_numeric(y, needed_by)
         schema, name = batch.schema, "class"
@@ -253,7 +261,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _parse_stages(self) -> list[Stage]:
-        """Return the stages of the chain; [] if it is invalid, which only `fit` reports."""
+        """Return the stages of the chain, or [] if the chain is invalid, because only `fit` may raise an error then."""
         try:
             return _parse_chain(str(self.chain), get_registry()).stages
         except FilterkitError:
@@ -328,8 +336,8 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        input_features : the names of the features of X, if X had none in `fit`, such as the words that a vectorizer
-            before the chain has found.
+        input_features : the names of the features of X, such as those of a vectorizer before the chain. If X had no
+            names in `fit`, they replace x0, x1 and so on. If it had, they must be the same.
         """
         check_is_fitted(self, "fitted_")
         schema = self.fitted_.schema
@@ -342,12 +350,16 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def _returns_columns_of_several_kinds(self) -> bool:
-        """Return whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
+        """Return whether `transform` returns data frames with more than numbers, because X or a stage's output has."""
         is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
         return is_mixed and _get_output_config("transform", self)["dense"] != "default"
 
     def _convert_to_output_container(self, out: Batch, X: Any) -> Any:
-        """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
+        """Return transformed rows as an array or sparse matrix, or as the data frame that `set_output` asks for.
+
+        X is what they were made from; its index becomes that of a data frame of pandas. Raise ValueError if an array
+        cannot hold an attribute, such as a text.
+        """
         container = _get_output_config("transform", self)["dense"]  # default, pandas or polars
         if self._returns_columns_of_several_kinds() or (out.sparse and container != "default"):
             return _make_frame(out, container, getattr(X, "index", None))
@@ -365,7 +377,10 @@ class _ChainPredictor(_ChainEstimator):
     """The base class of `ChainClassifier` and `ChainRegressor`, whose chains end in a learner."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the chain; arguments and errors are those of `ChainTransformer.fit`."""
+        """Fit the chain; arguments and errors are those of `ChainTransformer.fit`.
+
+        Also raise ValueError if a stage changes the class, because then the chain does not predict y.
+        """
         super().fit(X, y, sample_weight)
         target, original = self.fitted_.schema.class_attribute, self.fitted_.incoming.class_attribute
         assert original is not None
@@ -382,7 +397,10 @@ class _ChainPredictor(_ChainEstimator):
 
     @_convert_errors_to_value_errors()
     def _predict_codes_and_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Predict the rows X, and return what `FittedLearner.read_predictions` does: predictions and scores."""
+        """Predict X, (rows, features); return codes of classes, or numbers, float64 (rows, targets), and scores.
+
+        The scores are those of `FittedLearner.read_predictions`, float64 (rows, tasks).
+        """
         out = self._transform_rows(X)
         return self._get_fitted_learner().read_predictions(out)
 
@@ -425,7 +443,10 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
 
     @_convert_errors_to_value_errors()
     def _find_threshold(self) -> float | None:
-        """Return the model's threshold between two classes; before `fit`, the one that the learner expects."""
+        """Return the `Model.threshold`: positive for probabilities, 0 for other scores, None without scores.
+
+        Before `fit`, return what the learner expects it to be; None if the chain does not end in a learner.
+        """
         if hasattr(self, "fitted_"):
             return self._get_fitted_learner().model.threshold
         last = next(iter(self._parse_stages()[-1:]), None)
@@ -442,7 +463,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
 
     @available_if(lambda self: self._find_threshold() == 0)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
-        """Compute the scores, float64 (rows, classes), or of two classes that of the second, (rows,).
+        """Compute the score of each of the `classes_`, float64 (rows, classes); for two, of the second alone, (rows,).
 
         Errors are those of `predict`. The method is there if the scores of the learner are no probabilities.
         """
@@ -452,10 +473,11 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         return by_class[:, 1] if by_class.shape[1] == 2 else by_class
 
     def _spread_scores_over_classes(self, scores: np.ndarray, opposite: np.ndarray, unseen: Any) -> np.ndarray:
-        """Return scores as float64 (rows, classes), from `scores`, float64 (rows, tasks).
+        """Return float64 (rows, classes), with a column for each of `classes_`, from `scores`, float64 (rows, tasks).
 
-        `opposite`, float64 (rows, tasks), has the score of the other class where there are two. `unseen` is the score
-        of classes without a task, because no row of them was chosen.
+        A task is one class against the others. If there is only one task, the other class gets `opposite`, float64
+        (rows, tasks). Classes without a task, because the chain chose no training row of them, get `unseen`, a number
+        or float64 (rows, 1).
         """
         codes = self._get_fitted_learner().tasks.codes
         by_class: np.ndarray = np.zeros((len(scores), len(self.classes_))) + unseen
@@ -502,13 +524,13 @@ _parse_chain = lru_cache(maxsize=256)(Chain.parse)
 
 
 def _refuse_masked_array(values: Any, name: str) -> None:
-    """Raise a ValueError for a masked array, because scikit-learn ignores the mask."""
+    """Raise ValueError for a masked array, because scikit-learn ignores the mask; `name` begins the message."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array, whose mask would be lost; fill what is masked, or leave it out")
 
 
 def _check_labels(y: np.ndarray) -> None:
-    """Raise a ValueError unless all rows have a label, of types that can be ordered."""
+    """Raise ValueError if a label in y is NaN, or labels are both texts and of another type, which have no order."""
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError("y contains NaN; leave out rows without a label")
     kinds = sorted({type(each).__name__ for each in y.tolist()}) if y.dtype == object else []
@@ -519,12 +541,12 @@ def _check_labels(y: np.ndarray) -> None:
 
 
 def _needs_y(stage: Stage) -> bool:
-    """Return whether a stage cannot be fitted without y. A learner of filterkit may take labels, which y lacks."""
+    """Return whether a stage needs y. Every learner does: without a class, filterkit's learners need labels instead."""
     return stage.needs_class or isinstance(stage, Learner)
 
 
 def _pair_stages_with_distinct_names(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
-    """Yield a distinct name and each stage: a second stage ``shape`` has the name ``shape_2``."""
+    """Yield each stage after a distinct name: that of a second stage ``shape`` is ``shape_2``."""
     seen: dict[str, int] = {}
     for stage in stages:
         seen[stage.name] = seen.get(stage.name, 0) + 1
@@ -532,7 +554,7 @@ def _pair_stages_with_distinct_names(stages: list[Stage]) -> Iterator[tuple[str,
 
 
 def _drop_rows_without_weight(batch: Batch) -> Batch:
-    """Return the rows that have weight; all of them, if none has."""
+    """Return the rows whose weight is not 0; all rows, if all weights are 0."""
     if batch.weights is None or batch.weights.all() or not batch.weights.any():
         return batch
     return batch.take(np.flatnonzero(batch.weights))
@@ -543,8 +565,11 @@ def _list_attributes_without_class(schema: Schema) -> list[Attribute]:
 
 
 def _make_frame(batch: Batch, container: str, index: Any) -> Any:
-    """Return the rows without class and weights as a data frame of Polars or pandas; the latter with this index.
-    `index` is that of the rows that came in; None, or a method of a list, if they had none."""
+    """Return the rows, without class and weights, as a data frame; `container` is "polars" or "pandas".
+
+    `index` becomes the index of a data frame of pandas. None, or a function, such as the `index` of a list, leaves it
+    out.
+    """
     schema = Schema("X", _list_attributes_without_class(batch.schema), sparse=batch.sparse)
     batch = batch.replace(schema=schema, y=None, weights=None)
     if container == "polars":
@@ -557,7 +582,10 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
 
 
 def _rename_derived_column(name: str, features: np.ndarray) -> str:
-    """Return the name of a column with a leading x7, say, replaced by the name of feature 7; else the name itself."""
+    """Replace a number at the start of a column name, such as x7 in ``x7=a``, by the name of that feature.
+
+    `features` are the names, object (features,). Return other names unchanged.
+    """
     match = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
     if match is None or int(match[1]) >= len(features):
         return name

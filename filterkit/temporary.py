@@ -22,7 +22,7 @@ _own_folders: set[str] = set()  # the folders of this process that have not been
 
 @contextmanager
 def convert_temporary_file_errors() -> Iterator[None]:
-    """Turn an `OSError` of the context into a `FilterkitError` that names the folder of temporary files."""
+    """Convert an `OSError` of this context to a `FilterkitError` that names the system's temporary folder."""
     try:
         yield
     except FilterkitError:
@@ -34,15 +34,15 @@ def convert_temporary_file_errors() -> Iterator[None]:
 
 
 class LockedFolder:
-    """A new folder for files that are not complete, or of use only while this process lives.
+    """A new folder for files that are not complete, or that only this process needs.
 
-    It holds a file that is locked as long as the process lives. A folder whose file is not locked was left by a run
-    that was killed, and is removed when the next one is made beside it.
+    It holds a file that stays locked while the process lives. If the file of a folder is not locked, the run that made
+    it was killed; the next `LockedFolder` in the same parent removes this folder.
 
     Parameters
     ----------
     parent : the folder to make it in.
-    begin : what its name begins with; by default, it is hidden.
+    begin : the beginning of its name. The default hides it.
     mode : its permissions, as for `os.mkdir`.
 
     Attributes
@@ -75,7 +75,7 @@ class LockedFolder:
             raise
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it. It can be called twice."""
+        """Unlock the folder, and remove it with all its content; ignore failures. A second call does nothing."""
         self._lock.close()
         moved = f"{self.path}-"
         with suppress(OSError):
@@ -84,7 +84,7 @@ class LockedFolder:
 
 
 class TemporaryFolder(LockedFolder):
-    """A folder for temporary files, made where the system wants them, for this user alone; see `LockedFolder`.
+    """A `LockedFolder` in the system's temporary folder, which only this user can read.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class TemporaryFolder(LockedFolder):
 
 
 def _remove_folders(paths: Iterable[str]) -> None:
-    """Remove folders, if they exist, and forget them as this process's own. Failures are ignored."""
+    """Remove folders and their content, ignoring failures, and forget them as folders of this process."""
     import shutil  # most runs need none
 
     for path in paths:
@@ -112,12 +112,12 @@ def _remove_folders(paths: Iterable[str]) -> None:
 
 
 def remove_own_folders() -> None:
-    """Remove the folders of this process, before it ends."""
+    """Remove all folders that this process has made and not removed yet. Call it before the process ends."""
     _remove_folders(list(_own_folders))
 
 
 def _create_lock_file(folder: str) -> IO[bytes]:
-    """Create a file in `folder`; it gets its name when it is locked, so that nobody finds it without the lock."""
+    """Create and lock the lock file of a folder, and return it open; it gets its final name once it is locked."""
     path = os.path.join(folder, _LOCK)
     lock = open(f"{path}.new", "xb")
     if fcntl is not None:
@@ -128,7 +128,7 @@ def _create_lock_file(folder: str) -> IO[bytes]:
 
 
 def _is_abandoned_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder of this user with a file that no process has locked."""
+    """Return whether an entry is a folder of this user with a lock file that no process has locked."""
     with suppress(OSError):
         about = entry.stat(follow_symlinks=False)
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():

@@ -33,19 +33,21 @@ def declare_option(
 ) -> Any:
     """Return a dataclass field that declares an option, for a class that extends `CommandOptions`.
 
-    An option that is a ``bool`` takes no value and is False unless it is given; a ``tuple`` may be repeated.
+    A field annotated ``bool`` takes no value; a ``tuple`` may be repeated.
 
     Parameters
     ----------
     help : what the help says of it.
     flags : separated by blanks, such as ``-o --output``, or a pair ``--sparse/--dense``; "" makes one of the field's
         name, such as ``--max-rejects`` for `max_rejects`.
-    default : the value of an option that is not given. Help shows it unless it is None, or `attributes` say otherwise.
-    section : the title below which the help of ``filterkit`` lists it.
+    default : the value without the option; None means False for a ``bool`` and () for a ``tuple``. Help shows it unless
+        it is None, or `attributes` say otherwise.
+    section : the title of the section that lists it in the help of ``filterkit``.
     decides : whether the option decides the bytes of the output, whose comments then name it.
     needs : the attribute of a file format that says whether the option applies to it; "" if it applies to all.
-    minimum, maximum : the least and the largest number allowed; None for no limit. Only a `minimum` makes it a number.
-    attributes : other ones of a `click.Option`, such as ``metavar`` and ``type``.
+    minimum, maximum : the limits of a whole number. None for `minimum` says nothing about the value, and then `maximum`
+        is ignored; None for `maximum` means no upper limit.
+    attributes : other attributes of a `click.Option`, such as ``metavar`` and ``type``.
     """
     if minimum is not None:
         attributes = {"metavar": "N", "type": click.IntRange(minimum, maximum)} | attributes
@@ -77,16 +79,17 @@ class CommandOptions:
 
 
 def list_declared_options(options_class: type[CommandOptions]) -> list[Field[Any]]:
-    """List the fields of a class that are options: its own first, then those of the classes that it extends.
+    """List the fields of a class that `declare_option` made: its own first, then those of its base classes.
 
-    A field that a class declares anew stays where the class that it extends has it.
+    A field that overrides one of a base class is listed where the base class has it. A field that a plain default
+    overrides, such as ``class_ = None``, is left out.
     """
     level = {name: at for at, each in enumerate(options_class.__mro__) for name in get_annotations(each)}
     return sorted((each for each in fields(options_class) if each.metadata), key=lambda each: level[each.name])
 
 
 def make_click_option(declared: Field[Any]) -> click.Option:
-    """Make the option for click that a field declares."""
+    """Make the `click.Option` that a field declares."""
     name, default = declared.name, declared.default
     flags = declared.metadata["flags"] or ["--" + name.removesuffix("_").replace("_", "-")]
     attributes: dict[str, Any] = {}
@@ -107,8 +110,8 @@ def turn_into_command(
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Return a decorator that turns a function into the click command `name`.
 
-    `options_class` declares the options; the function gets their values as an object of it, the argument `options`. The
-    `settings` are those of the command's context.
+    `options_class` declares the options. The function gets their values in the argument `options`, an object of this
+    class, and the values of click's own decorators as usual. `settings` are added to ``context_settings``.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
@@ -127,7 +130,10 @@ def turn_into_command(
 
 
 def format_option_as_words(option: click.Parameter, value: Any) -> list[str]:
-    """Return the words that give an option its value on a command line; a tuple repeats the option."""
+    """Return the words that set an option to a value on a command line, such as ``["--top", "5"]``.
+
+    A tuple repeats the option. False needs a pair of flags, such as ``--sparse/--dense``.
+    """
     if isinstance(value, bool):
         return [(option.opts if value else option.secondary_opts)[-1]]
     return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (option.opts[-1], str(each))]
@@ -136,7 +142,7 @@ def format_option_as_words(option: click.Parameter, value: Any) -> list[str]:
 def format_options_that_change_output(options: CommandOptions) -> list[str]:
     """Return the options that decide the bytes of an output, as words of a command line.
 
-    Those that have their defaults are left out. Options with values come first, flags last.
+    Options that have their default value are left out. Options with values come first, flags last.
     """
     given = [(getattr(options, each.name), each) for each in fields(options) if each.metadata.get("decides")]
     given.sort(key=lambda pair: isinstance(pair[0], bool))

@@ -25,10 +25,10 @@ _CODE = ("--plugin", "--engine")
 
 
 def read_defaults_file(named_path: str | None) -> Defaults:
-    """Read the defaults file at `named_path`; None stands for the path in an environment variable, or the usual one.
+    """Read the defaults file at `named_path`; None stands for ``$FILTERKIT_DEFAULTS``, or else the usual path.
 
-    An empty path, or no file at the usual one, gives no defaults. Raise UsageError if a file that is named does not
-    exist, or the file cannot be read or is not TOML.
+    If the path is "", or the usual path has no file, the result has no values. Raise UsageError if the file cannot be
+    read or is not TOML.
     """
     path = os.environ.get(_VARIABLE) if named_path is None else named_path
     if path is None:
@@ -38,7 +38,11 @@ def read_defaults_file(named_path: str | None) -> Defaults:
 
 
 class Defaults:
-    """The values in the defaults file at `path`, none if that is "". A table is checked when it is used."""
+    """The values in the defaults file at `path`; without values if that is "".
+
+    Making one reads the file, and raises UsageError if it cannot be read or is not TOML. The keys and values of a table
+    are checked when a method returns them.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -143,7 +147,7 @@ class Defaults:
 
 
 def _find_value_types_and_name(option: click.Option) -> tuple[Any, str]:
-    """Return the types that a value of an option may have in TOML, for `isinstance`, and their name in messages."""
+    """Return the types that a value of an option may have in TOML, for `isinstance`, and what messages call them."""
     if option.is_flag:
         return bool, "true or false"
     if isinstance(option.type, click.types.FloatParamType):

@@ -26,8 +26,8 @@ class Destination(NamedTuple):
     ----------
     option : the option or stage that asks for it.
     path : where it goes, ``-`` for standard output.
-    may_replace_input : whether it may have the path of an input, because it appears only after the input has been read.
-        The OUT of ``--test IN OUT`` may not: it is easily taken for a second file to test on.
+    may_replace_input : whether the path may be that of an input. This loses nothing, because the output appears after
+        the input has been read; but a user may take the OUT of ``--test IN OUT`` for a second input, so it may not.
     in_parts : whether a ``*`` in its name means that it is written in parts.
     """
 
@@ -38,12 +38,13 @@ class Destination(NamedTuple):
 
 
 def make_destinations(path_by_flag: dict[str, str | None]) -> list[Destination]:
-    """Return the outputs that options ask for, from their paths by flag; None is the path of an option not given."""
+    """Make a destination for each flag and its path; flags whose path is None are left out."""
     return [Destination(flag, path) for flag, path in path_by_flag.items() if path is not None]
 
 
 def check_html_ending(command: str, path: str) -> None:
-    """Raise UsageError if the page that a command writes has another ending than .html, .htm or none."""
+    """Raise UsageError if the path of a page has an ending, and it is neither .html nor .htm; `command` begins the
+    message."""
     if find_ending_before_compression(path) not in ("", *PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
@@ -63,11 +64,11 @@ def check_destinations(
     plugins: Iterable[str],
     settings: Iterable[tuple[str, str | None]] = (),
 ) -> None:
-    """Raise UsageError if two outputs go to one file, or an output would overwrite what is read.
+    """Raise UsageError if two outputs go to one file, or an output would overwrite a file that is read.
 
-    `inputs` are paths or patterns of data, ``-`` for standard input; `plugins` are the paths of plugin files;
-    `settings` are other files to read, each an option and its path, or None if the option is not given. Raise
-    FilterkitError if an output cannot be written to.
+    `inputs` are paths or patterns of data, ``-`` for standard input. The other files that are read are `plugins`, paths
+    of Python files, and `settings`, pairs of an option and its path, None without the option. Raise FilterkitError if
+    an output cannot be written to.
     """
     taken: dict[Any, Destination] = {}
     for destination in destinations:
@@ -98,7 +99,10 @@ def check_destinations(
 def _check_parts_overwrite_nothing(
     destination: Destination, part_names: PartNames, destinations: Iterable[Destination], read_paths: Iterable[str]
 ) -> None:
-    """Raise UsageError if parts may overwrite another output, or an input, which is still read when they appear."""
+    """Raise UsageError if a part may have the path of another output, or of a file that is read.
+
+    Unlike one file, parts appear while the input is still read. Raise FilterkitError if no part can be written.
+    """
     for path in read_paths:
         if path != "-" and part_names.is_part_path(path):
             raise UsageError(f"{destination.option} would overwrite the input {quoted(path, PATH)}; name other parts")
@@ -110,9 +114,10 @@ def _check_parts_overwrite_nothing(
 
 
 def _make_output_key(path: str) -> Any:
-    """Return a key that all paths to one output share.
+    """Return a key that is equal for all paths to the same output.
 
-    A device such as ``/dev/null`` takes any number of outputs, so paths to it share none.
+    A device such as ``/dev/null`` takes any number of outputs, so each call returns another key for it, unless the path
+    names an open descriptor, such as ``/dev/stdout``.
     """
     status = _stat_path_or_stream(path, sys.stdout)
     if status is None or stat.S_ISDIR(status.st_mode):
@@ -124,7 +129,7 @@ def _make_output_key(path: str) -> Any:
 
 
 def _find_device_and_inode(path: str, stream: Any) -> tuple[int, int] | None:
-    """Return the device and inode of a regular file, where ``-`` is `stream`; None if there is no such file."""
+    """Return the device and inode of a regular file; None if there is none. The path ``-`` means `stream`."""
     status = _stat_path_or_stream(path, stream)
     return None if status is None or not stat.S_ISREG(status.st_mode) else (status.st_dev, status.st_ino)
 

@@ -44,7 +44,7 @@ def print_how_chain_is_fitted(job: Job) -> None:
 
 
 def _format_fitting_explanation(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of text that say how a chain would be fitted."""
+    """Yield the lines of text for the document that `print_how_chain_is_fitted` prints."""
     target = "no class" if document["class"] is None else f"class {quoted(document['class'])}"
     if document["labels"]:
         target = f"{document['labels']} labels"

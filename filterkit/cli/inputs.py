@@ -39,9 +39,10 @@ def open_input(
 ) -> Reader:
     """Open an input, which is a file, a glob of parts, a URL or ``-``, and return the `Reader` of its rows.
 
-    `rejects` writes the rows that cannot be read; None makes them errors. `part_size` is how many bytes of text a part
-    of the output is made of; None without parts. `like` is the schema that says the class or labels; None if the
-    options say them. `is_main` is as for `Formats.find_input_format`. Raise FilterkitError if the input cannot be read.
+    `rejects` writes the rows that cannot be read; None makes them errors. `part_size` is the number of bytes of input
+    text for each part of the output; None if the output is one file. `like` is a schema whose class or labels the input
+    has, too; if it is None, the options choose them. `is_main` is as for `Formats.find_input_format`. Raise
+    FilterkitError if the input cannot be read.
     """
     opening = Opening(
         path,
@@ -61,10 +62,11 @@ def open_input(
 def open_rows_for_fitting(
     reader: Reader, engine: Engine, options: FitOptions, part_size: int | None = None, numbered: bool = False
 ) -> Iterator[Rows]:
-    """Yield the rows of an input, for a chain to be fitted on, and close the input at the end of the context.
+    """Provide the rows of an input, for a chain to be fitted on, as a context that closes the input at its end.
 
-    The `options` say how much memory rows take, and whether progress is shown; `part_size` is as for `open_input`. With
-    `numbered`, batches have the numbers of their rows in every pass. A StageError of the context names the input.
+    The `options` say how much memory rows take, and whether to show progress. `part_size` is as for `open_input`. If
+    `numbered`, the `start` of each batch is the number of its first row, in every pass. A StageError raised in the
+    context gets the name of the input.
     """
     shown = ReadingProgress(options.progress)
     mapping = partial(map_with_row_numbers, reader) if numbered else reader.map
@@ -96,10 +98,11 @@ def transform_new_rows(
     options: FitOptions,
     numbered: bool = False,
 ) -> Rows:
-    """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once.
+    """Return the rows of an input as transformed by a chain that was fitted on other rows.
 
-    The `alignment` gives them the columns that the chain takes. With `numbered`, batches have the numbers of their
-    rows, even if no stage needs them. `engine` and `options` are as for `open_rows_for_fitting`.
+    Nothing is read before the rows are mapped over, which is possible once. `alignment` arranges the columns as the
+    chain expects. If `numbered`, or a stage needs it, the `start` of each batch is the number of its first row.
+    `engine` and `options` are as for `open_rows_for_fitting`.
     """
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
@@ -122,7 +125,7 @@ def _align_and_call(alignment: Alignment, function: Callable[[Batch], T], batch:
 
 @contextmanager
 def name_input_in_errors(reader: Reader) -> Iterator[None]:
-    """Add the name of an input to a `StageError` from this context that does not name one yet."""
+    """Add the name of an input to each `StageError` raised in this context, unless the error names one already."""
     try:
         yield
     except StageError as error:
@@ -136,10 +139,10 @@ def check_options_fit_formats(
     file_formats: Sequence[FileFormat],
     needs: Container[str] = ("textual", "lenient"),
 ) -> None:
-    """Raise UsageError if an option is given that applies to none of the formats of some files.
+    """Raise UsageError if the user has set an option that applies to none of the formats of some files.
 
-    `paths` are the files, at least one, and `file_formats` the format of each. `needs` chooses the options to check by
-    what they need of a format (see `declare_option`); by default, those about reading.
+    `paths` are the files, at least one, and `file_formats` the format of each. Only options whose ``needs`` (see
+    `declare_option`) is one of `needs` are checked: by default, those about reading.
     """
     for each in list_declared_options(type(options)):
         value, need = getattr(options, each.name), each.metadata["needs"]

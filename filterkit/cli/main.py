@@ -54,7 +54,7 @@ class _Command(click.Command):
     """The command ``filterkit``. It loads plugins and subcommands before it parses its options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Load plugins first, because ``--help`` lists their subcommands, then the defaults file; parse the words then.
+        """Load plugins, because ``--help`` lists their subcommands, read the defaults file, and then parse the words.
 
         Raise UsageError if an option is repeated or contradicts another, or the defaults file is wrong.
         """
@@ -89,7 +89,7 @@ class _Command(click.Command):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of the help under several titles."""
+        """Write the options of the help in sections, with a title each."""
         options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
         for title in TITLES:
             listed = [each for each in options if SECTIONS.get(str(each.name), TITLES[-1]) == title]
@@ -153,10 +153,10 @@ def run_subcommand(
 ) -> None:
     """Run a subcommand, filterkit's own or a plugin's, with the words after its name.
 
-    Options of filterkit before the name, in the context `root`, go in front of these words; `defaults` has the values
-    of options that are not given, by the names of parameters. Raise UsageError if an option is unknown or wrong,
-    FilterkitError if the subcommand fails, and `click.exceptions.Exit` if it ends with a status of its own, or has
-    answered ``--help``.
+    Options before the name, which `root`, the context of ``filterkit``, holds, are put before these words. `defaults`
+    are the values of options that the command line does not set, by the names of parameters. Raise UsageError if an
+    option is unknown or wrong, FilterkitError if the subcommand fails, and `click.exceptions.Exit` if it ends with a
+    status of its own or has printed its help.
     """
     own = {flag: param for param in command.params for flag in list_flags(param)}
     before: list[str] = []
@@ -184,7 +184,7 @@ def run_subcommand(
 
 
 def list_options_on_command_line(context: click.Context) -> Iterator[tuple[click.Option, Any]]:
-    """Yield each option that is given on the command line, and its value."""
+    """Yield each option that the command line sets (no default and no environment variable does), and its value."""
     for option in context.command.params:
         name = str(option.name)
         if isinstance(option, click.Option) and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -192,8 +192,11 @@ def list_options_on_command_line(context: click.Context) -> Iterator[tuple[click
 
 
 def _check_first_word_is_input(known: Registry, first: str, rest: list[str]) -> None:
-    """Raise a `UsageError` that says what to do if `first` is empty, or is no file and looks like a stage, a subcommand
-    or another word. If `--help` follows a stage, show its help and end instead; `rest` are the words after `first`."""
+    """Raise UsageError if `first`, the word for the input, is "", or names no file but a stage or another known word.
+
+    `rest` are the words after it. If `first` is a stage and the next word is ``--help``, print the help of the stage
+    and raise `click.exceptions.Exit`.
+    """
     if not first:
         raise UsageError("the name of the input is empty; name a file, or - for standard input")
     if os.path.exists(first) or first == "-" or "://" in first:
@@ -216,7 +219,10 @@ def _check_first_word_is_input(known: Registry, first: str, rest: list[str]) -> 
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage."""
+    """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage, 128 + N after signal N.
+
+    None for `arguments` means those of the process.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     end_process_on_signal()
     show_warnings()
@@ -245,7 +251,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def run_command_line(arguments: list[str]) -> int:
-    """Run the command line, print an error as one line, and return the exit status; ``--debug`` raises the error."""
+    """Run the command line, print an error as one line, and return the exit status.
+
+    With ``--debug``, raise the error instead, unless it is one of wrong usage or of a lack of memory.
+    """
     try:
         status = 0
         try:  # not run_chain_or_subcommand.main, which handles interrupts and closed pipes in its own way

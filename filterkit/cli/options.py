@@ -90,17 +90,17 @@ class InputOptions(CommandOptions):
 
 
 def declare_jobs_option(workers: str) -> Any:
-    """Declare ``--jobs``, the number of workers, such as "threads", for a class of options."""
+    """Return a field that declares ``--jobs``; `workers` is what its help calls them, such as "threads"."""
     return _declare_work(f"Number of {workers}.  [default: one per core]", minimum=1, maximum=1024)
 
 
 def declare_seed_option(users: str) -> Any:
-    """Declare ``--seed``, for a class of options; its help names those who draw the random numbers, the `users`."""
+    """Return a field that declares ``--seed``; its help says what the random numbers are for, the `users`."""
     return _declare_chain(f"Seed for {users}.", minimum=0)
 
 
 def declare_trust_option() -> Any:
-    """Declare ``--trust``, which lets a saved chain contain code of other packages, for a class of options."""
+    """Return a field that declares ``--trust``, by which a saved chain may contain estimators of other packages."""
     return _declare_chain(
         "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
         metavar="PACKAGE",
@@ -205,14 +205,15 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
 
     @property
     def writes_predictions(self) -> bool:
-        """Whether predictions are written instead of rows."""
+        """Whether predictions are written instead of rows: ``--predictions`` or ``--errors``."""
         return self.predictions or self.errors
 
 
 def open_engine(known: Registry, options: WorkOptions) -> Engine:
-    """Make the engine that ``--engine`` and ``--jobs`` choose.
+    """Make the engine that ``--engine`` and ``--jobs`` choose; its workers show warnings as filterkit does.
 
-    Raise UsageError if there is no engine of this name, or it does not know the options.
+    Raise UsageError if there is no engine of this name, or it does not know the options, and PluginError if its class
+    takes no options.
     """
     engine = make_engine(
         LocalEngine.name if options.engine is None else options.engine, options.jobs or count_available_cores(), known

@@ -25,22 +25,27 @@ if TYPE_CHECKING:
 
 
 class OutputParts(NamedTuple):
-    """An output in parts: its `parts`, complete and missing ones, and the `work` that decides their bytes, as far as it
-    is known before the chain is fitted."""
+    """An output in parts.
+
+    Attributes
+    ----------
+    parts : which parts there are, and which are missing.
+    work : what decides their bytes, such as the command and the input, except for the fitted chain.
+    """
 
     parts: Parts
     work: Work
 
     def print_all_parts_exist(self) -> None:
-        """Print that all parts exist."""
+        """Print on standard error that all parts exist."""
         write_message(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
     def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, rewrite: bool) -> int:
-        """Write the parts that are missing, and return how many rows all parts have.
+        """Write the parts that are missing, and return how many rows all parts have together.
 
-        `form` is the format of the parts with the schema of their rows, and `rows` are the transformed rows. With
-        `rewrite`, complete parts are written again, because something is counted in all rows. Raise FilterkitError if a
-        part cannot be written, or existing parts are of other input or another chain.
+        `form` is the format of the parts with the schema of their rows, and `rows` are the transformed rows. If
+        `rewrite`, write complete parts again, because the caller counts something in all rows. Raise FilterkitError if
+        a part cannot be written, or existing parts are of other input or another chain.
         """
         hashed = None
         with suppress(FilterkitError):  # it cannot be saved: then its input and its options have to do
@@ -66,9 +71,9 @@ class OutputParts(NamedTuple):
 
 
 def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
-    """Return the outputs of a job that are written in parts, by path.
+    """Return the outputs of a job whose name has a ``*``, by path.
 
-    Raise FilterkitError if parts of another command or input exist.
+    Raise FilterkitError if parts of another command or input exist under this name.
     """
     found = {}
     options = job.options
@@ -90,7 +95,7 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
 
 
 def print_if_nothing_to_do(job: Job, outputs: dict[str, OutputParts]) -> bool:
-    """Return whether a job has nothing to write but parts that all exist; if so, print a line about each output."""
+    """Return whether all that a job writes are parts that exist already; if so, print a line about each output."""
     others = job.options.save is not None or job.options.rejects is not None or job.stage_outputs
     if others or len(outputs) < len(job.written) or not all(each.parts.is_complete for each in outputs.values()):
         return False

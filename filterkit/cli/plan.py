@@ -33,14 +33,15 @@ _PART_SIZE = 1 << 24  # unless the hidden option --block-size says something els
 
 
 class Transfer(NamedTuple):
-    """Rows that go from an input to an output.
+    """An input, and the output for its rows.
 
     Attributes
     ----------
     source, output : the paths.
-    option : what names the output, ``-o`` or ``--test``.
-    later : whether the chain is not fitted on these rows.
-    output_format : the format of the output.
+    option : the option that names the output, ``-o`` or ``--test``.
+    later : whether the chain is fitted on other rows.
+    output_format : the format of the output. ``--to`` chooses it for ``-o`` and for predictions; for other outputs the
+        ending of the name comes first.
     """
 
     source: str
@@ -55,15 +56,15 @@ class Job(NamedTuple):
 
     Attributes
     ----------
-    path : the input.
-    stages : the chain; none with ``--load``.
-    options : of the command.
-    formats : finds the format of each input and output.
-    engine : where the work runs.
+    path : the path of INPUT.
+    stages : the chain; empty with ``--load``.
+    options : the options of the command.
+    formats : finds the format of each input.
+    engine : the engine that runs the work.
     transfers : all inputs with their outputs, INPUT first.
-    written : the transfers whose output is written; ``--predictions`` writes none of the training rows.
+    written : the transfers whose output is written: all, but with ``--predictions`` only those of later rows.
     stage_outputs : the files to which stages write rows.
-    part_size : the bytes of text that a part of an output is made of; None if no output is in parts.
+    part_size : bytes of input text for each part of an output; None if no output is in parts.
     """
 
     path: str
@@ -77,9 +78,10 @@ class Job(NamedTuple):
     part_size: int | None
 
     def format_command(self, transfer: Transfer) -> str:
-        """Return the command line that decides the bytes of the output of a transfer.
+        """Return a command line that makes the same bytes of the output of a transfer.
 
-        If a defaults file was read, the line has its values, and ``--no-defaults``.
+        It has only options that change the bytes. Values from the defaults file are spelled out, after
+        ``--no-defaults``.
         """
         words = format_options_that_change_output(self.options)  # seeds are options of stages
         if self.options.no_defaults or self.options.defaults is not None:
@@ -91,7 +93,10 @@ class Job(NamedTuple):
 
 
 class OpenTransfer(NamedTuple):
-    """A transfer whose input is open. `alignment` gives its rows the columns of the chain; None for training rows."""
+    """A transfer whose input is open.
+
+    `alignment` arranges the columns of its rows as the chain expects; None for training rows.
+    """
 
     transfer: Transfer
     reader: Reader
@@ -99,7 +104,11 @@ class OpenTransfer(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The transfers of a job, with open inputs; and either `training` rows or, with ``--load``, a `loaded` chain."""
+    """The transfers of a job, with open inputs.
+
+    Either `training` has the training rows or, with ``--load``, `loaded` has the saved chain; the other is None.
+    `rejects` writes unreadable rows; None without ``--rejects``.
+    """
 
     transfers: list[OpenTransfer]
     training: Rows | None
@@ -110,8 +119,8 @@ class Plan(NamedTuple):
 def make_job(path: str, words: list[str], options: RunOptions, known: Registry) -> Job:
     """Make the job that a command line asks for: look up its stages, formats and engine.
 
-    `path` is the input, and `words` are the chain; without any, it may be in the file of ``--chain``. Raise UsageError
-    if a stage, option or engine is unknown, or stages are given beside ``--chain``.
+    `path` is the input, and `words` describe the chain, unless ``--chain`` names a file that does. Raise UsageError if
+    a stage, option, format or engine is unknown, or there are both `words` and ``--chain``.
     """
     stages = parse_stages(words, known, options.seed, with_defaults=True)
     if options.chain is not None:
@@ -119,7 +128,7 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
             raise UsageError("stages cannot be combined with --chain; write them into its file")
         stages = read_stages_file(options.chain, known, options.seed)
     formats = Formats(known.formats, options.from_, options.to)
-    transfers = []
+    transfers: list[Transfer] = []
     for source, output in ((path, options.output), *options.test):
         is_first = not transfers  # INPUT; the others are those of --test
         kind = formats.find_output_format(output, is_first or options.writes_predictions)
@@ -136,10 +145,10 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:
-    """Check a job, and open its inputs, which the stack `opened` closes.
+    """Check a job, open its inputs and the file of ``--rejects``, and load the chain of ``--load``.
 
-    Raise UsageError if options contradict each other, or an output would be lost or destroy something, and
-    FilterkitError if an input cannot be read or does not fit the chain.
+    The stack `opened` closes them. Raise UsageError if options contradict each other, or an output would be lost or
+    overwrite a file that is read, and FilterkitError if an input cannot be read or does not fit the chain.
     """
     check_options_and_outputs(job)
     options, rejects = job.options, None
@@ -176,10 +185,10 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
 
 
 def make_alignment(reader: Reader, wanted: Schema, unseen_as_missing: bool) -> Alignment:
-    """Return what gives the rows of an input the columns that a chain takes, whose schema is `wanted`.
+    """Make the alignment that arranges the columns of an input as in `wanted`, the schema that a chain expects.
 
-    With `unseen_as_missing`, values that the chain does not know become missing, and a warning lists them. Raise
-    FilterkitError, which names the input, if the columns do not fit.
+    If `unseen_as_missing`, nominal values that `wanted` does not have become missing, and a warning lists them;
+    otherwise they are an error. Raise FilterkitError, which names the input, if the columns do not fit.
     """
     from filterkit.data.alignment import Alignment
 
@@ -195,7 +204,7 @@ def make_alignment(reader: Reader, wanted: Schema, unseen_as_missing: bool) -> A
 
 
 def check_options_and_outputs(job: Job) -> None:
-    """Raise UsageError if options of a job contradict each other, or an output would be lost or destroy something.
+    """Raise UsageError if options of a job contradict each other, or an output would be lost or overwrite an input.
 
     Raise FilterkitError if an output cannot be written to.
     """
@@ -250,7 +259,7 @@ def _check_predictions_option(job: Job) -> None:
 
 
 def _refuse_options_combined_with_load(job: Job) -> None:
-    """Raise UsageError if stages, or options that the chain of ``--load`` decides, are given as well."""
+    """Raise UsageError if there are stages, or options that contradict the saved chain, beside ``--load``."""
     options = job.options
     given = {
         "a stage": job.stages,

@@ -27,19 +27,19 @@ MARK = "+"  # of an error, as in Weka
 
 
 class PredictionCountingRows:
-    """Rows that come out of a learner. While they are mapped over, their true and predicted classes are counted.
+    """Rows with the predictions of a learner. Mapping over them counts their true and predicted classes.
 
-    Only counts, or sums of errors, are held, so memory does not grow with the number of rows; ``evaluate --test`` has
-    all measures.
+    For numbers, the errors are summed instead. Memory does not grow with the number of rows.
 
     Parameters
     ----------
-    rows : the rows, which can be mapped over once.
-    learner : the last of the stages that they pass; also an attribute.
+    rows : the transformed rows; they can be mapped over once.
+    learner : the last of the stages that transform them; also an attribute.
 
     Attributes
     ----------
-    convert : a function that `map` calls with each batch after it is counted; it can be pickled.
+    convert : the function that makes the batch that `map` passes on from a counted batch; picklable. By default, it
+        returns the batch itself.
     """
 
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
@@ -49,7 +49,10 @@ class PredictionCountingRows:
         self._errors: Any = 0.0  # of predicted numbers, as `sum_error_terms` gives them
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """Yield ``function(convert(batch))`` for every batch, as `Rows.map` does, and count its predictions."""
+        """Yield ``function(convert(batch))`` for every batch, and count its predictions.
+
+        `last` is as for `Rows.map`.
+        """
         return self._add_counts_and_yield_results(
             self._rows.map(partial(_call_and_count_outcomes, function, self.learner, self.convert), last)
         )
@@ -57,7 +60,7 @@ class PredictionCountingRows:
     def map_batches_in_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
         """Yield ``function(pieces)`` for every batch, as `Rows.map_batches_in_pieces` does, and count its predictions.
 
-        No batch can be `done`, because all rows are counted.
+        `done` must be empty, because all rows are counted, and `convert` must not be set.
         """
         assert not done and self.convert is itself  # tables of predictions are made of whole batches
         return self._add_counts_and_yield_results(
@@ -65,7 +68,7 @@ class PredictionCountingRows:
         )
 
     def _add_counts_and_yield_results(self, results: Iterator[tuple[T, list[Any]]]) -> Iterator[T]:
-        """Add the counts or sums of errors that come with each result, and yield the results."""
+        """Yield the results, and add up the counts or sums of errors that come with each."""
         for result, counted in results:
             for found in counted:
                 if isinstance(found, list):
@@ -76,9 +79,9 @@ class PredictionCountingRows:
             yield result
 
     def print_prediction_counts(self, input_name: str) -> None:
-        """Print the counts on standard error, with the rates of each class unless there are very many.
+        """Print on standard error how many predictions are right, or the errors of numbers; nothing without rows.
 
-        `input_name` is that of the input.
+        Up to 20 classes also get their rates and the confusion matrix. `input_name` is for the messages.
         """
         from filterkit.cli.subcommands.results import (
             MOST_SHOWN,
@@ -107,8 +110,11 @@ def _call_and_count_outcomes(
     convert: Callable[[Batch], Batch],
     rows: Batch | Iterator[Batch],
 ) -> tuple[T, list[Any]]:
-    """Call a function with a batch that comes out of a learner, or with its pieces; return the result and the counts.
-    There is an entry for each piece: what `list_confusion_matrices` or, of numbers, `sum_error_terms` returns."""
+    """Call a function with the converted batch, or iterator of pieces of one; return its result, and a list of counts.
+
+    The list has an entry for each piece that the function took: what `list_confusion_matrices` or, if a number is
+    predicted, `sum_error_terms` returns.
+    """
     found: list[Any] = []
 
     def count_and_return_batch(batch: Batch) -> Batch:
@@ -123,9 +129,9 @@ def _call_and_count_outcomes(
 
 
 def make_predictions_schema(learner: FittedLearner) -> Schema:
-    """Make the schema of a table of predictions: row numbers from 1, true and predicted values, errors and scores.
+    """Make the schema of predictions: the row number, from 1, the true and predicted values, the error, and the scores.
 
-    An error is a mark or, of numbers, what the predicted one is above the true one.
+    The error is a mark, "+" or missing, or, if a number is predicted, the predicted minus the true number.
     """
     schema, several = learner.schema, len(learner.schema.targets) > 1
     truths = [schema.attributes[place] for place in schema.targets]
@@ -141,9 +147,11 @@ def make_predictions_schema(learner: FittedLearner) -> Schema:
 
 
 def make_predictions_batch(schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch) -> Batch:
-    """Make the table of predictions of a batch that comes out of a learner, and that says the numbers of its rows.
-    `schema` is what `make_predictions_schema` returns. With `errors_only`, rows that are predicted rightly, or whose
-    truth is not known, are left out."""
+    """Make a batch of predictions from a batch with the columns that a learner added.
+
+    The `start` of the batch must be the number of its first row. `schema` is what `make_predictions_schema` returns. If
+    `errors_only`, leave out rows that are predicted rightly, and those whose true class is missing.
+    """
     codes, scores = learner.read_predictions(batch)
     truth = np.array(batch.y, np.float64).reshape(codes.shape)
     if learner.tasks.is_numeric:
@@ -163,10 +171,10 @@ def make_predictions_batch(schema: Schema, learner: FittedLearner, errors_only: 
 def print_predictions_and_count_rows(
     schema: Schema, rows: Mapping, ignore_broken_pipe: bool, digits: int | None
 ) -> int:
-    """Print a table of predictions as text in columns of fixed widths, and return how many rows there are.
+    """Print predictions on standard output, in columns of fixed widths, and return the number of rows.
 
-    `schema` is that of the table, and `rows` maps a function over its batches. `ignore_broken_pipe` is as for
-    `open_output`. Numbers have so many significant `digits`; None for 5.
+    `schema` is what `make_predictions_schema` returns, and `rows` maps a function over batches of this schema.
+    `ignore_broken_pipe` is as for `open_output`. `digits` is the number of significant digits; None means 5.
     """
     digits, count = digits or 5, 0
     forms = []  # of each column its head, its values and a missing one, as texts, and how to print a number

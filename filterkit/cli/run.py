@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 
 def run_chain(path: str, words: list[str], options: RunOptions, known: Registry) -> None:
-    """Pass the rows of the input at `path` through the chain that `words` describe, to the output of the options.
+    """Fit the chain that `words` describe, or load one, and write the transformed rows as the options say.
 
-    Raise UsageError if the command line is wrong, and FilterkitError if an input, a stage or an output fails.
+    `path` is the input. With ``--explain``, only print how the chain would be fitted. Raise UsageError if the command
+    line is wrong, and FilterkitError if an input, a stage or an output fails.
     """
     began = time.perf_counter()
     job = make_job(path, words, options, known)
@@ -88,9 +89,11 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
 def write_output_and_describe_size(
     job: Job, opened: OpenTransfer, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
 ) -> str:
-    """Write the output of a transfer; print how well its rows are predicted, and return how many there are, as text.
-    `fitted` is the chain, and `training` are the training rows as they come out of it, None with ``--load``. `in_parts`
-    has the outputs that are written in parts, by their paths."""
+    """Write the output of a transfer, and return the number of its rows as text for ``--verbose``.
+
+    If a learner predicts rows that the chain was not fitted on, print how well. `training` are the training rows as
+    `fitted` transformed them, None with ``--load``. `in_parts` are the outputs that are written in parts, by path.
+    """
     options, (transfer, reader, alignment) = job.options, opened
     rows, measured = training, None
     if alignment is not None:
@@ -143,15 +146,15 @@ def write_output_and_describe_size(
     return f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}"
 
 
-# How many stages were fitted at which time, and the rows that come out of them.
+# How many stages were fitted so far, when (`time.perf_counter`), and the rows that come out of them.
 FittingStep: TypeAlias = tuple[int, float, Rows]
 
 
 def describe_fitted_stages(steps: list[FittingStep], chain: FittedChain, count: int | None) -> Iterator[str]:
-    """Yield a line about each stage of a fitted chain, whose rows have been written, for ``--verbose``.
+    """Yield a line about each stage of a fitted chain, for ``--verbose``, once the training rows are written.
 
-    The `steps` are those of the fitting, the first its beginning. `count` is the number of training rows, None if they
-    were not read to the end.
+    The `steps` say when stages were fitted; the first is the beginning. `count` is the number of training rows; None
+    if they were not read to the end, and then the lines have no numbers of rows.
     """
     before = chain.incoming
     names = [stage.name for stage in chain.chain.stages]
@@ -173,7 +176,6 @@ def describe_fitted_stages(steps: list[FittingStep], chain: FittedChain, count: 
 
 
 def _format_change(before: int | None, after: int | None, what: str) -> str:
-    """Return a number and what it has become, as text such as ``4 to 12 columns``; one number if they are equal, or if
-    the other is None, which is unknown."""
+    """Return a text such as ``4 to 12 columns``, or ``4 columns`` if the numbers are equal or one is None (unknown)."""
     numbers = [f"{number:,}" for number in dict.fromkeys((before, after)) if number is not None]
     return f"{' to '.join(numbers)} {what}{'s' * (after != 1)}"

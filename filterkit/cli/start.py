@@ -11,7 +11,7 @@ from filterkit.cli.shell.signals import end_process_on_signal
 
 
 def _print_version() -> int:
-    """Print the version as click would do, without importing it, and return the exit status."""
+    """Print the version as click would, without importing click, and return the exit status."""
     from filterkit._version import __version__
     from filterkit.errors import FilterkitError
     from filterkit.messages import write_message
@@ -27,7 +27,7 @@ def _print_version() -> int:
 
 
 def main() -> NoReturn:
-    """Run the command line and exit."""
+    """Run the command line, or answer a shell that completes one, and exit."""
     end_process_on_signal()  # before other imports: an interrupt in one would show a traceback
     gc.disable()  # imports leave no garbage; `filterkit.cli.main` enables it again
     from filterkit.cli.shell.streams import secure_standard_streams

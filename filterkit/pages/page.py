@@ -49,15 +49,15 @@ _PAGE = """\
 
 
 def make_page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
-    """Make a page as UTF-8.
+    """Make a page: the bytes of an HTML document in UTF-8.
 
     Parameters
     ----------
-    name : of the script and the style that show the data, such as ``explore`` for ``explore.js`` and ``explore.css``.
-        If there is a folder of this name, the scripts in it come before, in the order of their names.
+    name : the name of the script and style that show the data, such as ``explore`` for ``explore.js`` and
+        ``explore.css``. The scripts in a folder of this name, if there is one, run before it, sorted by name.
     title : any text.
-    data : what the script shows: texts, numbers, NumPy arrays of numbers, None, and lists and dictionaries of these.
-        NaN and infinite numbers become null.
+    data : what the script shows: texts, numbers, NumPy arrays of numbers, None, and lists and dicts of these. NaN and
+        infinity become null. Other objects raise TypeError.
     plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it.
     """
     packed = orjson.dumps(dict(data), _convert_for_orjson, option=orjson.OPT_SERIALIZE_NUMPY)
@@ -77,13 +77,13 @@ def make_page(name: str, title: str, data: Mapping[str, Any], plain: str) -> byt
 
 
 def _convert_for_orjson(value: Any) -> np.ndarray:
-    """Copy an array so that its numbers follow each other in memory; raise a `TypeError` for what is not JSON."""
+    """Convert an object that orjson refuses: return a contiguous copy of a strided array; else raise TypeError."""
     if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
         return np.ascontiguousarray(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _read_asset(path: str) -> str:
-    """Return the text of a file of this folder, with a line end at its end."""
+    """Return the text of a file in the folder of pages, with a line end at its end."""
     text = _FOLDER.joinpath(path).read_text("utf-8")
     return text if text.endswith("\n") else text + "\n"

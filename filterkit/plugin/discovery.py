@@ -22,15 +22,15 @@ _START = f"{PROJECT}."  # of the names of groups
 
 
 class InstalledPlugin(NamedTuple):
-    """A plugin that is installed.
+    """What the entry points of an installed plugin say. The plugin may not be imported yet.
 
     Attributes
     ----------
     name : the name of its entry point in the group ``filterkit``, or else the last part of its module's name.
     value : the module, or ``module:name``.
-    origin : the distribution that declares it, and its version.
-    listed : what its entry points say that it offers, each a kind and a name, such as ``("stage", "l2")``.
-    is_open : whether it may offer more than is listed, because it is in the group ``filterkit``.
+    origin : the name and version of the distribution that declares it.
+    listed : the kind and name of each offer that its entry points list, such as ``("stage", "l2")``.
+    is_open : whether it may offer more than it lists, because it is in the group ``filterkit``.
     """
 
     name: str
@@ -61,8 +61,10 @@ def list_installed_plugins() -> list[InstalledPlugin]:
 
 
 def _read_entry_points_and_origins() -> Iterator[tuple[str, str]]:
-    """Yield the text of ``entry_points.txt``, and the name and version, of each installed distribution that has entry
-    points for filterkit. Of several distributions of one name, the first on `sys.path` counts, as for Python."""
+    """Yield the text of ``entry_points.txt`` and the origin, such as ``x 1.0``, of each distribution with plugins.
+
+    Of several distributions of one name, the first on `sys.path` counts, as for Python.
+    """
     seen = set()
     for path in sys.path:
         folders, read = _list_distribution_folders(path or ".")
@@ -82,7 +84,7 @@ def _list_distribution_folders(path: str) -> tuple[list[str], Callable[[str], st
     """List the ``.dist-info`` and ``.egg-info`` folders in an entry of `sys.path`, a folder or a zip archive; none if
     it is neither.
 
-    Also return a function that reads the text of a file, such as ``x-1.dist-info/METADATA``; "" if that is impossible.
+    Also return a function that reads a file, such as ``x-1.dist-info/METADATA``, as text; "" if that is impossible.
     """
     archive: Any = None
     try:

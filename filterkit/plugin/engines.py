@@ -14,11 +14,11 @@ from filterkit.temporary import TemporaryFolder, convert_temporary_file_errors
 
 
 def make_engine(name_or_client: Any, jobs: int, known: Registry) -> Engine:
-    """Make the engine of a name, or ``NAME:OPTIONS``, as in ``--engine``, or of an object that an engine works on, such
-    as a client of a cluster. It works on `jobs` items at once, and its processes load the plugin files loaded here.
+    """Make an engine from ``NAME`` or ``NAME:OPTIONS``, as in ``--engine``, or from a client such as that of a cluster.
 
-    Raise UsageError if there is no such engine, or it does not know the options, and PluginError if options are given
-    and its class cannot take any.
+    It works on `jobs` items at once, and its processes load the plugin files that this process has loaded. Raise
+    UsageError if there is no such engine, or it does not know the options, and PluginError if there are options and
+    its class takes none.
     """
     engine: Engine | None
     if isinstance(name_or_client, str):
@@ -45,9 +45,9 @@ _copies: list[TemporaryFolder] = []  # of such files that are not here; they liv
 
 
 def _load_plugin_files(content_by_path: dict[str, bytes]) -> None:
-    """Load plugins from files, in a process that works for an engine.
+    """Load plugins from files in this process, which works for an engine.
 
-    The process may be on another machine, without these files, so their content is passed. Raise PluginError if a
+    A file that another machine has, but not this one, is written to a temporary folder first. Raise PluginError if a
     plugin cannot be loaded, or another file of its name was loaded before.
     """
     for path, text in content_by_path.items():

@@ -17,9 +17,10 @@ _DEFAULT = ".arff"  # the ending of the format of files without an ending, unles
 
 
 def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
-    """Find the format of a text: a name, or an ending without its dot, and perhaps options, ``csv:delimiter=;``.
+    """Find the format that a text names, with options or without: ``csv``, ``csv:delimiter=;``.
 
-    `known` has all formats, by name and ending. `by` is the option or argument that asks for the format, for messages.
+    An ending, with or without its dot, may replace the name. `known` has all formats, by name and ending. `by` is the
+    option or argument that asks for the format, for messages.
     Raise UsageError if there is no such format, or it does not know an option.
     """
     word, _, options = text.partition(":")
@@ -75,8 +76,11 @@ class Formats:
         return found() if isinstance(found, type) else found  # a `Format` is no class
 
     def format_misleading_name_warning(self, path: str) -> str:
-        """Return a warning if standard output goes to the file `path`, whose ending is that of another format or of a
-        compression; else ""."""
+        """Return the text of a warning if the ending of `path`, the file that standard output goes to, is misleading.
+
+        It is if it belongs to a format other than ARFF, and there is no ``--to``, or to a compression. Otherwise
+        return "".
+        """
         end, name = find_ending_before_compression(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"
@@ -93,9 +97,9 @@ def check_output_ending(
 ) -> None:
     """Raise UsageError if a format cannot be written, or the file at `path` has the ending of another format.
 
-    `known` has all formats, by name and ending. `by` is the option, stage or function that writes the file, for the
-    message; "" for none. An ending that no format has is fine only if `is_explicit`, that is, if the user has named the
-    format.
+    A path without an ending is fine. An ending that no format has is fine only if `is_explicit`, that is, if the user
+    has named the format. `known` has all formats, by name and ending. `by` is the option, stage or function that writes
+    the file, and begins the message; "" begins it with the path.
     """
     about, end = f"{by}: " if by else "", find_ending_before_compression(path)
     if not form.is_written():

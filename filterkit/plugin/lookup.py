@@ -73,8 +73,10 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
 
 
 def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
-    """Map each value that an option of a stage suggests for completion, such as the name of a model, to the stage,
-    option and value as one text."""
+    """Map each value that an option suggests for completion to the words that use it, as one text.
+
+    For example, the value ``Ridge`` is mapped to ``predict Ridge``.
+    """
     lines: dict[str, str] = {}
     for name, stage in known.stages.items():
         for field in list_option_fields(stage):
@@ -85,7 +87,10 @@ def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
 
 
 def add_mending_stages_to_error(known: Registry, error: StageError) -> None:
-    """Add the names of the stages that would mend the refused rows to the message of an error."""
+    """Add the names of the stages that would mend the refused rows to the message of an error, at most once.
+
+    Those are the stages whose `mends` is the `lacks` of the error, which then becomes "".
+    """
     if error.lacks:  # else no plugin needs to be loaded
         names = [name for name, stage in sorted(known.stages.items()) if stage.mends == error.lacks]
         error.message += f", such as {' or '.join(names)}" * bool(names)
@@ -93,19 +98,19 @@ def add_mending_stages_to_error(known: Registry, error: StageError) -> None:
 
 
 def suggest_known_names(known: Registry, name: str, names: Mapping[str, Any]) -> str:
-    """Return the end of a message about an unknown name: a similar one of `names`, or all of them."""
+    """Return the end of a message about an unknown name: a similar one of `names`, or the list of all."""
     return add_plugin_file_hint(known, suggestion(name, names) or f"; known: {', '.join(sorted(names))}")
 
 
 def add_plugin_file_hint(known: Registry, hint: str) -> str:
-    """Return a hint that also says how to load a plugin from a file, unless the user has loaded one."""
+    """Return `hint`; unless it ends in "?" or the user has loaded a plugin from a file, add how to load one."""
     return hint if known.files else add_plugin_hint(hint, in_python=not known.flags)
 
 
 def _suggest_weka_equivalent(name: str, stages: Mapping[str, type[Stage]]) -> str:
-    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "".
+    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names Weka's class X, else "".
 
-    The package of the class and the end ``AttributeEval`` may be left out.
+    `name` is X, with or without its package and the end ``AttributeEval``.
     """
     from inspect import getdoc
 

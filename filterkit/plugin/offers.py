@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class Plugin:
-    """One plugin, loaded or broken, and what it offers.
+    """A plugin, and what it offers; nothing if it is broken.
 
     Attributes
     ----------
     name : the name of the entry point, or of the file without its ending.
     origin : the distribution with its version, or the path of the file.
-    problem : one line that says why the plugin cannot be used; empty if it can.
-    trace : the traceback of the problem; empty if there is none.
-    stages, metrics, formats, engines, subcommands : what it offers. Among the stages are those that metrics become.
-    empty : the names of its hooks that return nothing.
+    problem : one line that says why the plugin is broken; "" if it is not.
+    trace : the traceback of the problem; "" if there is none.
+    stages, metrics, formats, engines, subcommands : what it offers. The stages include those that are made of metrics.
+    empty : the names of its hooks that return an empty list.
     """
 
     name: str
@@ -53,11 +53,11 @@ class Plugin:
         return f"{self.name} ({self.origin})" if self.origin else self.name
 
     def describe_name_and_origin(self) -> str:
-        """Return a text such as ``x of x.py``: the name and the origin, without the folder of a file."""
+        """Return a text such as ``x of x.py`` or ``x of pack 1.0``: the name, and the origin without folders."""
         return f"{self.name} of {os.path.basename(self.origin)}"
 
     def list_offered_names(self) -> list[tuple[str, str]]:
-        """List the kind and name of all that the plugin offers, as entry points do: ``("stage", "l2")``.
+        """List the kind and name of each offer, as entry points do: ``("stage", "l2")``.
 
         A metric is listed as a metric, and not as the stage that it becomes.
         """
@@ -67,9 +67,10 @@ class Plugin:
         ]
 
     def iterate_offers(self) -> Iterator[tuple[str, str, Any]]:
-        """Yield the kind, name and object of all that the plugin offers.
+        """Yield the kind, name and object of each offer.
 
-        A format comes once by its name as ``--from`` and ``--to`` take it, and again by each of its endings.
+        A format is yielded by its name, as ``--from`` and ``--to`` take it, and again by each of its endings. A metric
+        is yielded as the stage that is made of it.
         """
         yield from (("stage", stage.name, stage) for stage in self.stages)
         for form in self.formats:
@@ -154,7 +155,10 @@ class HookCaller:
         self.wrappers = [each for each in self.wrappers if each is not module]
 
     def _call_hook(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
-        """Call a hook in `module` alone, through the wrappers of all modules, and return the items of its lists."""
+        """Call a hook of `module` alone, through the wrappers of all modules, and return the items of the lists.
+
+        Raise PluginError if the hook returns a text, a mapping or no iterable.
+        """
         others = {each.plugin for each in caller.get_hookimpls() if not (each.wrapper or each.hookwrapper)} - {module}
         given = self._manager.subset_hook_caller(caller.name, others)()
         for items in given:
@@ -163,8 +167,10 @@ class HookCaller:
         return [item for items in given for item in items]
 
     def _try_wrappers_if_any(self, module: ModuleType) -> bool:
-        """Call the wrappers in a module without the hooks that they wrap, so that a wrapper that always fails breaks
-        its own plugin alone. Return whether there are wrappers."""
+        """Call the wrappers in a module, without the hooks of other plugins, and return whether there are any.
+
+        A wrapper that always fails then fails here, and breaks only its own plugin.
+        """
         found = False
         for caller in self._manager.get_hookcallers(module) or ():
             here = [bool(each.wrapper or each.hookwrapper) for each in caller.get_hookimpls() if each.plugin is module]
@@ -180,7 +186,10 @@ _HOOKS = [name for name in vars(Hooks) if name.startswith(_PREFIX)]
 
 
 def _check_hook_names(module: ModuleType) -> None:
-    """Raise PluginError if a function is marked as a hook and is none, or looks like a hook and is not marked."""
+    """Raise PluginError if a function is marked as a hook that does not exist, or looks like a hook and is not marked.
+
+    Also raise it if a hook has parameters.
+    """
     members = getattr(module, "__dict__", {})  # an entry point may name any object
     functions = {name: each for name, each in members.items() if isinstance(each, FunctionType)}
     for name, function in functions.items():
@@ -200,7 +209,7 @@ def _check_hook_names(module: ModuleType) -> None:
 
 
 def _find_similar_hook(name: str) -> str | None:
-    """Return the hook that a similar name probably means; None if no hook has a similar name."""
+    """Return the name of the hook that is most similar to `name`; None if none is similar."""
     from difflib import get_close_matches
 
     close = get_close_matches(name.removeprefix(_PREFIX), [hook.removeprefix(_PREFIX) for hook in _HOOKS], n=1)
@@ -221,7 +230,7 @@ _WANTED = {
 
 
 def _is_valid_offer(item: Any, hook: str) -> bool:
-    """Return whether an item is what a hook must offer, such as a named stage class for ``filterkit_stages``."""
+    """Return whether an item is what a hook must return, such as a stage class with a name for ``filterkit_stages``."""
     if hook == "filterkit_formats":
         return hasattr(item, "name") and hasattr(item, "endings")
     if not getattr(item, "name", ""):

@@ -29,7 +29,7 @@ class IntOrText(click.ParamType):  # type: ignore[type-arg]
 
 
 class _StageCommand(click.Command):
-    """A command of click that takes its argument before or after its options, and each option only once."""
+    """A click command of a stage. Its argument may stand before or after its options, and each option only once."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         options: list[click.Parameter] = [param for param in self.params if isinstance(param, click.Option)]
@@ -86,10 +86,10 @@ def _make_click_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Pa
 
 
 def refuse_repeated_options(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
-    """Raise UsageError if words give an option twice that takes one value; click would use the last value.
+    """Raise UsageError if an option that takes one value is repeated; click would silently use the last value.
 
-    `command` is what parses the words, which are options and what follows them. `stage` is the beginning of the
-    message, such as ``"svm: "``; "" if the options are not those of a stage.
+    `command` parses the `words`, which begin with options. `stage` begins the message, such as ``"svm: "``; "" if the
+    options are not those of a stage.
     """
     several = [copy(param) for param in command.get_params(context)]
     for param in several:
@@ -113,9 +113,9 @@ def parse_stages(
 ) -> list[Stage]:
     """Make the stages that the words of a chain describe: names of stages, each followed by its options.
 
-    `seed` is the value of an option ``--seed`` that the words do not give. If `with_defaults`, other options that they
-    do not give have the values of the defaults file. Raise UsageError if a stage, option or value is unknown, and
-    `click.exceptions.Exit` if a ``--help`` among the words has been answered.
+    `seed` is the value of ``--seed`` for stages without one in the words; None leaves it to the stage. If
+    `with_defaults`, other options that the words do not set have the values of the defaults file. Raise UsageError if a
+    stage, option or value is unknown, and `click.exceptions.Exit` after printing help for a ``--help`` in the words.
     """
     stages = []
     while words:
@@ -161,11 +161,11 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
 
 
 def move_options_before_input(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
-    """Return words with the options that stand between and after the stages moved before the input, as click expects.
+    """Move the options of `command` that follow a stage before the input, as click expects, and return the new words.
 
-    The words are options of `command`, the input, and a chain. An option that the stage before it has, too, stays with
-    the stage. Of the short options after a stage only ``-o`` is moved: a ``-c`` after ``svm`` may be meant for the
-    stage, and would name the class. Raise `click.UsageError` if an option of the command lacks its value.
+    The words are options, the input and a chain. An option that the stage before it has, too, stays with the stage. Of
+    short options after a stage, only ``-o`` is moved: ``svm -c 1`` may be meant for the stage, but ``-c`` would name
+    the class. Raise `click.UsageError` if an option of the command lacks its value.
     """
     if not any(word.startswith("-") for word in words[1:]):
         return words
@@ -197,14 +197,14 @@ def move_options_before_input(words: list[str], command: click.Command, plugins:
 
 
 def list_flags(param: click.Parameter) -> list[str]:
-    """List the flags of an option, also those that turn it off, such as ``--dense``, or the name of an argument."""
+    """List the flags of an option, including those that turn it off, such as ``--dense``; of an argument, its name."""
     return [*param.opts, *param.secondary_opts]
 
 
 def read_stages_file(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
-    """Make the stages in a text file: one a line, with its options, quoted as in a shell; ``#`` starts a comment.
+    """Make the stages in a text file: in each line stages with their options, as on a shell; ``#`` starts a comment.
 
-    Options that a line does not give have the values of the defaults file, or are `seed` as for `parse_stages`. Raise
+    Options that a line does not set have the values of the defaults file; `seed` is as for `parse_stages`. Raise
     UsageError if the file cannot be read, or a line is wrong.
     """
     try:

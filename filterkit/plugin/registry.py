@@ -45,10 +45,10 @@ T = TypeVar("T")
 
 @dataclass(eq=False, repr=False)
 class OffersByName(Mapping[str, T]):
-    """A mapping from names to the objects of one kind, such as stages, that filterkit and plugins offer.
+    """A mapping from names to the objects of one kind, such as "stage", that filterkit and plugins offer.
 
-    Looking up a name loads the plugin that offers it; listing the names loads all plugins that offer objects of this
-    kind. Raise PluginError if the plugin that lists a name is broken, or two plugins claim it.
+    Looking up a name loads the plugins that list it, and listing the names loads all plugins that list this kind. A
+    lookup raises PluginError if the plugin that lists the name is broken, or two plugins claim it.
     """
 
     registry: Registry
@@ -94,9 +94,8 @@ class Registry:
     ----------
     files : the paths of the files that plugins were loaded from.
     flags : the options of the command ``filterkit`` itself, such as ``--jobs``; empty in Python.
-    defaults : values for options of stages that the words of the command line do not give, by stage and option; Python
-        does not use them.
-    warn : called once for each broken plugin when one of its names is needed, or names of its kind are listed.
+    defaults : the values of the defaults file for options of stages, by stage and option; empty in Python.
+    warn : called once for each broken plugin, when one of its names is looked up or names of its kind are listed.
     stages : stage classes by name.
     formats : file formats by name and ending.
     engines : engine classes by name.
@@ -122,8 +121,10 @@ class Registry:
         self._lock = RLock()
 
     def add_installed_plugins(self) -> None:
-        """Add all installed plugins; those of filterkit's own distribution alone if the environment variable
-        ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
+        """Add all installed plugins, and load those that do not list what they offer.
+
+        If the environment variable ``FILTERKIT_NO_PLUGINS`` is not empty, add only those of filterkit's distribution.
+        """
         self._points = list_installed_plugins()
         if os.environ.get("FILTERKIT_NO_PLUGINS"):
             self._points = [point for point in self._points if point.origin.partition(" ")[0] == DISTRIBUTION]
@@ -131,12 +132,12 @@ class Registry:
 
     @property
     def plugins(self) -> list[Plugin]:
-        """List all plugins, in the order of their names, then those from files."""
+        """List all plugins, loading them first: installed ones in the order of their names, then those from files."""
         self.load_all_plugins()
         return [*(self._installed[point] for point in self._points), *self._others.values()]
 
     def find_offer(self, kind: str, name: str) -> Any:
-        """Return what filterkit itself, or else a plugin, offers by this name.
+        """Return the object of a kind, such as "stage", that filterkit itself, or else a plugin, offers by this name.
 
         Raise KeyError if nothing has this name, and PluginError if the plugin that lists the name is broken, or two
         plugins claim it.
@@ -159,7 +160,7 @@ class Registry:
             raise KeyError(name)
 
     def list_names(self, kind: str) -> list[str]:
-        """List the names of all that filterkit and plugins offer of one kind."""
+        """List the names of all objects of one kind, first filterkit's own; load the plugins that list this kind."""
         with self._lock:
             listing = self._load_plugins_that_list(kind)
             self._warn_of_broken_plugins(
@@ -168,8 +169,10 @@ class Registry:
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
     def _load_plugins_that_list(self, kind: str, name: str | None = None) -> list[InstalledPlugin]:
-        """Load the plugins whose entry points list a name of a kind, or any name of the kind if `name` is None; return
-        their entry points."""
+        """Load the plugins whose entry points list this kind and name, and return what their entry points say.
+
+        None for `name` means any name of the kind.
+        """
         kinds = {kind, "metric"} if kind == "stage" else {kind}  # metrics, too, become stages
         listing = [
             point
@@ -204,7 +207,7 @@ class Registry:
             self._assign_names_to_plugins()
 
     def _warn_of_broken_plugins(self, plugins: Iterable[Plugin]) -> None:
-        """Call `warn` for each broken plugin among `plugins`, once in the life of the registry."""
+        """Call `warn` with each broken plugin among `plugins` that it was not called with before."""
         for plugin in plugins:
             if plugin.problem and plugin not in self._warned:
                 self._warned.add(plugin)
@@ -258,14 +261,14 @@ class Registry:
         return plugin
 
     def add_stage(self, stage: type[Stage]) -> None:
-        """Add a stage class that is not part of a plugin, under its name."""
+        """Add a stage class that is not part of a plugin, by its name; load all plugins first."""
         self.load_all_plugins()
         plugin = self._others[stage.name] = Plugin(stage.name, stage.__module__, stages=[stage])
         _prepare_offers_for_errors_and_pickle(plugin)
         self._assign_names_to_plugins()
 
     def _collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
-        """Call the hooks of a registered module, and put what they offer, or their failure, into its plugin."""
+        """Call the hooks of a registered module, and store their offers, or the problem, in its plugin."""
         with _record_failure_as_problem(plugin):
             try:
                 self._hooks.collect_offers(plugin, module)
@@ -275,9 +278,10 @@ class Registry:
             _prepare_offers_for_errors_and_pickle(plugin)
 
     def _assign_names_to_plugins(self) -> None:
-        """Decide which loaded plugin each name belongs to; a wrong claim becomes the `problem` of its plugin.
+        """Decide which loaded plugin each name belongs to.
 
-        A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
+        A name that two plugins claim belongs to neither, and a name that filterkit itself claims stays filterkit's.
+        Each of these, and a plugin that claims a name twice, gets a `problem`.
         """
         all_items: dict[str, dict[str, Any]] = {}
         all_owners: dict[tuple[str, str], list[Plugin]] = {}
@@ -303,7 +307,7 @@ class Registry:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Return all metrics that plugins offer, by name."""
+        """Return all metrics that plugins offer, by name, loading these plugins first."""
         from filterkit.stages.metric_scaling import MetricScaling
 
         self.list_names("metric")
@@ -325,7 +329,7 @@ class Registry:
 
 
 def _prepare_offers_for_errors_and_pickle(plugin: Plugin) -> None:
-    """Let errors name the plugin of a stage, metric or format, and let stages be pickled by their names."""
+    """Record the plugin of each stage, metric and format for errors, and let pickle store stages by name."""
     for offer in (*plugin.stages, *plugin.metrics, *plugin.formats):
         record_plugin(offer, plugin.describe_name_and_origin())
     for stage in plugin.stages:
@@ -333,7 +337,7 @@ def _prepare_offers_for_errors_and_pickle(plugin: Plugin) -> None:
 
 
 def _describe_mismatch_with_entry_points(point: InstalledPlugin, plugin: Plugin) -> str:
-    """Return how the entry points of a plugin differ from what it offers; "" if they do not."""
+    """Return a text that says how the entry points of a plugin differ from its offers; "" if they do not."""
     listed, given = {*point.listed}, {*plugin.list_offered_names()}
     for kind, name in sorted(listed - given):
         return f"its entry points list the {kind} {quoted(name)}, which no hook returns; remove it there"
@@ -354,7 +358,10 @@ def _import_entry_point(value: str) -> Any:
 
 @contextmanager
 def _record_failure_as_problem(plugin: Plugin) -> Iterator[None]:
-    """Record a failure in this context, but no interrupt, as the `problem` of the plugin; send prints to stderr."""
+    """Record any exception of this context, except an interrupt, as the `problem` of the plugin, and go on after it.
+
+    What the context prints goes to standard error.
+    """
     try:
         with redirect_stdout(sys.stderr):  # standard output may be the table
             yield
@@ -369,7 +376,10 @@ def _record_failure_as_problem(plugin: Plugin) -> Iterator[None]:
 
 
 def _reduce_stage_for_pickle(stage: Stage) -> tuple[Any, ...]:
-    """Return what pickle stores of a stage: its name, plugin and options, as its class may not be importable."""
+    """Return what pickle stores of a stage: its name, plugin and options, because its class may not be importable.
+
+    A stage that the registry does not know is pickled as usual.
+    """
     known = get_registry()
     if known.stages.get(stage.name) is not type(stage):
         return stage.__reduce__()
@@ -377,9 +387,9 @@ def _reduce_stage_for_pickle(stage: Stage) -> tuple[Any, ...]:
 
 
 def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
-    """Build a stage of these options, by name, from the plugins of this process; pickle calls this.
+    """Make a stage with these options when pickle loads it.
 
-    `origin` is the plugin that offered the stage, for the PluginError that is raised if no plugin offers it here.
+    `origin` says which plugin offered the stage. Raise PluginError, which names it, if no plugin offers it here.
     """
     known = get_registry()
     if name not in known.stages:
@@ -389,7 +399,7 @@ def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
 
 @cache
 def get_registry() -> Registry:
-    """Return the registry of this process, made on first use."""
+    """Return the registry of this process; the first call makes it and adds the installed plugins."""
     found = Registry()
     found.add_installed_plugins()
     return found

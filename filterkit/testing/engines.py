@@ -37,8 +37,10 @@ class Stopped(Exception):
 
 
 def check_engine_is_declared(engine: type[Engine]) -> None:
-    """Check that an engine has a name, can be made with a number of jobs and options, has the attribute `jobs`, refuses
-    unknown options with a `FilterkitError`, and that what `map` returns can be closed."""
+    """Check what an engine declares: a name, the arguments `jobs` and options, and the attribute `jobs`.
+
+    It must also refuse unknown options with a `FilterkitError`, and `map` must return what can be closed.
+    """
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
     check_method_names_and_arguments(name, engine)
@@ -68,9 +70,9 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
 
 
 def check_order_is_kept(engine: type[Engine]) -> None:
-    """Check that results come in the order of the items, whichever is ready first, and no items give no results.
+    """Check that `map` yields the results in the order of the items, whichever is ready first, and none for no items.
 
-    The items of a `map` may be the results of another `map` that still runs.
+    This must also hold if the items are the results of another `map` that still runs.
     """
     name = engine.name
     for jobs in _JOBS:
@@ -99,7 +101,7 @@ def check_order_is_kept(engine: type[Engine]) -> None:
 
 
 def check_failures_come_in_their_place(engine: type[Engine]) -> None:
-    """Check that `map` raises an exception of the function or of the items after the results of all items before it."""
+    """Check that `map` raises an exception of the function, or of the items, after the results of all earlier items."""
     for jobs in _JOBS:
         for what, given, due in (
             ("function", iter(range(20)), range(7)),
@@ -157,9 +159,10 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
 
 
 def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
-    """Check that `map` takes only a few items before their results are asked for, and none after it is closed.
+    """Check that `map` takes only a few more items than results are asked for, and none after it is closed.
 
-    `Engine.map` takes ``2 * jobs`` items ahead; up to ``8 * jobs + 8`` pass the check."""
+    `Engine.map` takes ``2 * jobs`` items ahead; up to ``8 * jobs + 8`` pass the check.
+    """
     for jobs in _JOBS:
         items = iter(range(5000))
         made = engine(jobs)
@@ -181,7 +184,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
 
 
 def check_kept_results_are_merged(engine: type[Engine]) -> None:
-    """Check that results that workers store (`Engine.keep`) have a size, can be items of a `map`, and can be merged."""
+    """Check that results that workers store (`Engine.keep`) have `nbytes`, can be items of `map`, and can be merged."""
     for jobs in _JOBS:
         with engine(jobs) as made:
             kept = list(made.map(made.keep(np.atleast_1d), range(6)))
@@ -222,7 +225,10 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
 
 
 def _fit_and_write_sample(engine: Engine, sample_name: str) -> bytes:
-    """Read a sample in blocks of one or two rows, fit and apply a chain in an engine, and return it as an ARFF file."""
+    """Fit a chain on a sample in an engine, and return the transformed rows as the bytes of an ARFF file.
+
+    The sample is read in blocks of one or two rows.
+    """
     with Reader(Arff(), Opening(str(FOLDER / f"{sample_name}.arff"), block_size=16)) as reader:
         source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
         with closing(source):

@@ -18,10 +18,10 @@ _DETAIL = re.compile(r"'[^']*'|[-+]?\b\d[\d.]*(?:e[-+]?\d+)?|\b(?:nan|inf)\b")
 
 
 class Findings:
-    """Runs checks of a stage, format, engine or command, and collects what they find.
+    """Runs checks of a stage, format, engine or command, and collects the failures, which are its length.
 
-    A mistake often makes several checks fail, on several samples. After a basic check has failed on a sample, later
-    checks do not run on this sample. Messages of one check that differ only in names and numbers count once.
+    One mistake often makes several checks fail, on several samples. So after a basic check has failed on a sample,
+    later checks do not run on it, and messages of one check that differ only in names and numbers count once.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Findings:
     Attributes
     ----------
     refusals : the names of the samples that a stage refuses, by the message of its `StageError`.
-    left_out : whether a check has not run because a basic one has failed.
+    left_out : whether a check did not run because a basic check had failed.
     """
 
     def __init__(self, basic: Collection[str] = ()) -> None:
@@ -51,10 +51,11 @@ class Findings:
         samples: Mapping[str, Any] | None = None,
         debug: bool = False,
     ) -> None:
-        """Run checks, each on all samples, and note what they find.
+        """Run checks, each on all samples, and collect their failures.
 
-        A check is called with `thing`, a stage, format, engine or command, and with each of the `samples`, by name,
-        unless these are None. `debug` raises the first error instead of noting it.
+        A check is called with `thing`, a stage, format, engine or command, and with each of the `samples`, by name. If
+        `samples` is None, it is called once, with `thing` alone. A `StageError` that a check returns goes to
+        `refusals`. `debug` raises the first exception instead of collecting it.
         """
         cases = {"": (thing,)} if samples is None else {name: (thing, data) for name, data in samples.items()}
         for check, (name, arguments) in product(checks, cases.items()):
@@ -76,13 +77,13 @@ class Findings:
             where += [name] * (name not in where)
 
     def lines(self) -> Iterator[str]:
-        """Yield each finding as a line: the check, what it found, and on which samples."""
+        """Yield a line for each failure: the check, the message, and the samples."""
         for text, _, samples in self._found.values():
             where = format_sample_names(samples)
             yield text + (f" ({where})" if where else "")
 
     def raise_any(self) -> None:
-        """Raise an `AssertionError` with the lines of all findings, if there are any."""
+        """Raise an `AssertionError` with the lines of all failures, if there are any."""
         if self._found:
             raise AssertionError("\n".join(self.lines())) from next(iter(self._found.values()))[1]
 
@@ -97,10 +98,10 @@ def convert_plugin_errors_to_assertions() -> Iterator[None]:
 
 
 def _make_cause_key(check: str, error: Exception) -> tuple[str, str]:
-    """Return a pair, a check and a text, that is the same for all errors of one cause, which count once.
+    """Return a pair, the name of a check and a text, that is equal for all errors that have the same cause.
 
-    The check is "" for a `PluginError`, which may come up in any check, and for an exception that the plugin raises,
-    where the text is the line of code.
+    The name is "" for errors that do not depend on the check: a `PluginError`, and an exception of the plugin's own
+    code, whose text is its type and the line.
     """
     cause = error if isinstance(error, PluginError) else error.__cause__ or error
     if isinstance(cause, PluginError):
@@ -111,7 +112,7 @@ def _make_cause_key(check: str, error: Exception) -> tuple[str, str]:
 
 
 def copy_batch_arrays(value: Any) -> Any:
-    """Return a batch with copies of its arrays, because a check may change them; return another value as it is."""
+    """Copy X, y and weights of a batch, because a check may change them; return any other value unchanged."""
     if not isinstance(value, Batch):
         return value
     y, weights = (None if array is None else array.copy() for array in (value.y, value.weights))
@@ -119,7 +120,7 @@ def copy_batch_arrays(value: Any) -> Any:
 
 
 def format_error_location(error: BaseException) -> str:
-    """Return where a plugin raised an error, for a message: " (FILE, line N)"; "" if no code of a plugin did."""
+    """Return where code outside filterkit raised an error, as " (FILE, line N)"; "" if filterkit itself did."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame.filename.startswith(folder) for frame in frames]
@@ -128,7 +129,10 @@ def format_error_location(error: BaseException) -> str:
 
 
 def format_sample_names(samples: list[str]) -> str:
-    """Return names of samples as a text, those after the third as a count; "" if there are none."""
+    """Return the names of samples as a text: up to three, or the first and the number of others; "" for none.
+
+    Empty names are left out.
+    """
     named = [name for name in samples if name]
     if len(named) > 3:
         return f"{named[0]} and {len(named) - 1} other samples"

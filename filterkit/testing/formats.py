@@ -32,8 +32,10 @@ from filterkit.testing.stages import cut
 
 
 def check_format_is_declared(form: FileFormat, data: Batch) -> None:
-    """Check that the format has a name, lower-case endings with a dot, a function to read or write, and known
-    losses."""
+    """Check that the format has a name, lower-case endings with a dot, a function to read or write, and valid losses.
+
+    A `FileFormat` also needs a title, a docstring, help for its options, and a pickle that loads. `data` is not used.
+    """
     assert isinstance(form, FileFormat), f"{form!r} is neither a Format nor a FileFormat: make it one"
     assert form.name.strip(), "a format needs a name, for messages: give it one"
     right = isinstance(form.endings, tuple) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", each) for each in form.endings)
@@ -87,7 +89,7 @@ _HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-3
 
 
 def check_class_comes_back(form: FileFormat, data: Batch) -> None:
-    """Check that a format reads the attribute that is asked for by name as the class, and with its positive value."""
+    """Check that a format reads the attribute that `class_` names as the class, with `positive` as positive value."""
     target = data.schema.class_attribute
     if {"names", "kinds", "labels"} & set(form.losses) or target is None or not len(data):
         return
@@ -109,7 +111,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
 
 
 def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
-    """Check that rows whose schema declares a positive class value can be written and read, or are refused."""
+    """Check that rows whose schema declares a positive class value can be written and read back, or are refused."""
     target = data.schema.class_attribute
     if target is not None and target.kind == "nominal":
         data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
@@ -133,8 +135,10 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
 
 
 def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
-    """Check that writing the same rows twice gives the same bytes, at least one, that all batches are consumed, and
-    that the stream is left open."""
+    """Check that writing the same rows twice gives the same bytes, and some bytes if there are rows.
+
+    Writing must also take all batches, and leave the stream open.
+    """
     content, again = write_rows_to_bytes(form, data), write_rows_to_bytes(form, data)
     if content is None or again is None:
         return
@@ -155,7 +159,7 @@ def check_rows_are_written(form: FileFormat, data: Batch) -> None:
 
 
 def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
-    """Check that reading a missing file raises a `FilterkitError` or an error of the system that names the file."""
+    """Check that reading a missing file raises an error of one line that names the file. `data` is not used."""
     if not form.is_read() or form.endings == ("/",):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -174,7 +178,7 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
 
 
 def check_reading(form: FileFormat, path: str) -> None:
-    """Check that reading a file twice gives the same rows, and that it can be read without a class."""
+    """Check that reading the file at `path` twice gives the same rows, and that it can be read without a class."""
     first, again = (_read_batch_from_file(form, path, None) for _ in range(2))
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows: keep nothing from the first time"
     flat = _read_batch_from_file(form, path, "none")
@@ -187,9 +191,9 @@ def check_reading(form: FileFormat, path: str) -> None:
 
 
 def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
-    """Write rows, cut into batches of `step` rows, and return the bytes of the file.
+    """Write rows, cut into batches of `step` rows (None for one batch), and return the bytes of the file.
 
-    Return None if the format refuses the rows, or cannot write any. Raise AssertionError if the format fails in
+    Return None if the format refuses the rows by a `FilterkitError`, or only reads. Raise AssertionError if it fails in
     another way, leaves batches unread, or closes the stream.
     """
     if not form.is_written():
@@ -220,9 +224,9 @@ def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) 
 def _write_and_compare_rows(
     form: FileFormat, data: Batch, when: str, step: int | None = None, block_size: int | None = None
 ) -> bytes | None:
-    """Write rows, check that they come back when they are read, and return the bytes written.
+    """Write rows, check that reading gives the same rows, and return the bytes written.
 
-    Return None if the format refuses the rows; rows that it cannot read pass unchecked. `step` is as for
+    Return None if the format refuses the rows or only reads. If it only writes, nothing is checked. `step` is as for
     `write_rows_to_bytes`, `block_size` is that of the reader, and `when` ends the messages.
     """
     content = write_rows_to_bytes(form, data, step)
@@ -234,8 +238,10 @@ def _write_and_compare_rows(
 
 
 def check_rows_are_equal(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
-    """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the format may lose.
-    Neither batch has a class; `when` ends the messages."""
+    """Raise an `AssertionError` if the rows `found` differ from `expected`, except in the losses that `form` declares.
+
+    Neither batch has a class. `when` ends the messages.
+    """
     about = f"{form.name}: "
     assert len(found) == len(expected), (
         f"{about}{len(found)} rows come back of {len(expected)}{when}: write and read every row"
@@ -286,7 +292,7 @@ def _make_class_an_attribute(data: Batch) -> Batch:
 
 
 def _read_batch_from_bytes(form: FileFormat, content: bytes, class_: str = "none", **settings: Any) -> Batch:
-    """Read all rows from the content of a file as one batch; other arguments are as for `_read_batch_from_file`."""
+    """Write `content` to a file, and read it as `_read_batch_from_file` does."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t" + form.endings[0])
         Path(path).write_bytes(content)
@@ -296,7 +302,7 @@ def _read_batch_from_bytes(form: FileFormat, content: bytes, class_: str = "none
 def _read_batch_from_file(form: FileFormat, path: str, class_: str | None, **settings: Any) -> Batch:
     """Read all rows of a file as one batch; `settings` are other fields of an `Opening`.
 
-    Raise AssertionError if the file cannot be read.
+    `class_` is as for `read`. Raise AssertionError if the file cannot be read.
     """
     try:
         with Reader(form, Opening(path, class_=class_, **settings)) as reader:

@@ -13,15 +13,15 @@ from filterkit.testing.findings import convert_plugin_errors_to_assertions
 
 
 def list_classes_outside_filterkit(cls: type) -> list[type]:
-    """List a class and its bases, except those that filterkit or Python defines."""
+    """List a class and its bases, except those defined by filterkit or built into Python."""
     return [each for each in cls.__mro__ if not each.__module__.startswith(("filterkit.", "builtins"))]
 
 
 def check_method_names_and_arguments(name: str, cls: type) -> None:
-    """Raise AssertionError if a class has a member that filterkit would ignore, or a method that it cannot call.
+    """Raise AssertionError if a class has a misspelt member, or a method that filterkit cannot call.
 
-    Such a member has almost the name of one that filterkit uses; such a method does not take the arguments that
-    filterkit passes. `name` is that of the stage, format or engine, for messages.
+    A misspelt member has almost the name of one that filterkit uses. filterkit cannot call a method that does not take
+    the arguments that it passes. `name` is that of the stage, format or engine, for messages.
     """
     options = get_option_types(cls).keys() if issubclass(cls, Configured) else ()
     for each in list_classes_outside_filterkit(cls):
@@ -39,9 +39,9 @@ def check_method_names_and_arguments(name: str, cls: type) -> None:
 
 
 def find_similar_filterkit_name(name: str, cls: type) -> str | None:
-    """Return the member of filterkit's bases of a class whose name is similar to `name`, which a plugin defines.
+    """Return the name of a member of filterkit's bases of a class that is similar to `name`, a member of the class.
 
-    Return None if no name is similar, if a base has `name` itself, or if it begins with an underscore.
+    Return None if there is none, if a base has a member `name`, or if `name` begins with an underscore.
     """
     bases = [base for base in cls.__mro__ if base.__module__.startswith("filterkit.")]
     bases += [Fitted] * issubclass(cls, Stage)
@@ -52,7 +52,7 @@ def find_similar_filterkit_name(name: str, cls: type) -> str | None:
 
 
 def _list_expected_parameters(name: str, cls: type) -> list[str] | None:
-    """Return the names of the arguments of filterkit's own method of this name, with self; None if there is none."""
+    """Return the names of the parameters of filterkit's own method `name`, with ``self``; None if there is none."""
     for base in cls.__mro__:
         if base.__module__.startswith("filterkit.") and name in vars(base) and not name.startswith("_"):
             function = vars(base)[name]

@@ -20,10 +20,10 @@ _SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
 def check_scores_are_numbers(stage: Stage) -> None:
-    """Check that the metric of a stage that scales by one gives a finite float64 for all counts; other stages pass.
+    """Check that the metric of a stage returns a finite float64 for all counts; a stage without a metric passes.
 
-    A feature may be in no row, in all rows, or in all rows of one class. Each score comes from its own counts alone,
-    and the metric does not change its arguments.
+    A feature may be in no row, in all rows, or in all rows of one class. The score of a feature must depend on its own
+    counts alone, and the metric must not change its arguments. The other functions of a metric must agree with it.
     """
     metric = getattr(stage, "metric", None)
     if not isinstance(metric, Metric):
@@ -71,8 +71,10 @@ def _check_class_sums_give_same_scores(metric: Metric) -> None:
 
 
 def _check_best_score_at_ends_of_fp_range(metric: Metric) -> None:
-    """Check the promise `Metric.best_at_ends`: no score inside a range of false positives, without none and all, is
-    larger than the scores at both ends."""
+    """Check the promise `Metric.best_at_ends`: a score within a range of fp is never larger than that of both ends.
+
+    Ranges from 1 to all but one negative row are tried, for some tp.
+    """
     for pos, neg in ((3.0, 40.0), (20.0, 40.0), (200.0, 40.0), (40.0, 700.0)):
         fp = np.arange(1.0, neg)
         for tp in {0.0, 1.0, np.rint(pos / 2), pos - 1, pos}:
@@ -89,7 +91,7 @@ def _check_best_score_at_ends_of_fp_range(metric: Metric) -> None:
 
 
 def _check_bound(metric: Metric) -> None:
-    """Check that no score of counts within ranges is larger than what `Metric.bound` gives for the ranges."""
+    """Check that no score is larger than the `Metric.bound` of ranges that contain its counts."""
     for pos, neg in _TOTALS:
         ranges = [
             [(low, high) for low in parts for high in parts if low <= high]
@@ -108,14 +110,16 @@ def _check_bound(metric: Metric) -> None:
 
 
 def _list_weights_up_to(total: float) -> list[float]:
-    """List weights from 0 to `total`, in ascending order; they are whole numbers if `total` is."""
+    """List some weights from 0 to `total` (0, a quarter, half and all), ascending; whole numbers if `total` is one."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)
 
 
 def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: list[str], *others: Any) -> None:
-    """Check that the function `what` of a metric returns finite scores, and for each feature the same score if others
-    are left out. The arguments are as for `_call_and_check_metric`; `shown` describes each feature for messages."""
+    """Check that the function `what` of a metric returns finite scores, which do not depend on the other features.
+
+    `counts` and `others` are as for `_call_and_check_metric`. `shown` describes each feature for messages.
+    """
     function = getattr(metric, what)
     scores = _call_and_check_metric(metric, what, function, counts, *others)
     about = f"{metric.name}: {what} of the metric"
@@ -133,10 +137,10 @@ def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: li
 def _call_and_check_metric(
     metric: Metric, what: str, function: Any, counts: list[np.ndarray], *others: Any
 ) -> np.ndarray:
-    """Call a function of a metric with arrays that it cannot change, and return its result, an array of float64.
+    """Call a function of a metric with read-only counts, and return its result, float64 (features,).
 
-    The `counts` are arrays with an entry for each feature. Raise AssertionError, which calls the function `what`, if it
-    fails or returns something else.
+    The `counts` are arrays with an entry, or a row, for each feature; `others` are its other arguments. Raise
+    AssertionError if it fails or returns something else; `what` names it in the message.
     """
     given = [array.copy() for array in counts]
     for array in given:

@@ -13,9 +13,10 @@ from filterkit.testing.stages import fit, return_refusals
 
 @return_refusals
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
-    """Check that missing values stay missing, unless `Stage.fills_missing` says that the stage fills them.
+    """Check that missing values of columns stay missing, unless the stage declares `fills_missing`.
 
-    A missing class or label stays missing in any case, also where the training rows have no value of a column.
+    A missing class or label must stay missing, unless the stage declares `reads_class`. The stage is fitted on the
+    rows, on rows with some missing values, and on rows with columns that have no value.
     """
     holed = copy_with_missing_values(data)
     X = data.in_form(False).X.copy()
@@ -40,8 +41,7 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
-    """Check that one missing value of a column among the training rows does not make the whole column missing in other
-    rows."""
+    """Check that one missing value in a column of the training rows does not make all of the result missing."""
     if len(data) < 3 or not data.schema.width:
         return
     X = data.in_form(False).X.copy()
@@ -61,8 +61,11 @@ def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
-    """Check that a row without missing values gives numbers, none of them infinite, unless `Stage.makes_missing` says
-    otherwise. A value that comes out for one column of X may be missing where it is missing there."""
+    """Check that no value becomes missing or infinite, unless the stage declares `makes_missing`.
+
+    A column that is made from one column of X may be missing where that is missing. Any other column may be missing
+    where the row has a missing value.
+    """
     fitted = None if stage.makes_missing else fit(stage, data)
     if fitted is None:
         return
@@ -89,7 +92,7 @@ def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
 
 
 def copy_with_missing_values(data: Batch) -> Batch:
-    """Return a copy of the rows, where a third of the values, the last row and every other class are missing."""
+    """Return a copy of the rows in which a third of X, the whole last row of X, and every other class are missing."""
     X = data.in_form(False).X.copy()
     rows, columns = np.indices(X.shape)
     X[((rows + columns) % 3 == 0) | (rows == len(X) - 1)] = np.nan
@@ -101,9 +104,10 @@ def copy_with_missing_values(data: Batch) -> Batch:
 
 
 def _check_missing_values_stay_in_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
-    """Check that no missing value becomes a number.
+    """Check that no missing value of a column becomes a number in the columns made from it.
 
-    If all columns have new names, check instead that a row without any value does not become a row of numbers.
+    `holed` are the rows before the stage, and `out` the transformed rows. If all columns are new, check instead that a
+    row of missing values does not become a row of numbers.
     """
     X = out.in_form(False).X
     before, after = np.isnan(holed.in_form(False).X), np.isnan(X)
@@ -124,9 +128,9 @@ def _check_missing_values_stay_in_columns(stage: Stage, fitted: Fitted, holed: B
 
 
 def _find_source_columns(fitted: Fitted, before: Batch, after: Batch) -> list[int | None]:
-    """Return for each column after a stage the index of the column before it that it comes from, or None.
+    """Return, for each column of X after a stage, the index of the column before it that it is made from.
 
-    A column stage says which it is. For another stage it is the column of the same name.
+    A fitted column stage says which. For other stages, it is the column of the same name, or None if there is none.
     """
     if isinstance(fitted, FittedColumns):
         return list(fitted.columns.tolist())

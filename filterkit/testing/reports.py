@@ -64,7 +64,7 @@ BASIC_CHECKS = frozenset(
 
 
 def check_stage(stage: Stage, data: Batch) -> StageError | None:
-    """Run all `CHECKS` of a stage on some rows, up to the first of `BASIC_CHECKS` that fails.
+    """Run the `CHECKS` of a stage on some rows, in order; stop after the first of `BASIC_CHECKS` that fails.
 
     Return the error by which the stage refuses to be fitted on the rows, or None. Raise AssertionError if a check
     fails; the message names each check that does.
@@ -76,7 +76,7 @@ def check_stage(stage: Stage, data: Batch) -> StageError | None:
 
 
 def check_declaration(stage: Stage) -> None:
-    """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails.
+    """Run the `DECLARATION_CHECKS` of a stage, in order; stop after the first of `BASIC_CHECKS` that fails.
 
     Raise AssertionError if a check fails; the message names each check that does.
     """
@@ -86,19 +86,19 @@ def check_declaration(stage: Stage) -> None:
 
 
 class Report:
-    """Says what was checked of a stage, format, engine or command, and what was found.
+    """The result of checking a stage, format, engine or command; true if it conforms.
 
     Parameters
     ----------
-    about : what it is, for the beginning of each line.
-    name : its name, which messages of checks begin with and lines leave out.
+    about : what was checked, such as ``engine local``, for the beginning of each line.
+    name : its name, with which messages of checks begin; lines leave it out.
 
     Attributes
     ----------
-    findings : what the checks found.
-    notes : further lines, such as which samples it refuses.
+    findings : the failures of the checks.
+    notes : further lines, such as the samples that a stage refuses.
     checked : how many checks were run on how many samples, in words.
-    is_checked : whether enough was checked; a stage that refuses all samples has not been.
+    is_checked : whether enough was checked; False for a stage that refuses all samples.
     """
 
     def __init__(self, about: str, name: str) -> None:
@@ -109,11 +109,11 @@ class Report:
         self.is_checked = True
 
     def __bool__(self) -> bool:
-        """Return whether enough was checked, and nothing was found."""
+        """Return whether enough was checked, and no check failed."""
         return self.is_checked and not self.findings
 
     def lines(self) -> Iterator[str]:
-        """Yield the report: a line for each note and for each finding, and one that says how much was checked."""
+        """Yield a line for each note and for each failure, and one that says how much was checked."""
         yield from (f"{self.about}: {note}" for note in self.notes)
         for line in self.findings.lines():
             check, _, text = line.partition(": ")
@@ -125,8 +125,11 @@ class Report:
 
 
 def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
-    """Check a stage with its options on samples, batches by name, and report the findings; `debug` raises the first
-    error instead."""
+    """Check a stage with its options on samples, batches by name, and report the failures.
+
+    The report also has a note for samples that it refuses, and for options without effect. If it refuses all samples
+    that have rows and columns, only its declaration is checked. `debug` raises the first exception instead.
+    """
     report = Report(" ".join(stage.words()), stage.name)
     own = f"{stage.name}: "
     refused: dict[str, list[str]] = {}
@@ -160,10 +163,10 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
 def report_format(
     form: FileFormat, samples: Mapping[str, Batch], files: Sequence[str] = (), debug: bool = False
 ) -> Report:
-    """Check a format with its options, and report what was found; `debug` raises the first error instead.
+    """Check a format with its options, and report the failures; `debug` raises the first exception instead.
 
-    The samples, batches by name, are written and read. Of the `files`, those that have an ending of the format are
-    read.
+    The samples, batches by name, are written and read back. Those of the `files` that have an ending of the format are
+    read; others are ignored.
     """
     report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
@@ -189,7 +192,7 @@ def report_format(
 
 
 def report_engine(engine: type[Engine], debug: bool = False) -> Report:
-    """Check an engine class, and report what was found; `debug` raises the first error instead."""
+    """Check an engine class, and report the failures; `debug` raises the first exception instead."""
     report = Report(f"engine {engine.name}", engine.name)
     report.findings.run(ENGINE_CHECKS, engine, debug=debug)
     report.checked = f"{len(ENGINE_CHECKS)} checks"
@@ -197,9 +200,9 @@ def report_engine(engine: type[Engine], debug: bool = False) -> Report:
 
 
 def report_subcommand(command: click.Command, arguments: Sequence[str] | None = None, debug: bool = False) -> Report:
-    """Check a click command, run it if there are `arguments`, and report what was found.
+    """Check a click command, and report the failures; `debug` raises the first exception instead.
 
-    None for `arguments` does not run it. `debug` raises the first error instead of reporting it.
+    If nothing failed, run it with `arguments`, which may be empty; None does not run it.
     """
     report = Report(f"subcommand {command.name}", str(command.name))
     report.findings.run(SUBCOMMAND_CHECKS, command, debug=debug)

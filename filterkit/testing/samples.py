@@ -17,5 +17,5 @@ SAMPLES: dict[str, str] = {name: (FOLDER / f"{name}.arff").read_text("utf-8") fo
 
 
 def sample(name: str) -> Batch:
-    """Return the sample `name` of `SAMPLES` as a batch."""
+    """Read the sample `name`, a key of `SAMPLES`, as a batch."""
     return read(FOLDER / f"{name}.arff", class_="first" if name == "dense-three-classes" else None)

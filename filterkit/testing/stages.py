@@ -42,10 +42,10 @@ from filterkit.testing.methods import check_method_names_and_arguments, list_cla
 
 
 def return_refusals(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch], StageError | None]:
-    """Decorate a check of a stage on a sample, so that it returns the `StageError` by which the stage refuses rows.
+    """Decorate a check of a stage on a sample, so that it returns the `StageError` that it would raise.
 
-    The check returns None if no rows are refused. A stage may refuse training rows, and later rows that it cannot
-    transform. A `PluginError` becomes an `AssertionError`.
+    The stage raises one if it refuses the training rows, or later rows that it cannot transform. Without one the check
+    returns None. A `PluginError` becomes an `AssertionError`.
     """
 
     @wraps(check)
@@ -61,7 +61,10 @@ def return_refusals(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, B
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
-    """Return a chain of one stage, fitted on batches of `step` rows; None if the stage refuses the rows."""
+    """Return a chain of one stage, fitted on batches of `step` rows; None if it refuses them by a `StageError`.
+
+    None for `step` means one batch.
+    """
     both = fit_transform(stage, data, step)
     return both and both[0]
 
@@ -69,9 +72,10 @@ def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | Non
 def fit_transform(
     stage: Stage, data: Batch, step: int | None = None, memory: int = DEFAULT_MEMORY
 ) -> tuple[FittedChain, Batch] | None:
-    """Fit a chain of one stage; return it and the transformed training rows, or None if the stage refuses the rows.
+    """Fit a chain of one stage; return it and the transformed training rows.
 
-    The rows are cut into batches of `step` rows, None for one batch. `memory` is as for `Chain.fit`.
+    Return None if the stage refuses the rows by a `StageError`. `step` is as for `cut`, and `memory` as for
+    `Chain.fit`.
     """
     try:
         return Chain([stage]).fit_transform(cut(data, step), memory=memory)
@@ -80,7 +84,7 @@ def fit_transform(
 
 
 def refusal(stage: Stage, data: Batch) -> StageError | None:
-    """Return the error by which a stage refuses to be fitted on the rows, or None if it does not."""
+    """Return the `StageError` by which a stage refuses to be fitted on the rows, or None if it does not."""
     try:
         Chain([stage]).fit_transform(data)
     except StageError as error:
@@ -125,7 +129,7 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
 
 
 def _transform_batches(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
-    """Transform some batches, and join them; return None if the chain refuses one of them."""
+    """Transform batches, and join the results; return None if the chain refuses a batch by a `StageError`."""
     try:
         return concatenate([fitted.transform(batch) for batch in batches], fitted.schema)
     except StageError:
@@ -134,7 +138,7 @@ def _transform_batches(fitted: FittedChain, batches: list[Batch]) -> Batch | Non
 
 @return_refusals
 def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
-    """Check that the output is the same with so little memory that columns are fitted one by one."""
+    """Check that the output is the same with a memory of 0, with which columns are fitted one by one."""
     plenty = fit_transform(stage, data, 3)
     none = fit_transform(stage, data, 3, memory=0)
     hint = "let nothing depend on rows.memory, or on which other columns a table covers"
@@ -196,9 +200,9 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
-    """Check that stages of the same class with other options do not change what this stage does.
+    """Check that making stages of the same class with other options does not change the output of this stage.
 
-    A copy of each must give the same values. Searches over options make such stages and copies.
+    A copy of each must also give the same values as the original. Searches over options make such stages and copies.
     """
     twin = type(stage)(**get_option_values(stage))
     before = fit_transform(twin, data)
@@ -221,7 +225,7 @@ def _have_same_training_rows(one: tuple[FittedChain, Batch] | None, other: tuple
 
 
 def _select_columns(data: Batch, columns: np.ndarray) -> Batch:
-    """Return the rows with only these columns of X; `columns` are int64 indices in ascending order."""
+    """Return the rows with some columns of X only; `columns` are their indices, int64 and ascending."""
     return data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in columns.tolist()], columns),
         X=data.csr.select_columns(columns) if data.sparse else np.ascontiguousarray(data.X[:, columns]),
@@ -230,7 +234,7 @@ def _select_columns(data: Batch, columns: np.ndarray) -> Batch:
 
 @return_refusals
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
-    """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros.
+    """Check that a row of zeros stays a row of zeros, if `Schema.zero` is True before and after the stage.
 
     Nominal attributes are left out, because their zero is their first label.
     """
@@ -257,7 +261,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
-    """Check that transformed rows fit the schema that the fitted stage declares, and its labels are distinct texts."""
+    """Check that transformed rows fit the schema that the fitted stage declares, and that labels are distinct texts."""
     fitted = fit(stage, data)
     if fitted is None:
         return
@@ -280,7 +284,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
-    """Check that the fitted stage puts out no more columns than `Stage.most_columns` says."""
+    """Check that the fitted stage returns no more columns than `Stage.most_columns` says."""
     fitted = fit(stage, data)
     if fitted is None or (isinstance(stage, SelectiveStage) and stage.chooses_attributes):
         return
@@ -331,7 +335,10 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
-    """Check that later rows get the same values in any order of columns, with or without a class, and row by row."""
+    """Check that later rows get the same values in any order of columns, with or without a class, and row by row.
+
+    A stage that declares `reads_class` may give other values without a class.
+    """
     fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
     if fitted is None:
         return
@@ -423,8 +430,7 @@ def _suggest_repair(error: Exception) -> str:
 
 @return_refusals
 def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
-    """Check that with the option `--except`, the columns that it names pass unchanged, and the others get the values
-    that they get without these columns."""
+    """Check that the columns that `--except` names pass unchanged, and do not change the values of the others."""
     width = data.schema.width
     if not isinstance(stage, SelectiveStage) or stage.chooses_attributes or not width:
         return
@@ -454,8 +460,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 
 
 def check_options_come_back(stage: Stage) -> None:
-    """Check that the stage can be made again from its options, as searches over options do, and from the words that
-    describe it in a comment of the output."""
+    """Check that the stage can be made again from its options, and from the words that describe it in outputs."""
     for kind in list_classes_outside_filterkit(type(stage)):
         assert "__init__" not in vars(kind), (
             f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
@@ -470,11 +475,11 @@ def check_options_come_back(stage: Stage) -> None:
 
 
 def check_options_can_be_set(stage: Stage) -> None:
-    """Check that each option can have another value: the stage keeps all options as they were given, and the words that
-    describe it make the same stage again.
+    """Check that a stage with another value of an option stores all options unchanged.
 
-    A value that the stage refuses by a `UsageError` is left out. The least and the largest number that an option
-    allows, or a billion either way, are tried as well; they may be refused in the same way, and no other.
+    The words that describe this stage must make an equal one. A value that the stage refuses by a `UsageError` passes.
+    The least and the largest number that an option allows (without limits, minus and plus a billion) must be accepted,
+    or refused in the same way.
     """
     known = _make_registry_of_stage(stage)
     for field in list_option_fields(stage):
@@ -511,9 +516,9 @@ def iterate_option_variations(stage: Stage, of_plugin: bool = False) -> Iterator
 
 
 def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
-    """Return whether an option accepts a value.
+    """Return whether the stage can be made with this value of an option.
 
-    Raise AssertionError if the stage refuses the value by an error that is not filterkit's.
+    Raise AssertionError if that fails by an error that is not a `FilterkitError`.
     """
     try:
         type(stage)(**get_option_values(stage) | {field.name: value})
@@ -528,9 +533,9 @@ def _accepts_value(stage: Stage, field: Field[Any], value: Any) -> bool:
 
 
 def list_options_without_effect(stage: Stage, samples: Iterable[Batch]) -> list[str]:
-    """List the flags of options with which the stage gives the same training rows, whatever their value.
+    """List the flags of options that, with another value, do not change the training rows of any sample.
 
-    Only options that the plugin itself declares are tried, with one other value on all samples.
+    One other value of each option that the plugin itself declares is tried.
     """
     left = {make_flag(field): given for field, given in iterate_option_variations(stage, of_plugin=True)}
     for data in samples:
@@ -543,14 +548,14 @@ def list_options_without_effect(stage: Stage, samples: Iterable[Batch]) -> list[
 
 
 def _make_registry_of_stage(stage: Stage) -> Registry:
-    """Make a registry that knows the class of a stage and nothing else, so that its words can be parsed."""
+    """Make a registry that has the class of a stage and no plugins, so that its words can be parsed."""
     known = Registry()
     known.add_stage(type(stage))
     return known
 
 
 def _choose_other_value(stage: Stage, field: Field[Any]) -> Any:
-    """Return a value that an option does not have, of its type and within its limits."""
+    """Return another value for an option, of its type and within its limits; the same value if it has only one."""
     value, kind = getattr(stage, field.name), get_option_types(type(stage))[field.name]
     if field.metadata["choices"]:
         return next((choice for choice in field.metadata["choices"] if choice != value), value)
@@ -570,8 +575,7 @@ def _choose_other_value(stage: Stage, field: Field[Any]) -> Any:
 
 
 def check_help_is_there(stage: Stage) -> None:
-    """Check that the name of the stage can be written in a chain, and that the stage and each of its options have a
-    help text."""
+    """Check that the stage's name can be written in a chain, and that the stage and its options have help."""
     assert re.fullmatch(r"[a-z0-9]+([._-][a-z0-9]+)*", stage.name), (
         f"the name {stage.name!r} cannot be written in a chain: take a word of lower-case letters, digits and hyphens"
     )
@@ -584,6 +588,8 @@ def check_help_is_there(stage: Stage) -> None:
 
 
 def check_methods_are_known(stage: Stage) -> None:
-    """Check that no method or attribute of the stage has almost the name of one that filterkit uses, which would then
-    be ignored; and that methods take the arguments that filterkit passes."""
+    """Check that no member of the stage has almost the name of one that filterkit uses, which it would ignore.
+
+    Methods that filterkit calls must take the arguments that it passes.
+    """
     check_method_names_and_arguments(stage.name, type(stage))

@@ -28,7 +28,7 @@ def check_command_has_a_name(command: Any) -> None:
 
 
 def check_command_has_help(command: Any) -> None:
-    """Check that ``--help`` says what the command and each option do; also for the commands of a group."""
+    """Check that ``--help`` works, and says what the command and each option do; also for the commands of a group."""
     for name, each in _list_commands(command):
         assert (each.help or "").strip(), f"{name} does not say what it does: give the function a docstring"
         for parameter in each.params:
@@ -46,7 +46,7 @@ def check_command_has_help(command: Any) -> None:
 
 
 def check_command_refuses_unknown_options(command: Any) -> None:
-    """Check that an unknown option is wrong usage, unless the command declares that it passes unknown options on."""
+    """Check that an unknown option is a `click.UsageError`, unless the command sets ``ignore_unknown_options``."""
     for name, each in _list_commands(command):
         if each.ignore_unknown_options or each.context_settings.get("ignore_unknown_options"):
             continue
@@ -64,8 +64,7 @@ def check_command_refuses_unknown_options(command: Any) -> None:
 
 
 def check_command_does_something(command: Any) -> None:
-    """Check that the function of the command, and of each command of a group, has a body, and takes the values of its
-    options."""
+    """Check that the function of the command, or of each command of a group, has a body and takes all parameters."""
     for name, each in _list_commands(command):
         if isinstance(each, click.Group):
             assert each.commands or type(each) is not click.Group, f"{name} is a group without commands: add some"
@@ -122,7 +121,7 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
 
 
 def _read_size_and_time(path: str) -> tuple[int, int] | None:
-    """Return the size and the time of the last change of a file; None if there is no such file."""
+    """Return the size, in bytes, and the time of the last change, in ns, of a file; None if there is no such file."""
     try:
         about = os.stat(path)
     except (OSError, ValueError):
@@ -131,8 +130,10 @@ def _read_size_and_time(path: str) -> tuple[int, int] | None:
 
 
 def _list_commands(command: click.Command, name: str | None = None) -> list[tuple[str, click.Command]]:
-    """List a command and, if it is a group, all commands in it; each after its name, which begins with the group's.
-    `name` is that of the command; None for the name that it has itself."""
+    """List the name and object of a command and, if it is a group, of all commands in it.
+
+    The name of a command in a group has two words, or more. `name` replaces the command's own name unless it is None.
+    """
     name = name or str(command.name)
     found = [(name, command)]
     if isinstance(command, click.Group):

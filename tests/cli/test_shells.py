@@ -215,7 +215,7 @@ def test_the_class_is_one_of_the_input_behind_the_cursor(terminal):
 
 
 @pytest.mark.parametrize(
-    ("line", "words", "begun", "replaced"),
+    ("line", "words", "begun", "n_fixed"),
     [
         ("a b", ["a"], "b", 0),
         ("a ", ["a"], "", 0),
@@ -227,9 +227,9 @@ def test_the_class_is_one_of_the_input_behind_the_cursor(terminal):
         ("a '' b", ["a", ""], "b", 0),
     ],
 )
-def test_a_line_is_divided_as_a_shell_does(line, words, begun, replaced):
+def test_a_line_is_divided_as_a_shell_does(line, words, begun, n_fixed):
     at = parse_shell_line(line, "=:'\"")
-    assert (at.words, at.begun, at.replaced) == (words, begun, replaced)
+    assert (at.words, at.begun, at.n_fixed) == (words, begun, n_fixed)
 
 
 def test_names_that_take_long_to_find_are_not_waited_for(monkeypatch):

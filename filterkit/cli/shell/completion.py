@@ -37,9 +37,9 @@ class Completion(NamedTuple):
 
     Attributes
     ----------
-    text : the whole word, also what is there already.
-    help : what it means, in a few words.
-    is_open : whether more follows without a blank, as after ``csv:``.
+    text : the whole word, with what the user has typed of it.
+    help : what it means; "" if that is clear. `find_completions` returns only the first sentence.
+    is_open : whether more follows without a blank, as after ``--top=``.
     """
 
     text: str
@@ -76,9 +76,8 @@ class _RootCommand(click.Group):
 def find_completions(words: list[str], begun: str, after: list[str], known: Registry) -> Completions:
     """Find the words that may stand at the cursor of a command line.
 
-    `words` are those before the cursor, without the name ``filterkit``; `begun` is the word at the cursor, up to there;
-    `after` are the words after it, which may name the input. Plugins that the words name with ``--plugin`` are not
-    loaded.
+    `words` are the words before that at the cursor, without the name ``filterkit``; `begun` is the word at the cursor,
+    up to it; `after` are the words after it, which may name the input. Files of ``--plugin`` are not loaded.
     """
     from filterkit.cli.main import run_chain_or_subcommand
 
@@ -98,7 +97,10 @@ def find_completions(words: list[str], begun: str, after: list[str], known: Regi
 def _complete_in_group(
     group: click.Group, words: list[str], begun: str, after: list[str], settings: dict[str, Any]
 ) -> Completions:
-    """Find the words that may stand at the cursor, as `find_completions` does, by a click group with these settings."""
+    """Find the words that may stand at the cursor if `group` parses the words; else as `find_completions`.
+
+    `settings` are arguments of the group's `click.Context`.
+    """
     passed = [*words]
     context = _resolve_context(group, settings, "filterkit", words)
     due, value = _resolve_incomplete(context, passed, begun)
@@ -121,7 +123,7 @@ def _complete_in_group(
 
 
 def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> Completions:
-    """Complete the name of a stage, a subcommand or an option; click knows which options are given already."""
+    """Complete the name of a stage, a subcommand, an input or an option that `context` does not have yet."""
     from filterkit.cli.main import SUBCOMMANDS
 
     known: Registry = context.obj
@@ -144,15 +146,16 @@ def _complete_stage_subcommand_or_option(context: click.Context, begun: str) -> 
 
 
 def _convert_click_items(items: list[CompletionItem]) -> list[Completion]:
-    """Convert click's items that are texts, not files; after one that ends in ``=`` more follows."""
+    """Convert click's items that are words; leave out its markers for files. A word that ends in ``=`` is open."""
     plain = [(str(each.value), each.help or "") for each in items if each.type == "plain"]
     return [Completion(text, about, text.endswith("=")) for text, about in plain]
 
 
 def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Completions:
-    """Complete a value, of which `begun` is there, by what click knows of its option or argument, such as choices, and
-    by what help calls it. `context` is what is before it; `line` is the context of all words, which may name the
-    input.
+    """Complete the value of an option or argument, by the choices that click knows and by the metavar.
+
+    `begun` is the part of the value before the cursor. `context` has the words before it, and `line` the words of the
+    whole line, which may name the input.
     """
     known: Registry = context.obj
     found = param.shell_complete(context, begun)
@@ -184,7 +187,7 @@ def _complete_value(param: click.Parameter, context: click.Context, begun: str, 
 
 
 def _complete_chain(begun: str, line: click.Context) -> Iterator[Completion]:
-    """Yield completions of a chain that is one value, such as ``NAME: STAGE STA``."""
+    """Yield completions of a chain that is one value, such as ``NAME: STAGE STA``; nothing inside an open quote."""
     name = re.match(r"\s*[^\s:]*:\s*|", begun)
     before, word = re.split(r"(?=\S*\Z)", begun[name.end() if name else 0 :], maxsplit=1)
     with suppress(ValueError):  # a quote is open in it
@@ -196,7 +199,10 @@ def _complete_chain(begun: str, line: click.Context) -> Iterator[Completion]:
 
 
 def _complete_format(known: Registry, begun: str) -> Iterator[Completion]:
-    """Yield the names of all formats or, if `begun` has a colon, the options of its format, whatever follows."""
+    """Yield the names of all formats or, if `begun` has a colon, all options of the format before it.
+
+    The caller leaves out those that do not match.
+    """
     from filterkit.stages.options import describe_options
 
     kinds: dict[str, Any] = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
@@ -210,7 +216,10 @@ def _complete_format(known: Registry, begun: str) -> Iterator[Completion]:
 
 
 def _find_option_value(line: click.Context | None, name: str) -> Any:
-    """Return the value of an option or argument by its name, the last of several; None if it is not given."""
+    """Return the value of the parameter `name` in a context or its nearest parent that has one; None if none has.
+
+    If the value is a tuple, return its last item.
+    """
     while line is not None and not line.params.get(name):
         line = line.parent
     value = None if line is None else line.params[name]
@@ -218,7 +227,7 @@ def _find_option_value(line: click.Context | None, name: str) -> Any:
 
 
 def _find_input_path(line: click.Context | None) -> str | None:
-    """Return the path of the input, an argument of a subcommand or the word before a chain; None if there is none."""
+    """Return the path of the input: an argument of a subcommand, or the word before a chain; None without one."""
     while line is not None:
         for param in line.command.params:
             value = line.params.get(str(param.name))
@@ -231,7 +240,7 @@ def _find_input_path(line: click.Context | None) -> str | None:
 
 
 def _read_input_attributes(line: click.Context) -> list[Attribute]:
-    """Read the attributes of the input; return [] if that takes long or fails."""
+    """Read the attributes of the input that a line names; return [] after a second, on error, or if it is no file."""
     from filterkit.formats.base import Opening
     from filterkit.plugin.formats import Formats
 
@@ -247,12 +256,12 @@ def _read_input_attributes(line: click.Context) -> list[Attribute]:
 
 
 def _split_metavar_into_words(param: click.Parameter) -> list[str]:
-    """List the words in capitals that help shows in the place of a value, such as FILE."""
+    """List the words in capitals of a metavar, such as ``["IN", "OUT"]``."""
     return re.findall("[A-Z]+", param.metavar or "")
 
 
 def _read_attributes_with_timeout(kind: FileFormat, opening: Opening) -> list[Attribute]:
-    """Read the attributes of a file; return [] if that takes long, or the file is compressed and has no header."""
+    """Read the attributes of a file; return [] after a second, on error, or if it is compressed and has no header."""
     if not kind.has_header and opening.path.lower().endswith(COMPRESSIONS):
         return []
     found: list[list[Attribute]] = []

@@ -17,18 +17,18 @@ D = TypeVar("D")
 
 
 class Heading(str):
-    """A line that is the head of a table or the title of a list."""
+    """A line that `print_document` prints in bold: the head of a table, or the title of a list."""
 
 
 def print_document(as_json: bool, document: D, format_lines: Callable[[D], Iterable[str]]) -> None:
-    """Print a document as JSON, or as lines of text, with control characters escaped.
+    """Print a document on standard output, as JSON or as lines of text, with control characters escaped.
 
     Parameters
     ----------
     as_json : whether ``--json`` is given.
-    document : what was found: mappings, lists, texts, numbers, truth values and None. In JSON a number that is not
-        finite becomes null, because JSON has none.
-    format_lines : makes lines of text from the document. A `Heading` is bold in a terminal.
+    document : the results: dicts, lists, texts, numbers, bools and None. In JSON, a number that is not finite becomes
+        null.
+    format_lines : makes lines of text from the document; not called for JSON. A `Heading` is bold in a terminal.
     """
     if as_json:
         import json  # a run of a chain prints none
@@ -46,7 +46,8 @@ def print_document(as_json: bool, document: D, format_lines: Callable[[D], Itera
 def format_table_lines(rows: list[list[str]], left_columns: Container[int]) -> list[str]:
     """Format rows of equal length, the head first, as lines of aligned columns; the first line is a `Heading`.
 
-    The columns with the indices `left_columns` are flush left, as names are; others are flush right, as numbers are.
+    Control characters are escaped. The columns with the indices `left_columns`, such as names, are flush left; others,
+    such as numbers, are flush right.
     """
     rows = [list(map(visible, row)) for row in rows]
     widths = [max(map(measure_text_width, column)) for column in zip(*rows)]
@@ -62,8 +63,7 @@ def format_table_lines(rows: list[list[str]], left_columns: Container[int]) -> l
 
 
 def measure_text_width(text: str) -> int:
-    """Count the columns of a terminal that a text takes: characters of East Asia and pictures take two, accents
-    none."""
+    """Return how many columns of a terminal a text takes: wide characters and emoji two, combining accents none."""
     if text.isascii():
         return len(text)
     from wcwidth import wcswidth
@@ -73,12 +73,12 @@ def measure_text_width(text: str) -> int:
 
 
 def find_terminal_width() -> int | None:
-    """Return the number of columns of the terminal that standard output goes to; None if it goes elsewhere."""
+    """Return the number of columns of the terminal that is standard output; None if that is no terminal."""
     return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
 
 
 def shorten_to_width(text: str, width: int) -> str:
-    """Shorten a text so that it takes at most `width` columns of a terminal."""
+    """Cut a text that takes more than `width` columns of a terminal, and end it with "…"."""
     if measure_text_width(text) <= width:
         return text
     kept = text[: width - 1]

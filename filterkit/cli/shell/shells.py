@@ -20,12 +20,14 @@ _SHELLS = ("bash", "zsh", "fish")  # the script of each is a file, completion.ba
 
 
 def print_completions_or_script(request: str, words: list[str]) -> int:
-    """Print what a shell asks for, and return the exit status.
+    """Print what a shell asks for, and return the exit status: 2 for an unknown request, 1 if printing fails, else 0.
 
     Parameters
     ----------
-    request : the shell, and ``_source`` for its script or ``_complete`` for the words that may stand at the cursor.
-    words : of zsh and fish, the words after the name of the command up to the cursor; of bash, the line up to there.
+    request : the name of a shell with ``_source``, which asks for its script, or with ``_complete``, which asks for the
+        words that may stand at the cursor.
+    words : for zsh and fish, the words after the name of the command, up to the cursor; for bash, one text, the line up
+        to the cursor.
     """
     from filterkit.messages import write_message
 
@@ -52,7 +54,10 @@ def print_completions_or_script(request: str, words: list[str]) -> int:
 
 
 def _find_completions_quietly(words: list[str], begun: str) -> Completions:
-    """Find what may stand at the cursor; nothing if that fails, because messages would spoil the line."""
+    """Find the words that may stand at the cursor, and print nothing, because that would spoil the line.
+
+    The arguments are those of `find_completions`. On any error, return no words.
+    """
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
 
@@ -72,7 +77,10 @@ def _find_completions_quietly(words: list[str], begun: str) -> Completions:
 
 
 def _format_completions_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
-    """Yield the answer for zsh and fish: the kind of each word, the word, and its help, with tabs between."""
+    """Yield the lines for zsh or fish: kind, word and help of each completion, separated by tabs.
+
+    The kind is "open", "plain" or, if the name of a file may follow, "files". `words` end at the cursor.
+    """
     *before, begun = words or [""]
     if shell == "fish":
         begun = parse_shell_line(begun).begun
@@ -84,23 +92,27 @@ def _format_completions_for_zsh_or_fish(shell: str, words: list[str]) -> Iterato
 
 
 def _format_completions_for_bash(line: str) -> Iterator[str]:
-    """Yield the answer for bash: texts that replace what is between the last break in the line and the cursor."""
+    """Yield the lines for bash: each is a text to replace what stands between the last word break and the cursor."""
     at = parse_shell_line(line, os.environ.get("COMP_WORDBREAKS", ""))
     found = _find_completions_quietly(at.words[1:], at.begun)
     for word in found.words:
-        yield _end_completed_word(quote_for_bash(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
+        yield _end_completed_word(quote_for_bash(word.text[at.n_fixed :], at.open_quote), at.open_quote, word.is_open)
     if found.is_file:
         start = re.match(r"--[a-z-]+=", at.begun)
         before = "" if start is None else start[0]
         for path in _list_paths_starting_with(at.begun[len(before) :]):
-            text = (before + path)[at.replaced :]
+            text = (before + path)[at.n_fixed :]
             home = "~" if text.startswith("~/") and not at.open_quote else ""
             rest = home + quote_for_bash(text.removeprefix(home), at.open_quote)
             yield _end_completed_word(rest, at.open_quote, path.endswith("/"))
 
 
 def _end_completed_word(text: str, open_quote: str, is_open: bool) -> str:
-    """Return a word with the blank or quote after it; bash closes a quote itself, unless the word ends in one."""
+    """Return a word followed by a blank, unless it is open or in quotes.
+
+    `open_quote` is the quote that the word is in, or "". bash adds the closing quote, except to a word that ends in
+    this quote, which gets it here.
+    """
     if open_quote:
         return text + open_quote if text.endswith(open_quote) else text
     return text if is_open else f"{text} "
@@ -120,29 +132,29 @@ def _list_paths_starting_with(begun: str) -> list[str]:
 
 
 class Cursor(NamedTuple):
-    """Where the cursor is in a line.
+    """The words around the cursor of a line.
 
     Attributes
     ----------
-    words : before the one at the cursor, without quotes.
-    begun : the word at the cursor up to there, without quotes.
-    open_quote : the quote that is open there, or the empty text.
-    replaced : the number of characters of `begun` that stay, because a character that breaks words follows them.
+    words : the words before that at the cursor, without quotes.
+    begun : the part of the word at the cursor that is before it, without quotes.
+    open_quote : the quote that is open at the cursor; "" without one.
+    n_fixed : the number of characters at the start of `begun` that bash leaves alone; a completion replaces the rest.
     """
 
     words: list[str]
     begun: str
     open_quote: str
-    replaced: int
+    n_fixed: int
 
 
 def parse_shell_line(line: str, word_breaks: str = "") -> Cursor:
-    """Divide a line of a shell, up to the cursor, into words without quotes.
+    """Divide a line of a shell, which ends at the cursor, into words without quotes.
 
-    In bash, each of the characters `word_breaks`, as in ``COMP_WORDBREAKS``, begins a new word to complete.
+    `word_breaks` is ``COMP_WORDBREAKS`` of bash: a completion replaces only what follows the last of these characters.
     """
     words: list[str] = []
-    word, quote_, replaced, is_begun = "", "", 0, False
+    word, quote_, n_fixed, is_begun = "", "", 0, False
     characters = iter(line)
     for c in characters:
         if quote_:
@@ -156,21 +168,21 @@ def parse_shell_line(line: str, word_breaks: str = "") -> Cursor:
         elif c in " \t\n":
             if is_begun:
                 words.append(word)
-            word, replaced, is_begun = "", 0, False
+            word, n_fixed, is_begun = "", 0, False
             continue
         elif c in "'\"":
-            quote_, replaced = c, len(word)
+            quote_, n_fixed = c, len(word)
         elif c == "\\":
             word += next(characters, "")
         else:
             word += c
-            replaced = len(word) if c in word_breaks else replaced
+            n_fixed = len(word) if c in word_breaks else n_fixed
         is_begun = True
-    return Cursor(words, word, quote_, replaced)
+    return Cursor(words, word, quote_, n_fixed)
 
 
 def quote_for_bash(text: str, open_quote: str) -> str:
-    """Quote a text for a line of bash, where a quote may be open."""
+    """Escape a text for a line of bash; `open_quote` is the quote that it is in, or ""."""
     if open_quote == "'":
         return text.replace("'", "'\\''")
     if open_quote == '"':

@@ -16,7 +16,7 @@ _clean_up: list[Callable[[], None]] = []
 
 
 def end_process_on_signal() -> None:
-    """Let a signal end the process at once.
+    """Let SIGINT, SIGTERM and the like end the process at once, unless they were ignored when it started.
 
     Use it while there is nothing to clean up. An exception would not be reliable: a module that is being imported may
     swallow it.
@@ -29,9 +29,9 @@ def end_process_on_signal() -> None:
 
 
 def raise_interrupt_on_signal() -> None:
-    """Let a signal raise a `KeyboardInterrupt`, so that everything is cleaned up.
+    """Let a signal from now on raise a `KeyboardInterrupt`, so that everything is cleaned up.
 
-    A second ends the process. This has an effect only after `end_process_on_signal`.
+    A second signal ends the process. Call `end_process_on_signal` before, which chooses the signals.
     """
     from threading import Timer  # here, as a handler must not import
 
@@ -46,7 +46,7 @@ def raise_interrupt_on_signal() -> None:
         raise KeyboardInterrupt
 
     def resend_swallowed_signal(unraisable: Any) -> None:
-        """Send a signal again whose exception was swallowed, as in what Python calls when it frees an object."""
+        """Send a signal again whose exception Python swallowed, as it does in ``__del__``."""
         if unraisable.exc_type is KeyboardInterrupt and _came:
             Timer(0.01, os.kill, (os.getpid(), _came.pop())).start()
         else:
@@ -59,7 +59,7 @@ def raise_interrupt_on_signal() -> None:
 
 
 def find_signal_exit_status() -> int | None:
-    """Return the exit status for the signal that came; None if none did."""
+    """Return the exit status for the signal that raised an interrupt, 128 and its number; None if none did."""
     return 128 + _came[0] if _came else None
 
 

@@ -43,9 +43,10 @@ def secure_standard_streams() -> None:
 
 
 def _open_text_stream(sink: Sink, replaced: Any, by_line: bool = False) -> io.TextIOWrapper:
-    """Open a text stream into a sink, with the encoding and buffering of the `replaced` stream, None if it was closed.
+    """Open a text stream into a sink, with the encoding and buffering of the stream that it replaces.
 
-    Characters that the encoding lacks are written as escapes. With `by_line`, every line is written at once.
+    `replaced` is None if that was closed; then the encoding is UTF-8. Characters that the encoding lacks are written as
+    escapes. If `by_line`, write every line at once.
     """
     encoding = "utf-8" if replaced is None else replaced.encoding
     by_line = by_line or (replaced is not None and (replaced.line_buffering or replaced.write_through))
@@ -54,10 +55,10 @@ def _open_text_stream(sink: Sink, replaced: Any, by_line: bool = False) -> io.Te
 
 @contextmanager
 def send_prints_to_stderr() -> Iterator[None]:
-    """Send what stages and libraries print to standard error, because standard output may be the table.
+    """Send to standard error what stages and libraries print in this context, because standard output may be data.
 
-    The descriptor 1 is standard error meanwhile, for libraries in C and for worker processes, too; outputs find where
-    the other is in `moved`.
+    In the context, descriptor 1 is standard error, also for libraries in C and for worker processes. The real standard
+    output has the descriptor ``moved[1]``, which outputs look up.
     """
     sys.stdout.flush()
     moved[1] = os.dup(1)

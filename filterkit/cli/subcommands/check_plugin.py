@@ -64,7 +64,10 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
 
 
 def _report_what_words_name(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check the subcommand, stages or plugins that words name; yield the kind, such as "stage", and report of each."""
+    """Check the subcommand, stages or plugins that words name; for each, yield its kind, such as "stage", and a report.
+
+    Print a line for each hook that returns nothing. Raise UsageError if the words name nothing.
+    """
     from filterkit.testing import report_subcommand
 
     name, arguments = words[0], words[1:]
@@ -82,8 +85,10 @@ def _report_what_words_name(known: Registry, words: list[str], debug: bool) -> I
 def _report_stages_or_plugins(
     items: list[Stage] | list[Plugin], files: list[str], debug: bool
 ) -> Iterator[tuple[str, Report]]:
-    """Check stages, or what plugins offer; yield the kind, such as "stage", and report of each. Formats read the
-    `files`."""
+    """Check stages, or all that plugins offer; for each, yield its kind, such as "stage", and a report.
+
+    Formats also read those of the `files` that have one of their endings.
+    """
     from filterkit import testing
 
     samples = {name: testing.sample(name) for name in testing.SAMPLES}
@@ -113,8 +118,10 @@ def _report_stages_or_plugins(
 
 
 def _find_plugins_and_files(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
-    """Return the plugins that the words of `check_plugin` name, None if they are a stage and its options, and the files
-    for formats to read. Raise UsageError if a word is unknown, and FilterkitError if a plugin is broken.
+    """Return the plugins that the first word of `check_plugin` names, and the other words, files for formats to read.
+
+    If the words are a stage and its options, the plugins are None and there are no files. Raise UsageError if a word is
+    unknown, and FilterkitError if a plugin is broken.
     """
     name, files = words[0], words[1:]
     if name.endswith(".py"):
@@ -146,7 +153,7 @@ def _find_plugins_and_files(known: Registry, words: list[str]) -> tuple[list[Plu
 
 
 def _find_plugin_reduced_to_offer(known: Registry, name: str) -> list[Plugin]:
-    """Return a list of one plugin, reduced to its offer of this name; [] if no plugin offers the name."""
+    """Return a list of one plugin that offers only what it offers by this name; [] if no plugin does."""
     for plugin in known.plugins:
         part = Plugin(plugin.name, plugin.origin)
         for kind, offered, item in plugin.iterate_offers():
@@ -158,7 +165,7 @@ def _find_plugin_reduced_to_offer(known: Registry, name: str) -> list[Plugin]:
 
 
 def _make_default_stages(plugin: Plugin) -> Iterator[Stage]:
-    """Make the stages of a plugin that need no options; for each other one, print how to check it."""
+    """Make each stage of a plugin with its default options; if it needs others, print how to check it instead."""
     for stage in plugin.stages:
         try:
             with note_stage_in_type_errors(stage):

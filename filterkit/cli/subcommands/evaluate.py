@@ -121,7 +121,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
 
 
 class EvaluateCommand(CommandWithMeasures):
-    """The command ``evaluate``, whose error for a chain without quotes says how to write it."""
+    """The command ``evaluate``. If a chain lacks its quotes, its error shows the chain with them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {flag for option in self.params for flag in list_flags(option)}
@@ -192,7 +192,7 @@ def evaluate_chains(context: click.Context, /, paths: tuple[str, ...], options: 
 
 
 def _write_results(results: Results, measures: list[str], options: EvaluateOptions) -> None:
-    """Write the results to ``--output``, as CSV or as a page."""
+    """Write the results to ``--output``: as a page if its ending is that of a page, otherwise as CSV."""
     assert options.output is not None
     if find_ending_before_compression(options.output) in PAGES:
         if not options.by_class:
@@ -213,7 +213,7 @@ def _write_results(results: Results, measures: list[str], options: EvaluateOptio
 def _check_options_and_outputs(
     paths: tuple[str, ...], options: EvaluateOptions, known: Registry, formats: Formats
 ) -> None:
-    """Raise UsageError if options contradict each other, or an output would be lost or destroy something."""
+    """Raise UsageError if options contradict each other, or an output would be lost or overwrite an input."""
     open_engine(known, options).close()
     files: dict[str, str] = {}
     for path in paths:
@@ -246,7 +246,7 @@ def _check_options_and_outputs(
 
 
 def _check_fold_options(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
-    """Raise UsageError if an option contradicts folds, or rows to test on, that the user gives."""
+    """Raise UsageError if an option contradicts ``--fold-column``, ``--splits`` or ``--test``."""
     given = {"--fold-column": options.fold_column, "--splits": options.splits, "--test": options.test}
     flags = [flag for flag, value in given.items() if value is not None]
     if len(flags) > 1:
@@ -273,7 +273,10 @@ def _check_fold_options(context: click.Context, paths: tuple[str, ...], options:
 
 
 def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design:
-    """Make the design of an evaluation from its options; print a warning if a stage undoes row weights."""
+    """Make the design of an evaluation from its options; print a warning if a stage cancels row weights.
+
+    Costs and the folds of ``--splits`` are not in it yet.
+    """
     chains = tuple(
         parse_named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains
     )
@@ -297,7 +300,11 @@ def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design
 def _run_evaluation(
     data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry, formats: Formats
 ) -> Results:
-    """Evaluate all chains, except where the journal has the results already, and return all results."""
+    """Evaluate all chains, and return all results; those in the journal are not computed again.
+
+    `data` are the name and rows of each DATA. The files of ``--test``, ``--splits`` and ``--costs`` are read first, and
+    processes run the work unless ``--engine`` says otherwise.
+    """
     rows, first = data, data[0][1]
     test = own = None
     if options.test is not None:

@@ -76,13 +76,13 @@ def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _describe_use_and_endings(described: dict[str, Any]) -> tuple[str, str]:
-    """Return texts that say whether a format is read and written, and the endings of its files."""
+    """Return two texts: "read", "written" or both, and the endings of the files of a format."""
     use = ", ".join(use for use in ("read", "written") if described[use])
     return use, ", ".join("a folder" if ending == "/" else ending for ending in described["endings"])
 
 
 def _format_option_value(value: Any) -> str:
-    """Return a value of an option as a user writes it."""
+    """Return a value of an option as a user writes it after ``--from csv:``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

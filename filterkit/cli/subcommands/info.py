@@ -83,8 +83,11 @@ def show_input(known: Registry, /, path: str, options: InfoOptions) -> None:
 
 
 def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:
-    """Add the score by the first metric for a numeric class to each feature in a document, and the metric's name as
-    ``scored``. If the rows cannot be scored, add a line to ``remarks`` that says why."""
+    """Score each feature by the first metric that takes a numeric class, and add the scores to the document.
+
+    Each attribute gets its score by the name of the metric, and ``scored`` becomes this name. The input is read again.
+    If a stage refuses the rows, add a line to ``remarks`` that says why. Without such a metric, change nothing.
+    """
     from filterkit.chains.feature_scores import scores
     from filterkit.exploration.features import list_usable_metrics
 
@@ -110,8 +113,8 @@ def _make_info_document(
 ) -> dict[str, Any]:
     """Make the document that ``info`` prints about an input, whose rows `overview` summarizes.
 
-    `form` is the name of its format. `class_index` and `labels` are the positions of the class, or None, and of the
-    labels that other commands would assume.
+    `form` is the title of its format. `class_index` and `labels` are the positions of the class and of the labels that
+    other commands would assume; None and () without them. ``scored`` and ``remarks`` are empty.
     """
     schema = overview.schema
     attributes = list(describe_attributes(overview))
@@ -186,7 +189,10 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
 
 
 def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
-    """Yield the lines of a table of the first `top` attributes, cut to the width of the terminal if there is one."""
+    """Yield the lines of a table of the first `top` attributes, cut to the width of the terminal if there is one.
+
+    `metric` is the key of a score that some attributes have; None if there are no scores.
+    """
     width = find_terminal_width()
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
     scored = [] if metric is None else [metric]
@@ -216,7 +222,7 @@ def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: 
 
 
 def _format_notes_on_attributes(document: dict[str, Any]) -> Iterator[str]:
-    """Yield lines about attributes that deserve attention, such as constant ones."""
+    """Yield lines about attributes without values, constant and equal ones, and unused labels; then the remarks."""
     for key, what in (("empty", "no values"), ("constant", "the same value in all rows")):
         if document[key]:
             yield f"{what}: {_join_with_limit(document[key], quoted)}"
@@ -232,8 +238,11 @@ def _format_notes_on_attributes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _summarize_values(attribute: dict[str, Any]) -> str:
-    """Return a text about the values of an attribute; "" if it has none. Of a nominal one these are its most frequent
-    labels, each with its number of rows; ties stay in the declared order. Of others, they are the extremes."""
+    """Summarize the values of an attribute as a text; "" if it has none.
+
+    A nominal attribute shows its most frequent labels with their numbers of rows, ties in the declared order. Others
+    show the extremes: of numbers, of dates, or of the lengths of texts.
+    """
     if "labels" in attribute:
         ordered = sorted(attribute["labels"].items(), key=lambda pair: -pair[1])
         return _join_with_limit(ordered, lambda pair: "{} {:,}".format(*pair), _LABELS)
@@ -249,7 +258,7 @@ def _summarize_values(attribute: dict[str, Any]) -> str:
 
 
 def _join_with_limit(items: Sequence[T], format_item: Callable[[T], str] = str, limit: int = _NAMES) -> str:
-    """Join the first items, as `format_item` writes them, by commas; say how many more there are than the limit."""
+    """Join the first `limit` items, as `format_item` formats them, by commas, and add how many more there are."""
     left = len(items) - limit
     return ", ".join([*map(format_item, items[:limit]), *([f"{left:,} more"] if left > 0 else [])])
 

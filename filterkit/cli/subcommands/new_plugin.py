@@ -19,14 +19,14 @@ from filterkit.plugin.registry import Registry
 
 
 class PluginKind(NamedTuple):
-    """A kind of plugin. Its module and its tests are among the templates.
+    """A kind of plugin that ``new-plugin`` can write. Each has a template of its module and of its tests.
 
     Attributes
     ----------
-    about : what it does, for the help.
-    use : the rest of a command that uses it.
-    what : what messages call it.
-    group : the end of the name of the group of its entry points.
+    about : a few words for the help.
+    use : the words after ``filterkit`` in an example, with ``{name}`` for the plugin's name.
+    what : what messages call such a plugin.
+    group : its group of entry points, without ``filterkit.``.
     """
 
     about: str
@@ -99,8 +99,10 @@ def write_new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file
 
 
 def _check_plugin_name(known: Registry, name: str, kind: str) -> None:
-    """Raise UsageError if a plugin of a kind, such as "file format", cannot have a name: it is not of lower-case words,
-    is a keyword of Python, or belongs to another plugin of the kind."""
+    """Raise UsageError if a plugin cannot have this name: it is malformed, a keyword of Python, or used already.
+
+    `kind` is the `PluginKind.what` of the plugin, such as "file format".
+    """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(
             f"new-plugin: the name of a {kind} must be of lower-case letters, digits and single hyphens, not {name!r}"
@@ -118,7 +120,10 @@ def _check_plugin_name(known: Registry, name: str, kind: str) -> None:
 
 
 def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file of a project; `plugins` has the names of its plugins by kind."""
+    """Yield the path and the text of each file of a project.
+
+    `name` is the name of the project, and `plugins` has the names of its plugins by key of `KINDS`.
+    """
     import datetime
 
     points: dict[str, list[str]] = {}
@@ -153,13 +158,13 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
 
 
 def _make_template_values(plugin_name: str) -> dict[str, str]:
-    """Return what to fill into a template: ``name``, ``module`` after "filterkit_", and ``title``, of the class."""
+    """Return the values for a template: ``name``, ``module`` (name with underscores) and ``title`` (in CamelCase)."""
     title = "".join(part.capitalize() for part in plugin_name.split("-"))
     return {"name": plugin_name, "module": plugin_name.replace("-", "_"), "title": title}
 
 
 def _fill_template(template_name: str, values: Mapping[str, str]) -> str:
-    """Return the text of a template, with each name in braces replaced by its value; other braces stay."""
+    """Return the text of a template in which each name of `values`, in braces, is replaced by its value."""
     from importlib.resources import files
 
     text = files("filterkit.cli.subcommands").joinpath("templates", f"{template_name}.txt").read_text("utf-8")
@@ -169,7 +174,7 @@ def _fill_template(template_name: str, values: Mapping[str, str]) -> str:
 
 
 def _write_new_folder(folder: str, text_by_path: dict[str, str]) -> None:
-    """Write files into a new folder, which appears under its name when it is complete.
+    """Write files, by path in the folder, into a new folder, which appears under its name when it is complete.
 
     Raise FilterkitError if a file cannot be written.
     """

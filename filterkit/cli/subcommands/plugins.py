@@ -36,7 +36,7 @@ def show_plugins(known: Registry, /, options: PluginsOptions) -> None:
 
 
 def _tabulate_plugins(document: dict[str, Any]) -> Iterator[str]:
-    """Yield a line for each plugin: what it offers, or why it is broken, with its traceback below if there is one."""
+    """Yield the lines of a table: what each plugin offers, or why it is broken; below it the traceback, if any."""
     plugins = document["plugins"]
     rows = []
     for plugin in plugins:

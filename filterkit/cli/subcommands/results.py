@@ -55,9 +55,9 @@ class ResultsOptions(JsonOptions):
 
 
 def write_report_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
-    """Write a page about results; its head lists the `facts`, pairs of a name and a value such as ("seed", "0").
+    """Write a page about results, with the running command line and the `facts`, names and values, in its head.
 
-    Raise FilterkitError if the file cannot be written.
+    A fact is a pair such as ``("seed", "0")``. Raise FilterkitError if the file cannot be written.
     """
     from filterkit.evaluation.report_page import make_report_page
 
@@ -68,7 +68,10 @@ def write_report_page(results: Results, measures: list[str], path: str, facts: l
 
 
 def format_running_command_line() -> str:
-    """Return the command line of the running subcommand: options in the order of its help, arguments last."""
+    """Return the command line of the running subcommand: options in the order of its help, arguments last.
+
+    Options from the defaults file, or before the name of the subcommand, are written before the name.
+    """
     context = click.get_current_context()
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
     last: list[str] = []
@@ -85,7 +88,7 @@ def format_running_command_line() -> str:
 
 
 class CommandWithMeasures(click.Command):
-    """A command whose help explains the measures."""
+    """A command whose help ends with an explanation of the measures."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Measures"):
@@ -93,7 +96,10 @@ class CommandWithMeasures(click.Command):
 
 
 def parse_training_share(text: str) -> float:
-    """Parse a share of ``--train``, such as 10% or 0.1. Raise UsageError if it is not a share from 0 to 1."""
+    """Parse a share of ``--train``, such as 10% or 0.1, as a number from 0 to 1.
+
+    Raise UsageError if it is none, or "1", which might mean one percent.
+    """
     is_percent = text.strip().endswith("%")
     try:
         share = float(text.strip().removesuffix("%")) / (100 if is_percent else 1)
@@ -105,10 +111,10 @@ def parse_training_share(text: str) -> float:
 
 
 def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """Return the measures to show: the `chosen` ones or, without any, those that suit the kind of class.
+    """Return the names of the measures to show: the `chosen` ones or, if there are none, those that suit the class.
 
-    Micro F1 is among these if it differs from F1 and accuracy, and the cost if there are costs. Raise UsageError if the
-    results do not have a chosen measure.
+    The latter include micro F1 if it differs from F1 and from accuracy, and the cost if there are costs. Raise
+    UsageError if the results do not have a chosen measure.
     """
     for name in chosen:
         if name not in results.measures:
@@ -131,7 +137,7 @@ def print_results(results: Results, measures: list[str], by_class: bool, as_json
 
 
 def _make_results_document(results: Results, measures: list[str]) -> dict[str, Any]:
-    """Make the document of results, for JSON: means, choices, differences and ranks, but no rates of classes."""
+    """Make the document of results: means, and if there are any, choices, differences and ranks of chains."""
     summaries = {measure: results.compute_means_and_standard_errors(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
@@ -192,7 +198,7 @@ def _format_means(results: Results, measures: list[str], means: list[dict[str, A
 
 
 def _describe_positive_class(results: Results) -> str:
-    """Return a line that says which class is positive; "" if the results do not tell it."""
+    """Return a line that says which class is positive; "" if no result does, as for a numeric class."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
@@ -205,7 +211,10 @@ def _describe_positive_class(results: Results) -> str:
 
 
 def _compute_class_rates_of_chains(results: Results) -> list[dict[str, Any]]:
-    """Compute the rates, support and confusion matrix of each class, for each task, share, chain and target."""
+    """Compute the rates of each class (`compute_rates_by_class`), summed over folds.
+
+    Return a dict for each task, share of training rows and chain; its ``targets`` has an entry for each target.
+    """
     from filterkit.evaluation.results import pool_predictions_over_folds
 
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -217,14 +226,21 @@ def _compute_class_rates_of_chains(results: Results) -> list[dict[str, Any]]:
 
 
 def tabulate_error_measures(target_names: Sequence[str], sums: np.ndarray) -> list[str]:
-    """Return the lines of a table of error measures by numeric target, from the result of `sum_error_terms`."""
+    """Return the lines of a table of error measures: a row for each numeric target.
+
+    `sums` is the result of `sum_error_terms`.
+    """
     rates = compute_error_measures(sums)
     rows = [[name, *(_format_measure(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(target_names)]
     return format_table_lines([["class", *rates], *rows], range(1))
 
 
 def compute_rates_by_class(counts: PredictionCounts) -> list[dict[str, Any]]:
-    """Return a dict for each class: precision, recall, F1, and the weight of its rows in all and by predicted class."""
+    """Return a dict for each class: precision, recall, F1, ``support`` and ``predicted``.
+
+    A rate is NaN if its denominator is 0. The support is the weight of the rows of the class, and ``predicted`` is this
+    weight by predicted class.
+    """
     names, matrix = counts.true_or_predicted_values, counts.confusion_matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
     rates = [
@@ -243,8 +259,10 @@ def compute_rates_by_class(counts: PredictionCounts) -> list[dict[str, Any]]:
 
 
 def tabulate_class_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
-    """Return lines of a table of the `rates` that `compute_rates_by_class` returns; up to `MOST_SHOWN` classes also get
-    their rows of the confusion matrix."""
+    """Return the lines of a table of `rates`, the result of `compute_rates_by_class`; `title` is the head of the names.
+
+    Up to `MOST_SHOWN` classes also get the confusion matrix.
+    """
     names = [each["class"] for each in rates]
     shown = names if len(names) <= MOST_SHOWN else []  # a wider table could not be read
     rows = [
@@ -261,7 +279,10 @@ def tabulate_class_rates(title: str, rates: list[dict[str, Any]]) -> list[str]:
 
 
 def _compute_differences_between_chains(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """Compute the mean difference of each measure between pairs of chains, and its p-value, as dicts."""
+    """Compute how pairs of chains differ: a dict for each share of training rows and pair.
+
+    It has the two chains and, by measure, the mean of the second minus the first and its p-value.
+    """
     rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
         for found in zip(*(results.compare_pairs_of_chains(measure, n) for measure in measures)):
@@ -303,7 +324,8 @@ def _format_differences(results: Results, measures: list[str], found: list[dict[
 def _compute_ranks_of_chains(results: Results, measures: list[str]) -> list[dict[str, Any]]:
     """Compute the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference.
 
-    Return a dict for each share of training rows, the share as ``train``, and for each measure a dict of the three.
+    Return a dict for each share of training rows. It has the share as ``train`` and, by measure, a dict with
+    ``mean_ranks`` by chain, ``friedman_p`` and ``critical_difference``.
     """
     found: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
@@ -339,7 +361,10 @@ def _format_number_or_dash(value: float, form: str) -> str:
 
 
 def _format_measure(measure: str, value: float, sign: str = "") -> str:
-    """Format a value of a measure with three decimals or, if it is tiny in the unit of the class, three digits."""
+    """Format a value of a measure with three decimals; "–" for NaN. `sign` is "" or, for differences, "+".
+
+    If the measure is in the unit of the class, a value between -0.001 and 0.001, except 0, has three digits instead.
+    """
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
     return _format_number_or_dash(value, f"{sign}.3{'g' if is_small else 'f'}")
 

@@ -54,7 +54,7 @@ class ScoresOptions(JsonOptions, InputOptions, FitOptions):
 
 
 def _complete_scoring_stages(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """List the stages that score columns and are no metrics, which completion lists itself for any METRIC."""
+    """List the stages that score columns, except metrics, which completion adds for every METRIC."""
     from filterkit.stages.metric_scaling import ScalingOptions
 
     known: Registry = context.obj
@@ -107,7 +107,7 @@ def show_scores(known: Registry, /, path: str, metrics: tuple[str, ...], options
 
 
 def _check_options_and_outputs(path: str, options: ScoresOptions, known: Registry, formats: Formats) -> None:
-    """Raise UsageError if options contradict each other, or an output would be lost or destroy something."""
+    """Raise UsageError if options contradict each other, or an output would be lost or overwrite an input."""
     if path in known.metrics and not os.path.exists(path):
         raise UsageError(f"scores: no file {quoted(path)}; this is a metric, and the input comes first")
     if options.output != "-" and not options.output.lower().endswith((".csv", ".parquet")):
@@ -122,7 +122,7 @@ def _check_options_and_outputs(path: str, options: ScoresOptions, known: Registr
 
 
 def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
-    """Return the lines of a table of scores with a head; names are cut to `name_width` columns of a terminal."""
+    """Return the lines of a table of scores, the head first; texts are cut to `name_width` columns of a terminal."""
     columns = []
     for name, values in table.to_pydict().items():
         if name in _NAMES:
@@ -136,7 +136,10 @@ def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
 
 
 def _choose_n_decimals(column_name: str, values: list[Any]) -> int:
-    """Return the number of decimals for a column: 0 for counts that are whole, else so that values have five digits."""
+    """Return the number of decimals for a column: 0 for whole counts, otherwise 4, or fewer if values are above 10.
+
+    The largest value then has five digits. None among the values is ignored.
+    """
     present = [abs(v) for v in values if v is not None]
     if column_name in _COUNTS and all(v == int(v) for v in present):
         return 0

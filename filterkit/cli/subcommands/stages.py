@@ -62,7 +62,7 @@ def show_stages(known: Registry, /, names: tuple[str, ...], options: StagesOptio
 
 
 def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
-    """Return a dict of the name, group and summary of a stage and, if `is_full`, its help, plugin and options."""
+    """Describe a stage as a dict: name, group and summary and, if `is_full`, help, plugin and options."""
     about: dict[str, Any] = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
     if is_full:
         about["help"] = inspect.getdoc(stage) or ""
@@ -72,8 +72,11 @@ def _describe_stage(stage: type[Stage], known: Registry, is_full: bool) -> dict[
 
 
 def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
-    """Return a dict about the chain in a file, with what its stages have learned. If they cannot be loaded, print a
-    warning and leave that out."""
+    """Describe the chain in a file, and what its stages have learned, as a dict.
+
+    If the chain cannot be loaded, print a warning and leave out what the stages have learned. `top` is the number of
+    rows of each table, None for all. `trust` are packages whose estimators the file may contain.
+    """
     from filterkit.chains.saved import load, read_pipe_into_memory, summarize_saved_chain
 
     file = read_pipe_into_memory(path)  # it is read twice
@@ -100,7 +103,10 @@ def _format_stage_list(document: dict[str, Any]) -> Iterator[str]:
 def _explain_stages_and_chains(
     names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]
 ) -> Iterator[str]:
-    """Yield lines about each of the `names`: the chain if it is one of the `files`, otherwise the help of a stage."""
+    """Yield the lines for each of the `names`: about a saved chain if it is one of the `files`, else a stage's help.
+
+    The document has the chains in the order of their names.
+    """
     chains = iter(document.get("chains", ()))
     for name in names:
         if name in files:
