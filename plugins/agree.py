@@ -20,7 +20,8 @@ class Agree(TrainingStage):
     *Identifying Mislabeled Training Data*, 1999). With more `--rounds` this is done again with the rows that are left,
     until none is dropped.
 
-    Rows without a class stay. The training rows are held in memory. Later rows, as with ``--test``, all stay.
+    Rows without a class stay, and so does a row that is the only one of its class. The training rows are held in
+    memory. Later rows, as with ``--test``, all stay.
     """
 
     name = "agree"
@@ -70,7 +71,10 @@ class Agree(TrainingStage):
         yield from take_rows(rows, numbers)
 
     def _flag_right_predictions(self, training: Batch, test: Batch) -> Bools:
-        """Flag the rows of `test` whose class the chain predicts right if it is fitted on `training`: bool (rows,)."""
+        """Flag the rows of `test` whose class the chain predicts right if it is fitted on `training`: bool (rows,).
+
+        Raise a StageError, which names the chain, if one of its stages does.
+        """
         try:
             out = self._chain.fit(training).transform(test)
         except StageError as error:

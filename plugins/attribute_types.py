@@ -78,7 +78,7 @@ class Nominal(ChoosingStage):
         edit = Edit(schema)
         for position, several in zip(positions, values):
             attribute = schema.attributes[position]
-            labels = tuple(_format_values(attribute, several))
+            labels = tuple(_format_attribute_values(attribute, several))
             if len(set(labels)) < len(labels):
                 hint = "put date before it, with a --format that tells them apart"
                 raise FilterkitError(f"two dates of attribute '{attribute.name}' have the same text; {hint}")
@@ -106,8 +106,8 @@ class Nominal(ChoosingStage):
         return codes
 
 
-def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
-    """Return the text that files have for each value of an attribute; dates among `values` are milliseconds."""
+def _format_attribute_values(attribute: Attribute, values: list[Any]) -> list[str]:
+    """Return the text that files have for each of some values of an attribute: floats, milliseconds or texts."""
     if attribute.kind == "numeric":
         return list(map(format_number, values))
     return list(map(DateFormat(attribute.format or _ISO).format, values)) if attribute.kind == "date" else values
@@ -137,18 +137,19 @@ class TypeChangingStage(ChoosingStage):
         return edit.build()
 
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
-        """Return the values of the attribute at `position` in the new type, as `get_attribute_values` would.
+        """Return the values of the attribute at `position` in the new type: float64 (rows,), or an Arrow array.
 
-        Raise a FilterkitError for a label that cannot be converted, and a StageError for the value of a row.
+        The array has strings, or timestamps in milliseconds. Raise a FilterkitError for a label that cannot be
+        converted, even if `batch` has no rows, and a StageError for the value of a row.
         """
         raise NotImplementedError
 
     def refuse_first_invalid_value(self, batch: Batch, position: int, invalid: np.ndarray, what: str) -> None:
-        """Raise a StageError for the first of the rows that are `invalid`, bool (rows,): its value is not a `what`."""
+        """Raise a StageError if a row is `invalid`, bool (rows,): the value of the first one is not a `what`."""
         for row in np.flatnonzero(invalid)[:1].tolist():
             attribute = batch.schema.attributes[position]
             distinct, codes = encode_attribute(batch, position)
-            (text,) = _format_values(attribute, [distinct[codes[row]]])
+            (text,) = _format_attribute_values(attribute, [distinct[codes[row]]])
             shown = text if len(text) <= 60 else text[:59] + "…"
             fault = f"attribute '{attribute.name}': '{shown}' is not a {what}; --invalid missing makes it missing"
             raise StageError(self.name, fault, batch.start + row)
@@ -212,7 +213,7 @@ class String(TypeChangingStage):
         from filterkit.plugin import pick_texts
 
         distinct, codes = encode_attribute(batch, position)
-        return pick_texts(_format_values(attribute, distinct), codes)
+        return pick_texts(_format_attribute_values(attribute, distinct), codes)
 
 
 class Date(TypeChangingStage):
@@ -221,8 +222,9 @@ class Date(TypeChangingStage):
         filterkit arff_samples/mixed.arff date --only received --format yyyy-MM
 
     A text or label is read by `--format`, in the letters of Java's SimpleDateFormat, and a number is the number of
-    milliseconds since 1970-01-01 UTC. A date keeps its moment and is written in the format given, as by Weka's
-    ChangeDateFormat. Missing values stay missing. The class and labels stay as they are.
+    milliseconds since 1970-01-01 UTC. A date keeps its moment and is written by `--format`, as by Weka's
+    ChangeDateFormat. Missing values stay missing. Without `--only` and `--except`, all dates get this format. The class
+    and labels stay as they are.
     """
 
     name = "date"

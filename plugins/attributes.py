@@ -65,7 +65,10 @@ class Remove(Stage):
         return edit.build()
 
     def _find_positions_by_option(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
-        """Yield flag, value and selected positions of each option set; raise FilterkitError if it selects nothing."""
+        """Yield the flag, the value and the selected positions of each option that the user has set.
+
+        Raise FilterkitError if an option selects nothing.
+        """
         names = list(schema.names)
         for name in self.attribute:
             if name not in names:

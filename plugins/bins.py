@@ -57,7 +57,11 @@ class Bins(ColumnStage):
         if self.method == "width":
             column, cuts = self._find_equal_width_cuts(cells, columns)
         else:
-            last = np.sort(find_mdl_cuts(cells)) if self.method == "mdl" else self._find_bin_ends(cells, columns)
+            last = (
+                np.sort(find_mdl_cuts(cells))
+                if self.method == "mdl"
+                else self._find_equal_frequency_ends(cells, columns)
+            )
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high
@@ -84,8 +88,11 @@ class Bins(ColumnStage):
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
-    def _find_bin_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
-        """Return the cell that ends each bin with an equal number of rows, but not the last of a column: int64 (n,)."""
+    def _find_equal_frequency_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
+        """Return the indices of the last cell of each bin, for bins of about equally many rows: int64 (n,).
+
+        The last bin of a column is left out. Indices may repeat.
+        """
         running = np.cumsum(cells.rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
         total = running[cells.indptr[columns + 1] - 1] - begin[columns]

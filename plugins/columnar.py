@@ -59,7 +59,7 @@ class ParquetGroups:
         self.schema = self._file.schema_arrow
 
     def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
-        """Yield record batches of some columns and of at most `n_rows` rows."""
+        """Yield all rows in record batches of at most `n_rows` rows each, with only these `columns`."""
         # one thread: handing small columns to others takes longer than to read them
         for batch in self._file.iter_batches(batch_size=n_rows, columns=columns, use_threads=False):
             yield batch.select(columns)  # with a, pyarrow reads a.b, too
@@ -70,12 +70,12 @@ class ParquetGroups:
         return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
 
     def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
-        """Return some columns of the groups from `first` up to, but not including, `stop`, as a table."""
+        """Return an Arrow table of some columns of the groups from `first` up to, but not including, `stop`."""
         return self._file.read_row_groups(range(first, stop), columns=columns, use_threads=False).select(columns)
 
 
 class ArrowGroups:
-    """The record batches of an Arrow file or stream, with the methods of `ParquetGroups`; each is a group."""
+    """The record batches of an Arrow file or stream, with the attributes of `ParquetGroups`; a batch is a group."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import pyarrow.ipc
@@ -88,7 +88,7 @@ class ArrowGroups:
         self._count = 0 if self._reader is None else self._reader.num_record_batches
 
     def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
-        """Yield record batches of some columns and of at most `n_rows` rows."""
+        """Yield all rows in record batches of at most `n_rows` rows each, with only these `columns`."""
         if self._reader is None:
             self._file.seek(0)
             found = iter(self._ipc.open_stream(self._file))
@@ -107,7 +107,10 @@ class ArrowGroups:
         return [nbytes // max(self._count, 1)] * self._count
 
     def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
-        """Return columns of the batches from `first` up to, but not including, `stop`, as a table; not for streams."""
+        """Return an Arrow table of some columns of the groups from `first` up to, but not including, `stop`.
+
+        A stream cannot be read so.
+        """
         import pyarrow as pa
 
         assert self._reader is not None
@@ -117,7 +120,8 @@ class ArrowGroups:
 class Columnar(TypedFormat):
     """Files with typed columns: the options that Parquet and Arrow share.
 
-    `groups` is the class of the rows of a file, and `open_table_writer` returns a writer of Arrow tables to a stream.
+    `groups` is the class that reads the rows of a file. `open_table_writer` takes an output and an Arrow schema, and
+    returns pyarrow's writer of the format.
     """
 
     groups: ClassVar[type[ParquetGroups | ArrowGroups]]
@@ -196,7 +200,11 @@ class ArrowIpc(Columnar):
 
 
 class ColumnarTable(Table):
-    """An opened Parquet or Arrow file."""
+    """An opened Parquet or Arrow file, which it closes in `close`.
+
+    Raise FilterkitError if two columns have one name or no attribute can hold a column, and UsageError if an option
+    names a column that there is not.
+    """
 
     _source: IO[bytes]
 
@@ -252,9 +260,10 @@ class ColumnarTable(Table):
             super().__init__(relation, self._determine_attributes(names, known, opening))
 
     def _determine_attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
-        """Return the attribute of each column: by options, else from `known` if its type fits, else by its values.
+        """Return the attribute of each column: by options, else from `known` if its type fits, else by its type.
 
-        Raise FilterkitError if no attribute can hold a column's type.
+        The values decide about texts and 64-bit integers. Warn of time zones other than UTC. Raise FilterkitError if no
+        attribute can hold a column's type.
         """
         import pyarrow as pa
 
@@ -302,7 +311,10 @@ class ColumnarTable(Table):
         return list(found.values())
 
     def _infer_attributes(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
-        """Infer the attributes of columns from their first rows; also return whether these are all rows."""
+        """Infer the attributes of columns from their first rows, by name; also return whether the file ends there.
+
+        Warn of integers that become texts, because float64 cannot hold all of them exactly.
+        """
         import pyarrow as pa
 
         from filterkit.plugin import Inexact, convert_to_exact_floats
@@ -341,7 +353,10 @@ class ColumnarTable(Table):
             raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {advice}") from None
 
     def _read_labels_by_part(self, names: list[str], _: list[int]) -> Iterator[list[Any]]:
-        """Yield for each part of a file an Arrow array of the labels of each column, in their own order."""
+        """Yield, for each record batch of the file, an Arrow array of the distinct texts of each column.
+
+        They are in the order of the column's dictionary, or else of their first rows.
+        """
         for batch in self._groups.read_batches(names, self._rows):
             yield [
                 self._convert_to_texts(name, getattr(column, "dictionary", column)).unique().drop_null()
@@ -369,7 +384,10 @@ class ColumnarTable(Table):
 
 
 def _read_pandas_metadata(schema: pa.Schema) -> tuple[set[str], set[str]]:
-    """Return two sets of column names from the metadata of pandas: categorical columns, and unnamed row labels."""
+    """Return two sets of column names: the categorical columns of pandas, and its unnamed indexes.
+
+    They are empty if the metadata is not from pandas.
+    """
     categorical: set[str] = set()
     unnamed: set[str] = set()
     with suppress(KeyError, TypeError, ValueError):  # it is not of pandas
@@ -388,7 +406,7 @@ def _make_label_sort_key(label: str) -> tuple[bool, float, str]:
 
 
 def can_read_attribute_as(found: Attribute, known: Attribute) -> bool:
-    """Return whether a column whose type makes it the attribute `found` can be read as the attribute `known`."""
+    """Return whether a column whose Arrow type suggests the attribute `found` can be read as the attribute `known`."""
     others = {
         "numeric": ("numeric",),
         "nominal": ("nominal", "string", "numeric"),
@@ -400,7 +418,7 @@ def can_read_attribute_as(found: Attribute, known: Attribute) -> bool:
 
 
 class GroupPart(NamedTuple):
-    """The groups of a file that a worker reads: from `first` up to, but not including, `stop`.
+    """Groups of a file that a worker reads: those numbered from `first` up to, but not including, `stop`, from 0.
 
     `path` is absolute; messages call the file `name`.
     """
@@ -418,12 +436,12 @@ class GroupPart(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class GroupParser:
-    """Turns record batches, or groups that it reads itself, into batches of filterkit.
+    """Turns an Arrow record batch, or the groups of a `GroupPart`, which it reads, into a batch of filterkit.
 
     Attributes
     ----------
     schema : the schema of the batches.
-    columns : the names of the columns to read.
+    columns : the names of the columns to read, including those of the weights and pairs.
     weights : the name of the column of weights; None if there is none.
     pairs : the name of the column with the pairs of sparse rows; "" if rows are dense.
     form : the format.
@@ -476,9 +494,10 @@ class GroupParser:
 
 
 def convert_table_of_pairs_to_batch(table: pa.Table, schema: Schema, pairs: str) -> Batch:
-    """Convert a table of `convert_batch_to_table_of_pairs` to a batch of `schema`, which may have another class.
+    """Convert a table as `convert_batch_to_table_of_pairs` returns it to a sparse batch without weights.
 
-    `pairs` is the name of the column with the pairs. Raise FilterkitError if a pair has an index beyond the attributes.
+    `schema` is that of the written batch, but may have another class. `pairs` is the name of the column with the pairs.
+    Raise FilterkitError if a pair has an index beyond the attributes.
     """
     import numpy as np
 
@@ -522,9 +541,10 @@ def convert_batch_to_table(pairs: str, batch: Batch) -> Any:
 
 
 def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
-    """Convert a batch to an Arrow table in which one column, `name`, has X: each row as pairs of position and value.
+    """Convert a batch to an Arrow table whose last column, `name`, has a list of pairs in each row: the non-zeros of X.
 
-    The class, strings, dates and bags have columns of their own; weights have none.
+    A pair is the position of an attribute, int32, and its value, float64. The class, strings, dates and bags have
+    columns of their own; the weights of rows are lost.
     """
     import numpy as np
     import pyarrow as pa
@@ -545,7 +565,11 @@ def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
 
 
 class ColumnarWriter(Writer):
-    """Writes Parquet or Arrow, in groups of a fixed number of rows, whatever the sizes of batches."""
+    """Writes Parquet or Arrow, in groups of a fixed number of rows, whatever the sizes of batches.
+
+    Rows wait in memory until a group is full. Raise FilterkitError if there are no attributes, or UsageError if one has
+    the name of the column of weights.
+    """
 
     def __init__(self, form: Columnar, schema: Schema) -> None:
         super().__init__(schema)
@@ -576,7 +600,11 @@ class ColumnarWriter(Writer):
                 self._write_group(out, self._group)
 
     def _write_group(self, out: IO[bytes], rows: int) -> None:
-        """Write the first `rows` waiting rows as a group; the first group begins the file."""
+        """Write the first `rows` waiting rows as a group.
+
+        The first group begins the file, and decides whether it has a column of weights. Raise FilterkitError if a later
+        group needs one that the file does not have.
+        """
         import pyarrow as pa
 
         from filterkit.plugin import make_schema_metadata

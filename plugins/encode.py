@@ -84,8 +84,9 @@ class Label(Stage):
 
         filterkit in.arff label --positive a shape
 
-    The class gets the values ``rest`` and V, in this order, where V is the value named, which is positive. A missing
-    class stays missing. A numeric class becomes nominal: ``label --positive 1`` of a class of zeros and ones.
+    The class gets the labels ``rest`` and V, in this order, where V is the value of `--positive`, which becomes the
+    positive class. A missing class stays missing. A numeric class becomes nominal: ``label --positive 1`` of a class of
+    zeros and ones.
     """
 
     name = "label"

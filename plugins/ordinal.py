@@ -18,8 +18,8 @@ class Ordinal(ColumnStage):
 
     Each distinct non-zero training value v of a column gives a column ``name>=v`` (Esuli and Sebastiani 2009, section
     2). A value above all of them gives 1 in each. `--levels all` takes every whole number from 1 to the largest value
-    instead. A column that is always zero in training disappears. Zeros stay zero; missing values are missing in every
-    column; nominal columns stay as they are.
+    instead. A column that is always zero in training disappears. Zeros stay zero, but give 1 where v is negative.
+    Missing values are missing in every column; nominal columns stay as they are.
 
     Training values that are negative or not whole are refused unless `--real` is given. Where zero is special (sparse
     input) negative values are always refused, because zero is larger than they are and would become a 1.

@@ -95,17 +95,17 @@ class Recode(ChoosingStage):
         return edit.build()
 
     def _refuse_unknown_labels(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
-        """Raise a StageError if one of `labels`, which the option `flag` names, is not among the `known` ones."""
+        """Raise a StageError if one of `labels`, the values of the option `flag`, is not among the `known` labels."""
         for label in labels:
             if label not in known:
                 hint = suggestion(label, sorted(known)) or "; filterkit info FILE lists them"
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
     def _merge_and_order_labels(self, names: list[str | None], counts: Ints) -> tuple[list[str], list[int]]:
-        """Return the labels of an attribute, rare ones merged and all in order, and the code of each of `names`.
+        """Return the new labels of an attribute, rare ones merged and all in order, and the code of each of `names`.
 
-        `names` are the new names of the old labels, and last of a missing value; None, with the code -1, is missing.
-        `counts`, int64 (names,), are the rows with each old label.
+        `names` has the new name of each old label and, last, of missing values; None stands for missing, and its code
+        is -1. `counts`, int64 (names,), has the number of training rows with each old label and, last, without one.
         """
         rows = Counter[str | None]()
         for name, count in zip(names, counts.tolist()):
@@ -123,7 +123,10 @@ class Recode(ChoosingStage):
 
 
 def _recode_values(new_codes: Ints, position: int, batch: Batch) -> Ints:
-    """Return the new code of each value; `new_codes` has one for each old label and, last, one for missing values."""
+    """Return the new code of each value of the attribute at `position`: an array (rows,) of the dtype of `new_codes`.
+
+    `new_codes` has the new code of each old label and, last, that of missing values.
+    """
     return np.asarray(new_codes[encode_attribute(batch, position)[1]])
 
 

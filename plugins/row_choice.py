@@ -26,13 +26,13 @@ from filterkit.plugin import (
 _END = 1 << 62
 
 
-class RowNumbers(TrainingStage):
+class RowsByNumber(TrainingStage):
     """Keep the training rows of some numbers, counted from 1, as Weka's RemoveRange does.
 
         filterkit in.arff rows 1-100,501-last
 
     Numbers beyond the last row are ignored. With `--invert` all other rows are kept. The rows keep their order; later
-    rows, as with ``--test``, all stay. Nothing is read beyond the last row that is kept.
+    rows, as with ``--test``, all stay. Without `--invert`, nothing is read beyond the last of these numbers.
     """
 
     name = "rows"
@@ -91,8 +91,8 @@ _SALTS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
     """Compute two hashes of each row, uint64 (rows, 2), from the attributes at `positions`; None for all attributes.
 
-    The hash of a row is the sum of the hashes of its non-zero values, each mixed with its column, so it is the same for
-    sparse and dense rows.
+    A hash of a row is the sum, modulo 2**64, of hashes of its values, each mixed with its column. It is the same for
+    sparse and dense rows, because zeros of X count either always or, for all attributes, never.
     """
     found = np.zeros((len(batch), 2), np.uint64)
     others = positions
@@ -114,9 +114,10 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
 
 
 def _add_value_hashes(row_hashes: Ints, rows: Ints, columns: Ints, values: np.ndarray) -> None:
-    """Add two hashes of each value to those of its row in `row_hashes`, uint64 (rows, 2), in place.
+    """Add two hashes of each value, mixed with its column, to those of its row in `row_hashes`, in place.
 
-    Values are float64, or uint64 if they are hashes of texts or dates.
+    `row_hashes` is uint64 (rows, 2); the others are (values,): `rows` is an index, `columns` uint64, and `values`
+    float64, or uint64 if they are hashes of texts or dates.
     """
     bits = values
     if values.dtype != np.uint64:  # 0.0 and -0.0 have the same bits, and so have all NaNs
@@ -127,4 +128,4 @@ def _add_value_hashes(row_hashes: Ints, rows: Ints, columns: Ints, values: np.nd
             np.add.at(row_hashes[:, number], rows, mix_bits(value))
 
 
-filterkit_stages = offer(Distinct, RowNumbers)
+filterkit_stages = offer(Distinct, RowsByNumber)

@@ -94,8 +94,8 @@ class Sample(TrainingStage):
     def _compute_stratum_sizes(self, rows: Rows, counts: Ints, size: int) -> Ints:
         """Return how many of `size` rows to draw of each stratum: int64 (strata,).
 
-        `counts` are the rows without a class, and then those of each class. Raise a StageError if, with ``--bias``, the
-        class is not nominal, or a class has too few rows to draw without replacement.
+        `counts`, int64 (strata,), has the number of rows without a class and then of each class. With ``--bias``, raise
+        a StageError if the class is not nominal, or if a class has too few rows to draw without replacement.
         """
         wanted, remainder = np.divmod(counts * size, max(counts.sum(), 1))
         target = rows.schema.class_attribute
@@ -177,7 +177,11 @@ class Shuffle(TrainingStage):
 
 
 def _count_draws_with_replacement(strata: Ints, counts: Ints, wanted: Ints, seed: int) -> Ints:
-    """Draw `wanted` rows of each stratum with replacement, and return how often each row is drawn: int64 (rows,)."""
+    """Draw rows of each stratum with replacement, and return how often each row is drawn: int64 (rows,).
+
+    `strata`, int (rows,), has the stratum of each row; `counts` and `wanted`, int64 (strata,), how many rows each
+    stratum has, and how many to draw.
+    """
     times = np.zeros(len(strata), np.int64)
     members = np.argsort(strata, kind="stable")
     first = np.cumsum(counts) - counts
@@ -190,9 +194,10 @@ def _count_draws_with_replacement(strata: Ints, counts: Ints, wanted: Ints, seed
 
 
 def _order_rows_by_class_as_weka(classes: Ints) -> Ints:
-    """Return the numbers of rows in the order of classes of Weka's Instances.stratify: int64 (rows,).
+    """Return the indices of rows in the order of Weka's Instances.stratify, class after class: int64 (rows,).
 
-    Weka takes the class of the first row that is not yet grouped, and swaps its rows to the front one by one.
+    `classes` has the code of each row. Weka takes the class of the first row that is not yet grouped, and swaps its
+    rows to the front one by one.
     """
     order = np.arange(len(classes))
     rows = order.data  # swaps single numbers in a tenth of the time that the array takes

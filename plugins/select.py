@@ -175,7 +175,10 @@ class Select(ColumnStage):
 
 
 def _merge_rankings_in_turns(rankings: list[Ints]) -> Ints:
-    """Merge rankings of all columns into one ranking, to which each in turn adds its best column not yet there."""
+    """Merge rankings of the same columns into one, to which each in turn adds its best column not yet there.
+
+    A ranking is int64 (columns,): the indices of columns, the best first.
+    """
     order: dict[int, None] = {}
     left = [iter(ranking.tolist()) for ranking in rankings]
     while len(order) < len(rankings[0]):

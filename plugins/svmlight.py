@@ -93,8 +93,10 @@ class Libsvm(FileFormat):
     def _count_attributes_and_list_labels(
         self, opening: Opening, file: IO[bytes]
     ) -> tuple[int, tuple[str, ...] | None]:
-        """Return the number of attributes, and the labels of a nominal class in the order of their numbers, else None.
-        The whole `file` is read unless the number of attributes is known.
+        """Return the number of attributes without the class, and the labels of the class; None if it is numeric.
+
+        The labels are the numbers in `file`, ascending. With the option `features`, only about the first megabyte is
+        read; otherwise, the whole file.
         """
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
@@ -132,7 +134,7 @@ class Libsvm(FileFormat):
 
 
 def _open_local_copy(opening: Opening, file: IO[bytes]) -> Source:
-    """Open a local copy of an input as text; errors call it by the name of the input."""
+    """Open `file`, a local copy of an input, as text from its beginning; errors call it by the name of the input."""
     source = opening._replace(path=file.name).text()
     source.name = opening.name
     return source
@@ -145,9 +147,9 @@ def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
 
 
 class LibsvmTable(TextTable):
-    """An opened LIBSVM file; `position` is that of the class among `attributes`.
+    """An opened LIBSVM file; `position` is the class's among `attributes`.
 
-    `file` is a local copy that is read instead of the input, and closed with the table; None reads the input.
+    `file` is a local copy that is read instead of the input, and closed with the table; None to read the input.
     """
 
     sparse = True
@@ -179,7 +181,11 @@ class LibsvmTable(TextTable):
 
 
 class LibsvmParser(TextParser):
-    """Parses blocks of libsvm to batches; `base` is the index of the first attribute, `position` that of the class."""
+    """Parses blocks of libsvm to batches.
+
+    `base` is the index that the file has for the first attribute, 0 or 1; `position` is the position of the class among
+    the attributes of the schema. Raise FilterkitError if an attribute is neither numeric nor nominal.
+    """
 
     def __init__(self, schema: Schema, opening: Opening, base: int, position: int) -> None:
         super().__init__(schema, opening.rejects)
@@ -235,9 +241,9 @@ class LibsvmParser(TextParser):
         return from_entries(self.schema, rows, positions, np.concatenate([values, y]), n_rows)
 
     def _encode_class_numbers(self, labels: np.ndarray) -> np.ndarray:
-        """Return the index of the label of each class number, float64 (rows,); -2 if it is none and may be unseen.
+        """Return the index of the label of each class number, float64 (rows,); -2 for a number that is not a label.
 
-        Raise RowError if such a number may not be unseen, or if the class declares no labels.
+        Raise RowError for such a number if unseen labels are errors, or if the class declares no labels.
         """
         if not len(self.values) and len(labels):
             raise RowError(
@@ -280,13 +286,17 @@ class LibsvmParser(TextParser):
 
 
 def _choose_label_numbers(labels: Sequence[str]) -> list[float]:
-    """Return a number for each label: the one in its text if all texts are different numbers, else its index."""
+    """Return the number that stands for each label in a file: its text, if all are different numbers, or its index."""
     numbers = [float(label) for label in labels if _NUMBER.fullmatch(label)]
     return numbers if len(set(numbers)) == len(labels) else [float(index) for index in range(len(labels))]
 
 
 def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Parse lines to the int64 indices and float64 values of all pairs; a class is a value with the index `_ROW`."""
+    """Parse tidy lines to the indices, int64 (pairs,), and values, float64 (pairs,), of all pairs.
+
+    The class of each row comes as a pair with the index `_ROW` before the others. Raise RowError for a number that is
+    too large, and pyarrow.ArrowInvalid for what is not a pair of numbers.
+    """
     import pyarrow as pa
     import pyarrow.csv
 
@@ -308,7 +318,10 @@ def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LibsvmWriter(Writer):
-    """Writes rows as a label and pairs of index and value; see `Writer`."""
+    """Writes rows as a number for the class and pairs of index and value.
+
+    Raise FilterkitError for other than numeric attributes, weights of rows, and a missing class.
+    """
 
     def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)

@@ -38,7 +38,7 @@ class TextFolder(FileFormat):
 
 
 class FolderTable(Table):
-    """An opened folder of texts."""
+    """An opened folder of texts; warns of files and folders in it that are not read."""
 
     def __init__(self, form: TextFolder, opening: Opening) -> None:
         self._form, self._opening = form, opening
@@ -101,7 +101,11 @@ def _list_visible_names(folder: str, is_wanted: Callable[[str], bool]) -> list[s
 def _parse_text_files(
     schema: Schema, folder: str, with_names: bool, encoding: str, rejects: bool, paths: list[str]
 ) -> Parsed:
-    """Read text files, each in the folder of its class in `folder`, to a batch with a row for each."""
+    """Read text files, each in the folder of its class in `folder`, to a batch with a row for each.
+
+    `with_names` says whether the attribute filename is wanted. If `rejects`, files that are not text in `encoding` are
+    the rejected rows; otherwise, raise RowError for the first.
+    """
     import pyarrow as pa
 
     from filterkit.plugin import Rejected, from_table

@@ -15,7 +15,7 @@ class Vary(ColumnStage):
 
     A column goes if its known training values are all equal, or all missing; with ``--equal X`` below 1, if this share
     of them is equal. A nominal column also goes if it has more distinct labels than `--distinct` times the number of
-    its known values, as names and numbers of rows have. Zeros count; rows count by weight. The class stays.
+    its known values, as columns of names have. Zeros count; rows count by weight. The class stays.
     """
 
     name = "vary"

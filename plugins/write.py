@@ -13,8 +13,8 @@ class Write(TrainingStage):
 
         filterkit in.arff shape write shaped.parquet l2
 
-    The file appears when it is complete. Its ending says the format, and whether it is compressed. Later rows, as with
-    ``--test``, are not written.
+    The file appears when it is complete. Its ending says whether it is compressed and, without `--to`, its format.
+    Later rows, as with ``--test``, are not written.
     """
 
     name = "write"

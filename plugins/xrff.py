@@ -107,7 +107,7 @@ class Xrff(FileFormat):
 
 
 class XrffTable(Table):
-    """An XRFF file, read from a source."""
+    """An opened XRFF file. Raises RowError if the text is not XRFF."""
 
     omits_texts = True
     _source: Source
@@ -157,7 +157,7 @@ class XrffDocument:
     class_ : the name of the attribute that is marked as the class; None if none is.
     is_sparse : whether the first row is sparse; None before it has been read.
     rows : the parsed rows that `pop_rows` has not returned yet, as ARFF.
-    size : the number of characters of `rows`.
+    size : the number of characters of `rows`, with line ends.
     """
 
     def __init__(self, source: Source, encoding: str | None) -> None:
@@ -169,7 +169,7 @@ class XrffDocument:
         self.class_: str | None = None
         self.is_sparse: bool | None = None
         self.rows: list[str] = []
-        self.size = self._unfinished = self._given = 0
+        self.size = self._unfinished = self._n_read = 0
         self._path: list[str] = []  # the tags of the elements that have begun, from the root to that at work
         self._element: Element | None = None  # the row or declaration at work
         self._line = self._begin = 0  # the number of its first line, and of the bytes before it
@@ -184,16 +184,17 @@ class XrffDocument:
         self._declared: list[Attribute] = []
 
     def read_and_parse(self, least: int) -> bool:
-        """Read and parse the next piece of the document, about `least` bytes or more; return whether more may come.
+        """Read and parse about `least` bytes of the document, or more in a long tag; return whether more may come.
 
-        Raise RowError if it is not well-formed XML, or not XRFF.
+        Parsed declarations and rows go to the attributes of this object. Raise RowError if it is not well-formed XML,
+        or not XRFF.
         """
         if self._is_over:
             return False
         # The parser reads an unfinished tag from its beginning with each piece, so pieces grow with it.
         text = self._source.read(max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished)))
         self._is_over = not text
-        self._given += len(text)
+        self._n_read += len(text)
         try:
             self._parser.Parse(text, not text)
         except self._expat.ExpatError as error:
@@ -201,10 +202,10 @@ class XrffDocument:
             raise RowError(
                 f"this is not well-formed XML ({about})", source=self._source.name, line=error.lineno
             ) from None
-        self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
+        self._unfinished = self._n_read - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
             raise self._make_error(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB; shorten it")
-        if self._given - self._begin > _LONGEST:
+        if self._n_read - self._begin > _LONGEST:
             raise self._make_error(f"a row is longer than {_LONGEST >> 20} MB; shorten it")
         return bool(text)
 
@@ -219,7 +220,7 @@ class XrffDocument:
         return part
 
     def _make_error(self, message: str, attribute: str | None = None) -> RowError:
-        """Return an error with the line of the current row or declaration, or else of the parser."""
+        """Return an error whose line is where the current row or declaration begins, or else where the parser is."""
         line = self._line or self._parser.CurrentLineNumber
         return RowError(message, source=self._source.name, line=line, attribute=attribute)
 
@@ -321,9 +322,9 @@ class XrffDocument:
         return arff_row(texts, positions if is_sparse else None, element.get("weight"))
 
     def _format_value_as_arff(self, element: Element, attribute: Attribute) -> str | None:
-        """Return the text of a value, or the rows of a bag as ARFF; None if the value is missing.
+        """Return the text of the value in an element, without quotes, or the rows of a bag as ARFF; None for missing.
 
-        Raise RowError if it contains rows, but the attribute is not relational.
+        Raise RowError if the element contains rows, but the attribute is not relational.
         """
         rows = element.find("instances") if len(element) else None
         if rows is not None and attribute.kind != "relational":
@@ -341,7 +342,7 @@ class XrffDocument:
 
 
 def _read_text(element: Element) -> str:
-    """Return the text of an element, without that of elements inside."""
+    """Return the text of an element without that of elements inside, stripped unless it says xml:space="preserve"."""
     text = element.text or ""
     if len(element):
         text = "".join([text, *(inner.tail or "" for inner in element)])
@@ -369,13 +370,16 @@ def escape_xml(text: str) -> str:
 
 
 def make_element(tag: str, text: str, begin: str = "") -> str:
-    """Return an XML element with a text inside; `begin` is its XML attributes, such as `` name="a"``."""
+    """Return an XML element with a text inside, which is escaped; `begin` is its attributes, such as `` name="a"``.
+
+    Raise FilterkitError if XML cannot hold the text.
+    """
     space = "" if text == text.strip() else ' xml:space="preserve"'
     return f"<{tag}{begin}{space}>{escape_xml(text)}</{tag}>"
 
 
 class XrffWriter(Writer):
-    """Writes XRFF, a row on each line; see `Writer`."""
+    """Writes XRFF, a row on each line; raises FilterkitError if there are no attributes."""
 
     def __init__(self, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
@@ -427,7 +431,7 @@ class XrffWriter(Writer):
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
     def _format_sparse_rows(self, batch: Batch) -> bytes:
-        """Return the text of sparse rows, without the values that are zero or the first label."""
+        """Return the text of the rows of a sparse batch; numbers that are zero, and first labels, are left out."""
         from filterkit.plugin import round_significant, to_columns
 
         schema, csr, attributes, target = self.schema, batch.csr, self.schema.attributes, self.schema.class_index
@@ -477,7 +481,7 @@ def _format_attribute_declarations(attributes: Any, target: Attribute | None = N
 
 
 def make_row_start_tag(weight: float, is_sparse: bool = False) -> str:
-    """Return the XML tag with which a row of this weight begins."""
+    """Return the XML tag with which a row of this weight begins; 1 is not written."""
     kind = ' type="sparse"' if is_sparse else ""
     return f"<instance{kind}>" if weight == 1 else f'<instance{kind} weight="{format_number(weight)}">'
 
@@ -486,10 +490,11 @@ _get_date_format = lru_cache(DateFormat)
 
 
 def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str:
-    """Return the XML element of a value: a float, the index of a label, milliseconds or a text; None, NaN are missing.
+    """Return the XML element of a value of an attribute; None and NaN are missing.
 
-    `begin` is its XML attributes, such as `` index="1"``. Raise FilterkitError if the format of a date loses a part, or
-    XML cannot hold a character.
+    `value` is a float, the index of a label, the milliseconds of a date, a string, or the rows of a bag as ARFF.
+    `begin` is the element's attributes, such as `` index="1"``. Raise FilterkitError if the format of a date loses a
+    part, or XML cannot hold a character.
     """
     if value is None or value != value:
         return f'<value{begin} missing="yes"/>'
@@ -512,7 +517,7 @@ def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str
 
 
 def make_bag_element(text: str, attribute: Attribute) -> str:
-    """Return the rows of a bag, the value of a relational attribute, as XML."""
+    """Return the XML of a bag: `text` is the value of a relational attribute, rows of ARFF."""
     found = ["<instances>"]
     for row in parse_bag(text, attribute):
         found.append(make_row_start_tag(row.weight, row.sparse))
