@@ -6,20 +6,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 _LOCK = threading.Lock()
 _inside = 0  # threads of Python that are in `one_blas_thread`
 _limits: Any = None
-
-
-@lru_cache(1)
-def _find_blas_libraries(n_modules: int) -> Any:
-    """Find the BLAS libraries that this process has loaded; another number of modules makes it search again."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
+_libraries: Any = None  # the BLAS libraries that this process has loaded, which takes long to find out
+_n_modules = 0  # of Python, when they were searched for; further modules may have loaded more
 
 
 @contextmanager
@@ -28,10 +21,14 @@ def one_blas_thread() -> Iterator[None]:
 
     The command sets this from the start. It matters where filterkit is used from Python, with numpy's own setting.
     """
-    global _inside, _limits
+    from threadpoolctl import ThreadpoolController
+
+    global _inside, _libraries, _limits, _n_modules
     with _LOCK:
         if not _inside:
-            _limits = _find_blas_libraries(len(sys.modules)).limit(limits=1, user_api="blas").__enter__()
+            if _n_modules != len(sys.modules):
+                _libraries, _n_modules = ThreadpoolController(), len(sys.modules)
+            _limits = _libraries.limit(limits=1, user_api="blas").__enter__()
         _inside += 1
     try:
         yield
