@@ -17,7 +17,7 @@ Matrix: TypeAlias = "np.ndarray | csr_array"
 
 
 class Csr(NamedTuple):
-    """The arrays of a `scipy.sparse.csr_array`.
+    """The arrays of a `scipy.sparse.csr_array`, without scipy.
 
     With ``s = slice(indptr[i], indptr[i + 1])``, row i has ``data[s]`` in the columns ``indices[s]``, and zeros
     elsewhere.
@@ -37,13 +37,13 @@ class Csr(NamedTuple):
 
     @staticmethod
     def of(matrix: csr_array) -> Csr:
-        """Return a scipy matrix as a Csr, which shares its arrays; indices of another type than int32 are copied."""
+        """Return a sorted `csr_array` as a Csr that shares its arrays; indices that are not int32 are copied."""
         indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
         return Csr(matrix.data, indices, indptr, matrix.shape[1])
 
     @staticmethod
     def from_scipy(matrix: Any) -> Csr:
-        """Return any scipy matrix or numpy array as a Csr: sorted, with duplicates summed and without zeros."""
+        """Convert any scipy matrix or numpy array to a new Csr: sorted, with duplicates summed, and without zeros."""
         from scipy.sparse import csr_array
 
         matrix = csr_array(matrix, dtype=np.float64, copy=True)
@@ -53,7 +53,7 @@ class Csr(NamedTuple):
 
     @staticmethod
     def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:
-        """Make a matrix of entries in any order, but only one for each row and column.
+        """Make a matrix of entries in any order, at most one for each row and column.
 
         Parameters
         ----------
@@ -81,14 +81,18 @@ class Csr(NamedTuple):
         )
 
     @staticmethod
-    def hstack(parts: Sequence[Csr]) -> Csr:
-        """Put the columns of at least one matrix side by side; all have the same number of rows."""
-        if len(parts) == 1:
+    def hstack(parts: Sequence[Csr], order: np.ndarray | None = None) -> Csr:
+        """Put the columns of at least one matrix side by side; all have the same number of rows.
+
+        `order`, int (all columns,), then rearranges the columns: it has the present index of each. None leaves them.
+        """
+        if len(parts) == 1 and order is None:
             return parts[0]
         first = np.cumsum([0, *(part.columns for part in parts)])
+        columns = np.concatenate([part.indices + begin for part, begin in zip(parts, first.tolist())])
         return Csr.from_entries(
             np.concatenate([part.row_of_entry for part in parts]),
-            np.concatenate([part.indices + begin for part, begin in zip(parts, first.tolist())]),
+            columns if order is None else np.argsort(order)[columns],
             np.concatenate([part.data for part in parts]),
             (len(parts[0].indptr) - 1, int(first[-1])),
         )
@@ -110,7 +114,7 @@ class Csr(NamedTuple):
         return Csr(self.data[begin:end], self.indices[begin:end], indptr - indptr[0], self.columns)
 
     def take(self, rows: np.ndarray) -> Csr:
-        """Return the rows with these indices, int (n,), in this order."""
+        """Return the rows with these indices, int (n,), in this order; they may repeat."""
         indptr, entries = find_row_entries(self.indptr, rows)
         return Csr(self.data[entries], self.indices[entries], indptr.astype(np.int32), self.columns)
 
@@ -130,17 +134,12 @@ class Csr(NamedTuple):
         indptr = compute_offsets(stays)[self.indptr].astype(np.int32)
         return Csr(self.data[stays], column[stays], indptr, len(columns))
 
-    def reorder_columns(self, order: np.ndarray) -> Csr:
-        """Return all columns in another order: `order`, int (columns,), has the present index of each."""
-        position = np.argsort(order).astype(np.int32)
-        return Csr.from_entries(self.row_of_entry, position[self.indices], self.data, self.shape)
-
     def take_columns(self, columns: np.ndarray) -> Csr:
         """Return `select_columns(columns)`, under the name that older plugins know."""
         return self.select_columns(columns)
 
     def without_zeros(self) -> Csr:
-        """Return the same matrix without stored zeros."""
+        """Return the same matrix without stored zeros; the same object if there are none."""
         if self.data.all():
             return self
         keep = np.flatnonzero(self.data != 0)  # faster than of `data` itself
@@ -148,13 +147,13 @@ class Csr(NamedTuple):
         return Csr(self.data[keep], self.indices[keep], indptr, self.columns)
 
     def toarray(self) -> np.ndarray:
-        """Return the same matrix as a dense array."""
+        """Return the same matrix as a dense array: float64 (rows, columns)."""
         dense = np.zeros(self.shape)
         dense[self.row_of_entry, self.indices] = self.data
         return dense
 
     def matrix(self) -> csr_array:
-        """Return the same matrix as one of scipy, which shares the arrays."""
+        """Return the same matrix as a `csr_array` of scipy that shares the arrays."""
         from scipy.sparse import csr_array
 
         matrix = csr_array((self.data, self.indices, self.indptr), shape=self.shape)

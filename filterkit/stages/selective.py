@@ -177,7 +177,7 @@ class FittedOnSomeColumns(Fitted):
         batch = batch.in_form(sparse)
         X: Any
         if sparse:
-            X = Csr.hstack([batch.csr.select_columns(self._others), out.csr]).reorder_columns(self._order)
+            X = Csr.hstack([batch.csr.select_columns(self._others), out.csr], self._order)
         else:
             X = np.take(np.hstack([batch.X[:, self._others], out.X]), self._order, axis=1)
         return batch.replace(schema=self.schema, X=X)
