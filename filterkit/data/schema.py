@@ -43,14 +43,22 @@ class Schema(Targets):
     class_index : the position of the class in `attributes`, or None.
     positive : the positive class value, converted to text. None leaves the choice to `positive_classes`.
     sparse : whether X is sparse, as it is if the source is.
-    zero : whether a zero is special: it stands for "absent" and stays zero. Default: as `sparse`.
-    labels : the positions of the labels of multi-label data, ascending; then there is no class. Those with other values
-        than 0 and 1 are the targets of multi-target data, each a class of its own.
+    zero : whether a zero is special: it stands for "absent" and stays zero. None: as `sparse`.
+    labels : the positions of the labels of multi-label data, ascending; then there is no class. Numeric ones, and those
+        with other values than 0 and 1, are the targets of multi-target data, each a class of its own.
+
+    Attributes
+    ----------
+    relation, class_index, positive, sparse, zero, labels : as given.
+    class_attribute : the class, or None.
+    label_attributes : the labels of multi-label data, or the targets of multi-target data; () for other data.
+    targets : the positions of the class or the labels; () without either.
+    has_numeric_target : whether numbers are predicted: the class is numeric, or the labels are.
 
     Raises
     ------
-    FilterkitError : two attributes have the same name, the class is neither nominal nor numeric, a label is not
-        nominal, or `positive` is not a value of the class.
+    FilterkitError : two attributes have the same name, the class is neither nominal nor numeric, the labels are neither
+        all nominal nor all numeric, or `positive` is not a value of the class.
     """
 
     # Only of a schema that `with_renewed_features` returned: the schema that it comes from, and the function that makes
@@ -76,7 +84,7 @@ class Schema(Targets):
         self.class_index = class_index
         self.positive = None if positive is None else str(positive)
         self.labels = tuple(labels)
-        self._check_targets()
+        self._set_targets()
 
     @cached_property
     def attributes(self) -> ManyOrFew:  # type: ignore[override]
@@ -92,8 +100,8 @@ class Schema(Targets):
     def replace(self, **changes: Any) -> Schema:
         """Return a copy with some of the constructor's arguments changed.
 
-        If the name of the relation declares the labels, as in MEKA, and they move, or attributes come or go, it
-        declares where they are then, or nothing if they are neither the first attributes nor the last.
+        If the name of the relation declares the labels, as in MEKA, and these move or the number of attributes changes,
+        the copy's name declares their new positions, or none if they are neither the first attributes nor the last.
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             copy = object.__new__(Schema)  # unchecked, with the cached properties, which stay right
@@ -166,7 +174,7 @@ class Schema(Targets):
 
     @cached_property
     def passthrough_indices(self) -> tuple[int, ...]:
-        """The positions in `attributes` of the string, date and relational ones, which no stage computes with."""
+        """The positions of the string, date and relational attributes, which are not in X."""
         return tuple(np.flatnonzero(flag_attributes_of_kinds(self.attributes, "string", "date", "relational")).tolist())
 
     @cached_property
@@ -176,9 +184,10 @@ class Schema(Targets):
 
     @cached_property
     def locations(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where a batch has the values of each attribute: its part, and the column of this part.
+        """Where a batch has the values of each attribute: in which part, and in which column of the part.
 
-        The parts are int8 (attributes,): `IN_X`, `IN_TARGETS` or `IN_PASSTHROUGH`. The columns are int64 (attributes,).
+        The parts are int8 (attributes,): `IN_X`, `IN_TARGETS` for y, or `IN_PASSTHROUGH`. The columns are int64
+        (attributes,).
         """
         part = np.zeros(len(self.attributes), np.int8)
         column = np.zeros(len(self.attributes), np.int64)
@@ -188,9 +197,9 @@ class Schema(Targets):
         return part, column
 
     def need_columns(self, stage: str) -> None:
-        """Check that X has columns, or that there are no attributes but the class.
+        """Raise StageError if X has no columns, although there are string, date or relational attributes.
 
-        Raise StageError, which names the stage and says what to do, if all attributes pass through.
+        The message names the `stage` and says what to do.
         """
         if self.width or not self.passthrough:
             return
@@ -201,18 +210,19 @@ class Schema(Targets):
     def with_renewed_features(
         self, make: Callable[[], Sequence[Attribute]], nominal: np.ndarray, **changes: Any
     ) -> Schema:
-        """Return this schema with other attributes of the same names in X, which are only made when first used.
+        """Return this schema with other attributes in X, of the same names, which are made when they are first read.
 
-        Making the attributes of many columns takes long, and the trials of a learner never use them.
+        Making the attributes of many columns takes long, and the trials of a learner never read them.
 
         Parameters
         ----------
-        make : returns the attributes of X, in order, and checks that their names and kinds are these.
+        make : returns the attributes of X, in order. It must check that their names are those of this schema, and that
+            they are nominal where `nominal` is true.
         nominal : bool (columns,), which of them are nominal; the others are numeric.
         changes : `sparse` and `zero`, as for `replace`.
         """
         # These stay the same. They are computed here, because the copy would first have to make its attributes.
-        self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
+        self.feature_indices, self.passthrough  # noqa: B018
         copy = object.__new__(Schema)
         vars(copy).update(vars(self), nominal=nominal, _lazy=(self, make), **changes)
         for name in ("attributes", "features", "label_counts"):
@@ -225,7 +235,7 @@ class Schema(Targets):
         Parameters
         ----------
         features : the new columns of X, numeric or nominal, in order.
-        source : int (new columns,), ascending: the column of the present X whose position each takes.
+        source : int (new columns,), ascending: the column of this schema's X in whose position each stands.
         changes : `sparse` and `zero`, as for `replace`.
 
         Raises
@@ -258,7 +268,7 @@ class Schema(Targets):
 def _interleave_attributes(
     features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray
 ) -> ManyOrFew:
-    """Return two lists of attributes as one: `others` at int `positions`, ascending, and `features` between them."""
+    """Merge two lists of attributes: `others` stand at int `positions` of the result, ascending, `features` between."""
     if not len(positions) or positions[0] == len(features):
         return join_attributes(features, others)
     count = len(features) + len(others)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,13 +23,13 @@ IN_X, IN_TARGETS, IN_PASSTHROUGH = range(3)  # the parts of a batch that hold va
 
 
 class LabelValues(NamedTuple):
-    """The values that can be predicted of labels: 1 of a 0/1 label, and each value of another target.
+    """The values that can be predicted of nominal labels: 1 of a label with the values 0 and 1, else each value.
 
     Attributes
     ----------
-    names : the name of a 0/1 label; ``t=v`` for the value v of another target t.
-    labels : int64 (values,), ascending, the number of the label or target among all.
-    codes : int64 (values,), the index of the value in its attribute.
+    names : the label's name if its values are 0 and 1; ``t=v`` for the value v of another target t.
+    labels : int64 (values,), ascending, the index of the label in `Schema.labels`.
+    codes : int64 (values,), the index of the value in the label's attribute.
     """
 
     names: tuple[str, ...]
@@ -37,36 +38,20 @@ class LabelValues(NamedTuple):
 
 
 class Targets:
-    """Works out what a `Schema` knows of its class or its labels."""
+    """The part of a `Schema` that knows its class or its labels."""
 
     attributes: ManyOrFew
     class_index: int | None
     positive: str | None
     labels: tuple[int, ...]
-
-    @cached_property
-    def class_attribute(self) -> Attribute | None:
-        """The class attribute, or None."""
-        return None if self.class_index is None else self.attributes[self.class_index]
-
-    @cached_property
-    def label_attributes(self) -> tuple[Attribute, ...]:
-        """The labels of multi-label data, or the targets of multi-target data; empty for others."""
-        return tuple(self.attributes[i] for i in self.labels)
-
-    @property
-    def targets(self) -> tuple[int, ...]:
-        """The positions of the class or the labels; empty without either."""
-        return self.labels if self.class_index is None else (self.class_index,)
-
-    @cached_property
-    def has_numeric_target(self) -> bool:
-        """Whether numbers are predicted: the class is numeric, or the targets are."""
-        return any(self.attributes[position].kind == "numeric" for position in self.targets)
+    class_attribute: Attribute | None
+    label_attributes: tuple[Attribute, ...]
+    targets: tuple[int, ...]
+    has_numeric_target: bool
 
     @cached_property
     def label_values(self) -> LabelValues:
-        """The values that can be predicted of the labels."""
+        """The values that can be predicted of nominal labels."""
         found = [
             (attribute.name if is_label else f"{attribute.name}={value}", number, code)
             for number, attribute in enumerate(self.label_attributes)
@@ -79,18 +64,18 @@ class Targets:
 
     @cached_property
     def target_dtype(self) -> np.dtype[Any]:
-        """The dtype of `Batch.y`: float64 of numbers, int8 of labels with at most 127 values each, int32 of others."""
+        """The dtype of `Batch.y`: float64 for numbers, int8 for labels of at most 127 values each, int32 for others."""
         if self.has_numeric_target:
             return np.dtype(np.float64)
         is_small = self.labels and all(len(a.values) < 128 for a in self.label_attributes)
         return np.dtype(np.int8 if is_small else np.int32)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:
-        """Choose the classes that are each predicted against all others; return their codes, ascending.
+        """Choose the classes that are each predicted against all others; return their indices, ascending.
 
-        With `positive`, it is that class. Without it, it is the rarer one of two classes by their `totals`, float64
-        (classes,), the weights of training rows (the later one on a tie), or each of more classes that has rows. Of a
-        numeric class, there is none.
+        It is the class `positive` if that is not None. Otherwise, `choose_positive_codes` chooses by `totals`, float64
+        (classes,), the weights of the training rows of each class. For a numeric class, return []. There must be a
+        class.
         """
         target = self.class_attribute
         assert target is not None
@@ -101,7 +86,10 @@ class Targets:
         return choose_positive_codes(totals)
 
     def map_target_positions(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
-        """Return the arguments of `replace` that move class and labels; `position` maps old positions to new ones."""
+        """Return the arguments `class_index` and `labels` of `replace`, moved to new positions.
+
+        `position` maps old positions to new ones.
+        """
         return {
             "class_index": None if self.class_index is None else int(position[self.class_index]),
             "labels": tuple(int(position[i]) for i in self.labels),
@@ -109,13 +97,18 @@ class Targets:
 
     targets_at = map_target_positions  # its name in older plugins
 
-    @property
-    def label_dtype(self) -> np.dtype[Any]:
-        """The `target_dtype`, under the name that older plugins know."""
-        return self.target_dtype
+    label_dtype = property(attrgetter("target_dtype"), doc="The `target_dtype`, under its name in older plugins.")
 
-    def _check_targets(self) -> None:
-        target, positive = self.class_attribute, self.positive
+    def _set_targets(self) -> None:
+        """Set the attributes that follow from class and labels.
+
+        Raise FilterkitError if the class or a label is of a wrong type, or `positive` is not a value of the class.
+        """
+        target = None if self.class_index is None else self.attributes[self.class_index]
+        self.class_attribute, positive = target, self.positive
+        self.label_attributes = tuple(self.attributes[i] for i in self.labels)
+        self.targets = self.labels if self.class_index is None else (self.class_index,)
+        self.has_numeric_target = any(self.attributes[i].kind == "numeric" for i in self.targets)
         if target is not None and target.kind not in ("nominal", "numeric"):
             advice = f"; leave --class out, and begin the chain with: {format_chain_that_makes_class(target.name)}"
             raise FilterkitError(
@@ -147,8 +140,8 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
     Parameters
     ----------
     attributes : the columns.
-    choice : a name, a number from 1 as in Weka, ``first``, ``last`` or ``none``. None is the default: the last
-        attribute if it is nominal, else no class. A number or keyword is never taken as the name of an attribute.
+    choice : a name, a number from 1 as in Weka, ``first``, ``last`` or ``none``. None stands for the last attribute if
+        it is nominal, else for no class. A number or one of these words never means an attribute of this name.
 
     Raises
     ------
@@ -176,10 +169,10 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
 
 
 def choose_positive_codes(totals: np.ndarray) -> list[int]:
-    """Choose the values of an attribute that are each predicted against all others; return their codes, ascending.
+    """Choose the values of an attribute that are each predicted against all others; return their indices, ascending.
 
-    Of two values it is the rarer one by the weights of training rows, float64 (values,), the later one on a tie; of
-    more, each that has rows.
+    Of one or two values, it is the one with the smaller total, and the later one if they are equal; of more, each whose
+    total is above 0. `totals` are the weights of the training rows of each value, float64 (values,).
     """
     if len(totals) > 2:
         return np.flatnonzero(totals > 0).tolist()
