@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from filterkit.arff.form import Arff
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import Labels
-from filterkit.data.unseen import check_unseen_option
+from filterkit.data.unseen import CHOICES
 from filterkit.data.user_rows import Table, convert_to_batches
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
@@ -74,7 +74,8 @@ def batches(
     file_path = path_as_text(path)
     kind = _find_format(file_path, format)
     _check_positive_integer("block_size", block_size, None)
-    check_unseen_option(unseen)
+    if unseen not in CHOICES:
+        raise UsageError(f"--unseen must be error, missing or extend, not {quoted(str(unseen))}")
     opening = Opening(
         file_path,
         encoding,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.data.attributes import flag_attributes_of_kinds, map_label_sets
+from filterkit.data.attributes import flag_attributes_of_kinds, map_nominal_labels
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import Schema
 
@@ -37,7 +37,7 @@ class BatchLayout:
         passthrough = list(schema.passthrough_indices)
         self.other = np.full(self.count, -1, np.int64)
         self.other[passthrough] = np.arange(len(passthrough))
-        self.codes = map_label_sets(attributes, lambda labels: {label: code for code, label in enumerate(labels)})
+        self.codes = map_nominal_labels(attributes, lambda labels: {label: code for code, label in enumerate(labels)})
         self.dates: dict[int, DateFormat] = {}
         for i in passthrough:
             if attributes[i].kind == "date":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from filterkit.data.attributes import map_label_sets
+from filterkit.data.attributes import map_nominal_labels
 from filterkit.data.batch import Batch
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import FilterkitError, quoted
@@ -28,7 +28,7 @@ class RowFormat:
     def __init__(self, schema: Schema, precision: int | None) -> None:
         self.schema = schema
         self.precision = precision
-        self.labels = map_label_sets(schema.attributes, lambda labels: [*map(quote, labels), "?"])
+        self.labels = map_nominal_labels(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
     def format_passthrough_columns(self, batch: Batch) -> list[list[str]]:
         """Return the ARFF texts of each column of `Batch.passthrough`.

@@ -26,9 +26,9 @@ class Attribute(NamedTuple):
     ----------
     name : its name.
     kind : numeric, nominal, string, date or relational; ``real`` and ``integer`` are numeric, as in Weka.
-    values : the labels of a nominal attribute, in the order declared.
-    format : the pattern of a date, in the letters of Java's SimpleDateFormat.
-    attributes : the columns of the bags of a relational attribute.
+    values : the labels of a nominal attribute, in the order declared; () for other kinds.
+    format : the pattern of a date, in the letters of Java's SimpleDateFormat; "" for other kinds.
+    attributes : the columns of the bags of a relational attribute; () for other kinds.
     weight : Weka's attribute weight.
     scores : (metric, score) pairs of the metrics by which the attribute was scored, the latest last.
     """
@@ -51,18 +51,18 @@ _PLAIN = Attribute("")
 
 
 class Attributes(Sequence[Attribute]):
-    """Many attributes; immutable. An `Attribute` is made when it is asked for.
+    """An immutable sequence of many attributes, which makes an `Attribute` only when it is read.
 
-    The names are in one buffer, and everything else that attributes have in common is held once, in a form. So an
-    attribute takes some 20 bytes, where an `Attribute` takes more than 200.
+    An attribute is a name, a *form*, and scores. Attributes that differ only in name and scores share one form. So each
+    takes some 20 bytes, where an `Attribute` takes more than 200.
 
     Parameters
     ----------
     names : the names.
-    forms : attributes without a name, which have a key of `scores` in place of each score.
-    codes : int32 (n,), the index in `forms` of what each attribute is.
-    scores : float64 (n,) for each key, the scores of the attributes whose form has this key; arbitrary for others. A
-        key is a metric and a number: how many scores of this metric, as a rule 0, come before in the same attribute.
+    forms : the distinct forms: attributes with the name "", and with a key of `scores` in place of each score.
+    codes : int32 (n,), the index in `forms` of the form of each attribute.
+    scores : float64 (n,) for each key: a score of each attribute whose form has the key; arbitrary for others. The key
+        (metric, k) is for the score k of this metric in an attribute; k is 0 unless it has several of one metric.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Attributes(Sequence[Attribute]):
 
     @staticmethod
     def of(attributes: Iterable[Attribute]) -> Attributes:
-        """Make `Attributes` of any iterable of attributes; return it unchanged if it is one already."""
+        """Convert any iterable of attributes to `Attributes`; return `Attributes` unchanged."""
         if isinstance(attributes, Attributes):
             return attributes
         rest = iter(attributes)
@@ -84,13 +84,13 @@ class Attributes(Sequence[Attribute]):
 
     @staticmethod
     def numeric(names: Iterable[str]) -> Attributes:
-        """Make numeric attributes of these names."""
+        """Make numeric attributes with these names."""
         texts = Texts.of(names)
         return Attributes(texts, [_PLAIN], np.zeros(len(texts), np.int32), {})
 
     @staticmethod
     def concatenate(parts: Sequence[Attributes]) -> Attributes:
-        """Return the attributes of at least one part, in order."""
+        """Return the attributes of all parts, at least one, in order."""
         forms: dict[Attribute, int] = {}
         codes = [_assign_form_numbers(part.forms, forms)[part.codes] for part in parts]
         scores = {
@@ -100,21 +100,21 @@ class Attributes(Sequence[Attribute]):
         return Attributes(Texts.concatenate([part.names for part in parts]), list(forms), np.concatenate(codes), scores)
 
     def take(self, positions: np.ndarray | slice, names: Texts | None = None) -> Attributes:
-        """Return the attributes at int `positions`, which may repeat, or of a slice; `names` rename them if given."""
+        """Return the attributes at int `positions`, which may repeat, or of a slice, with `names` unless it is None."""
         if names is None:
             names = self.names[positions] if isinstance(positions, slice) else self.names.take(positions)
         scores = {key: each[positions] for key, each in self._scores.items()}
         return Attributes(names, self.forms, self.codes[positions], scores)
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
-        """Return a copy with numeric attributes where bool `chosen` is true, or everywhere if it is None.
+        """Return a copy whose attributes are numeric where bool (n,) `chosen` is true, or all numeric if it is None.
 
-        Weights and scores stay.
+        Names, weights and scores stay.
         """
         return self._change_forms(lambda form: Attribute("", weight=form.weight, scores=form.scores), chosen)
 
     def scored(self, metric: str, scores: np.ndarray) -> Attributes:
-        """Return these attributes with float64 (n,) `scores` under `metric` as their latest scores."""
+        """Return a copy with float64 (n,) `scores` of a metric as the latest ones; its earlier scores are left out."""
         bare, key = self.drop_scores(metric), (metric, 0)
         bare._scores = {**bare._scores, key: scores}
         return bare._change_forms(lambda form: form._replace(scores=(*form.scores, key)))
@@ -129,7 +129,10 @@ class Attributes(Sequence[Attribute]):
         )
 
     def _change_forms(self, function: Callable[[Attribute], Attribute], chosen: np.ndarray | None = None) -> Attributes:
-        """Return a copy with `function` applied to the forms where bool `chosen` is true, or to all if it is None."""
+        """Return a copy with a function applied to the form of each attribute, or of those where `chosen` is true.
+
+        `chosen` is bool (n,), or None for all.
+        """
         forms: dict[Attribute, int] = {}
         codes = _assign_form_numbers(map(function, self.forms), forms)[self.codes]
         if chosen is not None:
@@ -138,17 +141,20 @@ class Attributes(Sequence[Attribute]):
         return Attributes(self.names, list(forms), codes, {key: self._scores[key] for key in keys})
 
     def map_forms(self, function: Callable[[Attribute], Any], dtype: type) -> np.ndarray:
-        """Apply a function to each attribute without its name and scores; return the results, (n,) of this dtype."""
+        """Return a function's result for each attribute, (n,) of this dtype; it is called once for each form."""
         return np.array([function(form) for form in self.forms], dtype).take(self.codes)
 
     @property
     def is_plain(self) -> np.ndarray:
-        """bool (n,): whether each is numeric without a weight or scores."""
+        """bool (n,): whether each attribute is numeric with weight 1 and no scores."""
         return self.map_forms(_PLAIN.__eq__, bool)
 
     @property
     def numeric_scores(self) -> list[tuple[str, np.ndarray]] | None:
-        """Metrics with their scores, float64 (n,), if all are numeric, without weights and scored alike; else None."""
+        """The metrics and scores, float64 (n,), of numeric attributes with weight 1 and scores of the same metrics.
+
+        None if the attributes are others, or if there are none.
+        """
         present = [self.forms[code] for code in np.unique(self.codes).tolist()]
         if len(present) != 1 or present[0]._replace(scores=()) != _PLAIN:
             return None
@@ -209,7 +215,7 @@ class Attributes(Sequence[Attribute]):
 
 
 def _assign_form_numbers(forms: Iterable[Attribute], known: dict[Attribute, int]) -> np.ndarray:
-    """Return the number that `known` has for each form, int32 (n,); new forms are added to `known`."""
+    """Return the number that `known` has for each form, int32 (n,); add new forms to `known`, with the next numbers."""
     return np.array([known.setdefault(form, len(known)) for form in forms], np.int32)
 
 
@@ -244,7 +250,7 @@ class AttributeCollector:
             self._last = []
 
     def add_numeric(self, names: Texts) -> None:
-        """Add numeric attributes of these names."""
+        """Add numeric attributes with these names."""
         if len(names) < _AT_ONCE:
             for name in names:
                 self.add(Attribute(name))
@@ -253,7 +259,7 @@ class AttributeCollector:
         self._last = []
 
     def join_collected_attributes(self) -> ManyOrFew:
-        """Return all attributes that were added: a tuple if they are few, else `Attributes`."""
+        """Return all attributes that were added: a tuple if they are fewer than `MANY`, else `Attributes`."""
         return join_attributes(*self._parts, self._last)
 
 
@@ -265,7 +271,7 @@ ManyOrFew: TypeAlias = tuple[Attribute, ...] | Attributes
 
 
 def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
-    """Return the names of attributes, in order; a `Texts` of an `Attributes`, else a list."""
+    """Return the names of attributes, in order: as `Texts` if they are `Attributes`, else as a list."""
     return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
 
 
@@ -276,8 +282,11 @@ def flag_attributes_of_kinds(attributes: Sequence[Attribute], *kinds: str) -> np
     return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))
 
 
-def map_label_sets(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
-    """Apply a function to the labels of nominal attributes, once to equal ones; return the results by position."""
+def map_nominal_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
+    """Apply a function to the labels of each nominal attribute, a tuple; return the results by attribute position.
+
+    It is called once for attributes that differ only in name and scores, which share the result.
+    """
     positions = np.flatnonzero(flag_attributes_of_kinds(attributes, "nominal"))
     nominal = Attributes.of(take_attributes(attributes, positions))
     images = {code: function(nominal.forms[code].values) for code in set(nominal.codes.tolist())}
@@ -292,21 +301,21 @@ def find_attribute(attributes: Sequence[Attribute], name: str) -> int | None:
 
 
 def take_attributes(attributes: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
-    """Return the attributes at int `positions`."""
+    """Return the attributes at int `positions`: as `Attributes` if they are that, else as a tuple."""
     if isinstance(attributes, Attributes):
         return attributes.take(positions)
     return tuple([attributes[position] for position in positions.tolist()])
 
 
 def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
-    """Return the attributes of all parts, in order."""
+    """Return the attributes of all parts, in order: as `Attributes` if any part is that, else as a tuple."""
     if any(isinstance(part, Attributes) for part in parts):
         return Attributes.concatenate([Attributes.of(part) for part in parts])
     return tuple([each for part in parts for each in part])
 
 
 def find_duplicate_name_positions(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
-    """Return the positions of the first two attributes of one name, ascending; None if all names differ."""
+    """Return the positions, ascending, of the first attribute with an earlier one's name, and of that one, or None."""
     names = list_names(attributes)
     if isinstance(names, list) and len(set(names)) == len(names):
         return None
@@ -318,7 +327,7 @@ def describe_attribute_difference(
 ) -> str:
     """Describe the first difference between the attributes found and those expected; "" if there is none.
 
-    With `ignore_labels`, nominal attributes may declare other values.
+    With `ignore_labels`, nominal attributes may have other labels.
     """
     for number, (one, other) in enumerate(zip(found, expected), 1):
         if one.name != other.name:

@@ -4,42 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from filterkit.data.attributes import ManyOrFew, map_label_sets
+from filterkit.data.attributes import ManyOrFew, map_nominal_labels
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import UsageError, quoted
 
 # The end of a message about such a value.
 READ_AS_MISSING = "; --unseen missing (in Python unseen='missing') reads such values as missing"
 CHOICES = ("error", "missing", "extend")  # the values of --unseen
 
 
-def check_unseen_option(choice: str) -> None:
-    """Raise a `UsageError` unless `choice` is one of `CHOICES`."""
-    if choice not in CHOICES:
-        raise UsageError(f"--unseen must be error, missing or extend, not {quoted(str(choice))}")
-
-
 def declare_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
-    """Return the attributes, with the labels that `more` has for a position added to those of the attribute there."""
+    """Return the attributes with more labels: `more` has those to add, by the position of the attribute."""
     changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
     return _replace_attributes(attributes, changed)
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
-    """Yield the position and text of each label that `attributes` declare, and `others` at the same position do not."""
-    for i, values in map_label_sets(attributes, tuple).items():
+    """Yield each label that the attribute of `others` at the same position does not declare: (position, label)."""
+    for i, values in map_nominal_labels(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
 
 
 def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
-    """Return the attributes without values that those of the same names in the schema `like` do not declare.
+    """Return the attributes without labels that nominal attributes of the same names in `like` do not declare.
 
-    The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
+    The first label of each attribute stays if rows are `sparse`, because it is the value of rows that leave it out.
     """
-    known = {like.attributes[i].name: values for i, values in map_label_sets(like.attributes, frozenset).items()}
+    known = {like.attributes[i].name: values for i, values in map_nominal_labels(like.attributes, frozenset).items()}
     fewer = {}
-    for i, values in map_label_sets(attributes, tuple).items():
+    for i, values in map_nominal_labels(attributes, tuple).items():
         ours = known.get(attributes[i].name)
         if ours is not None and not ours.issuperset(values):
             stay = tuple(v for position, v in enumerate(values) if v in ours or (sparse and not position))
@@ -48,9 +41,9 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
 
 
 def convert_to_fitted_kinds(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
-    """Return `attributes`, some converted: nominal ones that are strings in `like`, and the reverse.
+    """Return the attributes, with nominal ones made strings if they are strings in the schema `like`, and the reverse.
 
-    A string becomes nominal with the labels that it has in `like`. Attributes that are nominal in both keep their own.
+    A string attribute gets the labels of the nominal one of its name in `like`. Other attributes stay.
     """
     changed: dict[int, Attribute] = {}
     fitted = {a.name: a for a in like.attributes if a.kind in ("nominal", "string")}

@@ -19,7 +19,7 @@ from filterkit.data.attributes import (
     find_attribute,
     flag_attributes_of_kinds,
     join_attributes,
-    map_label_sets,
+    map_nominal_labels,
     take_attributes,
 )
 from filterkit.data.texts import Texts
@@ -95,7 +95,7 @@ def test_questions_about_all_attributes_are_answered_at_once(some):
             a.kind in ("nominal", "date") for a in some
         ]
         expected = {i: ("made", a.values) for i, a in enumerate(some) if a.kind == "nominal"}
-        assert map_label_sets(each, lambda values: ("made", values)) == expected
+        assert map_nominal_labels(each, lambda values: ("made", values)) == expected
     assert list(attributes.names) == [a.name for a in some]
     schema = Schema("r", [a._replace(name=str(i)) for i, a in enumerate(some)])
     assert schema.label_counts.tolist() == [len(a.values) for a in schema.features]
