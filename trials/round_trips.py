@@ -28,7 +28,7 @@ from filterkit.data.batch import make_passthrough_table
 from filterkit.data.columns import to_columns
 from filterkit.data.dates import DateFormat
 from filterkit.data.numbers import format_number, parse_number
-from filterkit.data.rearrangement import convert_to_codes
+from filterkit.data.rearrangement import convert_to_integer_codes
 from filterkit.data.schema import Schema
 from filterkit.data.targets import find_class
 
@@ -118,7 +118,7 @@ def made(chance: random.Random) -> Batch:
     X = np.array([columns[i] for i in schema.feature_indices], np.float64).reshape(schema.width, rows)
     y = None
     if schema.class_index is not None:
-        y = convert_to_codes(np.array(columns[schema.class_index], np.float64), schema.target_dtype)
+        y = convert_to_integer_codes(np.array(columns[schema.class_index], np.float64), schema.target_dtype)
     passthrough = make_passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
     data = Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
     return data.in_form(True).replace(schema=data.schema.replace(sparse=True)) if chance.random() < 0.3 else data

@@ -21,7 +21,7 @@ from filterkit.arff.plain import (
 )
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.rearrangement import convert_to_codes
+from filterkit.data.rearrangement import convert_to_integer_codes
 from filterkit.formats.base import Parsed
 
 _WIDE = 1 << 12  # more attributes are not read as so many columns
@@ -59,7 +59,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
         else:
             values = require_finite_numbers(column)
         if i == schema.class_index:
-            y = convert_to_codes(values, schema.target_dtype)
+            y = convert_to_integer_codes(values, schema.target_dtype)
         else:
             X[:, np.searchsorted(schema.feature_indices, i)] = values
     table = pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None

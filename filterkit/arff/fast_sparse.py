@@ -106,7 +106,7 @@ def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
         words += [word for word in arrow.dictionary_encode(texts).dictionary.to_pylist() if parse_number(word) is None]
         table = read_csv(lines, types, " ", words)
     index, value = arrow.join_chunks(table.column(0)), arrow.join_chunks(table.column(1))
-    positions = arrow.view_values(index)
+    positions = arrow.view_numbers(index)
     if index.null_count or len(positions) != indptr[-1]:
         raise NotPlain
     matrix = Csr(require_finite_numbers(value), positions, indptr, layout.count)
@@ -163,6 +163,6 @@ def _dictionary_encode_values(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarra
         stops = line_ends[np.searchsorted(line_ends, starts)]
     bounds = np.empty(2 * len(chosen) + 1, np.int32 if len(pairs.text) < 1 << 31 else np.int64)
     bounds[:-1:2], bounds[1::2], bounds[-1] = starts, stops, stops[-1]
-    words = arrow.take(arrow.wrap_texts(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
+    words = arrow.take(arrow.wrap_text_buffer(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
     encoded = arrow.dictionary_encode(words)
-    return encoded.dictionary.to_pylist(), arrow.view_values(encoded.indices)
+    return encoded.dictionary.to_pylist(), arrow.view_numbers(encoded.indices)

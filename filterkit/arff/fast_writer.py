@@ -72,13 +72,13 @@ class FastFormatter(RowFormat):
                 line += [arrow.make_text_array(next(passthrough)), ","]
             else:
                 line += [self._format_column(position, values), ","]
-        return [arrow.get_text_bytes(arrow.join_texts(*line[:-1], weights, "\n"))]
+        return [arrow.get_text_bytes(arrow.join_elementwise(*line[:-1], weights, "\n"))]
 
     @cached_property
     def _index_texts(self) -> tuple[Any, Any]:
         """Arrow arrays of the positions of all attributes as texts, without a comma before them and with one."""
         texts = row_texts(np.arange(float(len(self.schema.attributes)))[:, None])
-        return texts, arrow.join_texts(",", texts)
+        return texts, arrow.join_elementwise(",", texts)
 
     def _format_sparse_rows(self, batch: Batch) -> list[memoryview | bytes]:
         """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""
@@ -91,7 +91,7 @@ class FastFormatter(RowFormat):
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
             pairs = zip(positions[nominal].tolist(), X.data[nominal].tolist())
             words = [labels[at][-1 if value != value else int(value)] for at, value in pairs]
-            texts = pa.concat_arrays([texts, arrow.join_texts(" ", arrow.make_text_array(words))])
+            texts = pa.concat_arrays([texts, arrow.join_elementwise(" ", arrow.make_text_array(words))])
         # The values beside X are put between those of X, by a number for each pair that ascends by row and attribute.
         count = len(schema.attributes)
         more = [
@@ -111,7 +111,7 @@ class FastFormatter(RowFormat):
             at = np.searchsorted(X.row_of_entry * count + positions, keys[order])
             positions = np.insert(positions, at, others)
             codes = np.insert(codes, at, len(texts) + order)
-            texts = pa.concat_arrays([texts, *(arrow.join_texts(" ", words) for _, words in more)])
+            texts = pa.concat_arrays([texts, *(arrow.join_elementwise(" ", words) for _, words in more)])
             indptr = indptr + np.searchsorted(rows, np.arange(len(batch) + 1))
         ends = ["}\n"] * len(batch)
         if batch.weights is not None:

@@ -12,7 +12,7 @@ import orjson
 import pyarrow as pa
 
 from filterkit.data import arrow
-from filterkit.data.numbers import format_number, round_number
+from filterkit.data.numbers import format_number, round_to_digits
 
 _LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
 _RARE = 100  # of whole numbers, at most one in so many is replaced by itself; more are sought in the whole text
@@ -29,7 +29,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tup
     characters = np.frombuffer(text, np.uint8)[:-1].copy()
     commas = np.flatnonzero(characters == _COMMA)
     characters[0] = characters[commas] = ord(mark)
-    texts = arrow.wrap_texts(np.concatenate([[0], commas, [len(characters)]]).astype(np.int32), characters)
+    texts = arrow.wrap_text_buffer(np.concatenate([[0], commas, [len(characters)]]).astype(np.int32), characters)
     if not words:
         return texts, None
     codes = np.arange(len(values), dtype=np.int32)
@@ -60,12 +60,12 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     bounds = np.full(2 * len(cuts), len("[["), np.int32)
     bounds[1::2] = cuts
     bounds[2::2] = cuts[:-1] + np.where(is_null, len("null"), len("],["))
-    texts = pa.concat_arrays([arrow.wrap_texts(bounds, text), arrow.make_text_array(words)])
+    texts = pa.concat_arrays([arrow.wrap_text_buffer(bounds, text), arrow.make_text_array(words)])
     chosen = np.insert(2 * np.arange(len(cuts)), np.flatnonzero(is_null) + 1, len(bounds) - 1 + np.arange(len(words)))
     pieces = arrow.take(texts, chosen)
     begins = (np.arange(1, len(cuts)) + np.cumsum(is_null))[~is_null]  # the first pieces of rows but the first
     rows = arrow.string_offsets(pieces)[np.concatenate([[0], begins, [len(pieces)]])]
-    return arrow.wrap_texts(rows, pieces.buffers()[2])
+    return arrow.wrap_text_buffer(rows, pieces.buffers()[2])
 
 
 def _format_as_json_with_exceptions(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
@@ -105,8 +105,8 @@ def format_numbers_as_dictionary(
     sample = len(values) // 16
     if 2 * len(arrow.dictionary_encode(bits[:sample]).dictionary) <= sample:
         encoded = arrow.dictionary_encode(bits)
-        values = arrow.view_values(encoded.dictionary).view(np.float64)
-        places = arrow.view_values(encoded.indices)
+        values = arrow.view_numbers(encoded.dictionary).view(np.float64)
+        places = arrow.view_numbers(encoded.indices)
     texts, codes = spaced_texts(values, missing, mark)
     return texts, places if codes is None else codes[places]
 
@@ -117,6 +117,6 @@ def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
         return values
     bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0
     distinct, which = np.unique(bits, return_inverse=True)
-    return np.array([round_number(value, digits) for value in distinct.view(np.float64).tolist()])[which].reshape(
+    return np.array([round_to_digits(value, digits) for value in distinct.view(np.float64).tolist()])[which].reshape(
         values.shape
     )

@@ -42,7 +42,7 @@ def format_sparse_rows(
     bounds = arrow.make_number_array(np.concatenate([[0], filled + 1, [len(lines)]]).astype(np.int32))
     lists = pa.ListArray.from_arrays(bounds, lines)
     starts = arrow.call_function("binary_join", [lists, arrow.make_text_array([""])[0]])
-    heads = arrow.join_texts(starts[:-1], arrow.take(first_texts, indices[first]))
+    heads = arrow.join_elementwise(starts[:-1], arrow.take(first_texts, indices[first]))
     pieces = pa.concat_arrays([later_texts, heads, texts])
     chosen = np.empty((len(codes), 2), np.int32)
     chosen[:, 0] = indices
@@ -62,5 +62,5 @@ def pair_rows(
     values = format_numbers_as_dictionary(X.data, precision, "nan", ":")
     is_used = np.bincount(X.indices, minlength=X.columns) > 0
     indices = (np.cumsum(is_used, dtype=np.int32) - 1)[X.indices]
-    used = arrow.join_texts(" ", row_texts(names[is_used].astype(np.float64)[:, None]))
+    used = arrow.join_elementwise(" ", row_texts(names[is_used].astype(np.float64)[:, None]))
     return format_sparse_rows(begins, ["\n"] * len(begins), X.indptr, indices, used, used, values)

@@ -188,10 +188,10 @@ def _measure_texts_or_dates(column: Any) -> tuple[np.ndarray, np.ndarray]:
     for chunk in column.chunks:
         chunk = chunk.drop_null()
         if str(chunk.type).startswith("timestamp"):
-            sizes.append(arrow.view_values(chunk.view("int64")).astype(np.float64))
+            sizes.append(arrow.view_numbers(chunk.view("int64")).astype(np.float64))
             hashes.append(hash_numbers(sizes[-1]))
         elif len(chunk):
-            sizes.append(arrow.view_values(arrow.call_function("utf8_length", [chunk])).astype(np.float64))
+            sizes.append(arrow.view_numbers(arrow.call_function("utf8_length", [chunk])).astype(np.float64))
             hashes.append(hash_texts(chunk))
     return np.concatenate(sizes), np.concatenate(hashes)
 

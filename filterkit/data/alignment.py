@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,13 @@ class Alignment:
 
     Attributes
     ----------
-    unseen : the values that the wanted attributes do not declare, by attribute; None if they are errors.
+    unseen : the values that nominal attributes of `incoming` declare, but the wanted ones do not, by the attribute's
+        name; None if they are errors.
 
     Raises
     ------
-    FilterkitError : an attribute is missing, extra, or of another type, or declares a value that the wanted one does
-        not; names the first few.
+    FilterkitError : `incoming` has another class; or an attribute is missing, extra or of another type, contains other
+        attributes, or declares a value that the wanted one does not. The message names the first few.
     """
 
     def __init__(self, incoming: Schema, wanted: Schema, unseen: bool = False, source: str = "") -> None:
@@ -58,18 +60,18 @@ class Alignment:
         self._rearrangement = Rearrangement(incoming, wanted, source_positions)
 
     def _find_source_positions(self) -> np.ndarray:
-        """Return the position in the incoming schema of each wanted attribute, by its name: int (wanted,).
+        """Find each wanted attribute by its name; return its position in the incoming schema: int (wanted,).
 
-        It is -1 where values are converted or missing, which are put into `_converted` and `_missing`. Raise
-        FilterkitError if an attribute is missing, extra, or of another type.
+        The result is -1 for attributes whose values are converted or missing; fill `_converted` and `_missing` with
+        these. Raise FilterkitError if an attribute is missing, extra, or cannot be converted.
         """
         targets = set(self.wanted.targets)
         ours = {name: i for i, name in enumerate(self.wanted.names)}
         theirs = {name: i for i, name in enumerate(self.incoming.names)}
         absent = [name for name, i in ours.items() if name not in theirs and i not in targets]
-        _raise_if_not_empty(absent, "attribute", "missing that the chain was fitted on", "; add what is missing")
+        _raise_if_any(absent, "attribute", "missing that the chain was fitted on", "; add what is missing")
         extra = [name for name in theirs if name not in ours]
-        _raise_if_not_empty(extra, "attribute", "not among those fitted on", "; leave out what is new")
+        _raise_if_any(extra, "attribute", "not among those fitted on", "; leave out what is new")
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
         for position, attribute in enumerate(self.incoming.attributes):
@@ -85,8 +87,7 @@ class Alignment:
     def _check_convertible(self, attribute: Attribute, wanted: Attribute) -> None:
         """Raise FilterkitError if an attribute cannot be converted to the wanted one of its name.
 
-        Note the labels that the wanted one does not declare in `self.unseen`, by its name; if that is None, they are
-        an error.
+        Add labels that the wanted one does not declare to `self.unseen`; if that is None, they are an error.
         """
         if {attribute.kind, wanted.kind} == {"string", "nominal"}:
             return  # each can be converted to the other
@@ -105,19 +106,23 @@ class Alignment:
         if unknown and self.unseen is not None:
             self.unseen[attribute.name] = unknown
         else:
-            _raise_if_unknown_values(attribute.name, unknown)
+            _raise_if_unknown_values(unknown, attribute=attribute.name)
 
     def align(self, batch: Batch) -> Batch:
-        """Return the same rows in the wanted schema, sparse or dense as it says."""
+        """Return the same rows in the wanted schema, which says whether X is sparse.
+
+        A text that is not a label of a wanted nominal attribute becomes missing if `unseen`, with a
+        `ConversionWarning` for the first batch; otherwise, raise FilterkitError.
+        """
         new = {target: self._convert_values(batch, origin, target) for target, origin in self._converted.items()}
         new |= {target: np.full(len(batch), np.nan) for target in self._missing}
         return self._rearrangement.rearrange(batch, new).in_form(self.wanted.sparse)
 
     def _convert_values(self, batch: Batch, origin: int, target: int) -> Any:
-        """Return the values of the incoming attribute at `origin` in the form of the wanted one at `target`.
+        """Return the values of the incoming attribute at `origin`, converted to the wanted one at `target`.
 
-        They are an Arrow array of texts for a string attribute; and codes, float64 with NaN for missing, for a nominal
-        one. Raise FilterkitError if a text is not among the labels, unless these are `unseen`.
+        A wanted string attribute gets an Arrow array of texts; a nominal one gets float64 (rows,), codes of its labels,
+        NaN for missing. Treat a text that is no label as `align` does.
         """
         attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
         values, codes = encode_attribute(batch, origin)
@@ -128,7 +133,7 @@ class Alignment:
         code_of = map_labels_to_codes(wanted)
         unknown = [value for value in values if value not in code_of] if attribute.kind == "string" else []
         if self.unseen is None:
-            _raise_if_unknown_values(wanted.name, unknown, f"{self._input_name}: " if self._input_name else "")
+            _raise_if_unknown_values(unknown, attribute=wanted.name, source=self._input_name)
         if unknown and wanted.name not in self._warned:
             self._warned.add(wanted.name)
             text = f"attribute {quoted(wanted.name)} is missing where it is {named(unknown)}"
@@ -136,19 +141,17 @@ class Alignment:
         return np.array([*(code_of.get(value, np.nan) for value in values), np.nan])[codes]
 
 
-def _raise_if_unknown_values(name: str, unknown: list[str], source: str = "") -> None:
-    """Raise FilterkitError if there are `unknown` values of the attribute `name`; the message begins with `source`."""
-    _raise_if_not_empty(
-        unknown, "value", "not among those fitted on", READ_AS_MISSING, source, f" of attribute {quoted(name)}"
-    )
+def _raise_if_any(names: list[str], noun: str, fault: str, hint: str, attribute: str = "", source: str = "") -> None:
+    """Raise FilterkitError if there are `names`; the message counts them, and lists the first three.
 
-
-def _raise_if_not_empty(names: list[str], noun: str, fault: str, hint: str, source: str = "", of: str = "") -> None:
-    """Raise FilterkitError unless there are no `names`; the message counts them, and names the first three.
-
-    `noun` and `of` say what they are, such as ``value`` and `` of attribute 'a'``, and `fault` what is wrong with them.
-    The message begins with `source`, and ends with `hint`.
+    `noun` says what they name, such as ``value``, and `fault` what is wrong with them. The message begins with the
+    `source` of the rows, says of which `attribute` they are, unless these are "", and ends with `hint`.
     """
     if names:
+        of = f" of attribute {quoted(attribute)}" if attribute else ""
         are = f"{noun}{of} is" if len(names) == 1 else f"{noun}s{of} are"
-        raise FilterkitError(f"{source}{len(names)} {are} {fault}: {named(names)}{hint}")
+        begin = f"{source}: " if source else ""
+        raise FilterkitError(f"{begin}{len(names)} {are} {fault}: {named(names)}{hint}")
+
+
+_raise_if_unknown_values = partial(_raise_if_any, noun="value", fault="not among those fitted on", hint=READ_AS_MISSING)

@@ -30,7 +30,7 @@ _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np
 
 
 def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
-    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
+    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing`, if any, is true."""
     values = np.ascontiguousarray(values)
     validity = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [validity, pa.py_buffer(values)])
@@ -41,13 +41,14 @@ def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
 
     Parameters
     ----------
-    array : with any type that `pyarrow.types` calls integer, floating, decimal, boolean or null. Only decimals must not
-        be a `ChunkedArray`.
+    array : with any type that `pyarrow.types` calls integer, floating, decimal, boolean or null. It may be a
+        `ChunkedArray` unless it has decimals.
     may_round : whether numbers that float64 cannot represent are rounded; otherwise, they are errors.
 
     Raises
     ------
-    Inexact : float64 cannot represent a whole number, or a decimal is not the shortest text of any float64.
+    Inexact : float64 cannot represent an integer; or a decimal is neither a float64 nor what Python prints for one, as
+        0.1 is.
     """
     kind = array.type
     if pa.types.is_decimal(kind):
@@ -64,7 +65,7 @@ def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
 
 
 def _convert_decimals(array: Any, may_round: bool) -> Any:
-    """Convert decimals to float64 as `convert_to_exact_floats` does; Arrow itself often misses the nearest by a bit."""
+    """Convert decimals as `convert_to_exact_floats` does; Arrow itself often returns a float64 beside the nearest."""
     scale = array.type.scale
     if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
         missing = make_null_mask(array)
@@ -101,14 +102,17 @@ def make_text_array(words: Sequence[str | None]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
 
-def wrap_texts(offsets: np.ndarray, text: Any) -> Any:
-    """Return an Arrow array of the strings between int32 or int64 `offsets` in a buffer of UTF-8, without a copy."""
+def wrap_text_buffer(offsets: np.ndarray, text: Any) -> Any:
+    """Return an Arrow array of the strings between int32 or int64 `offsets` of a UTF-8 buffer, without a copy."""
     kind = pa.string() if offsets.dtype == np.int32 else pa.large_string()
     return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
-def join_texts(*parts: Any, separator: str = "") -> Any:
-    """Return an Arrow array of the texts of all `parts`, joined element by element; a `str` is the same in each."""
+def join_elementwise(*parts: Any, separator: str = "") -> Any:
+    """Return an Arrow array whose element i joins element i of all `parts`, which are arrays of strings.
+
+    A part may also be a `str`, which stands in each element. An element is null if one of its parts is.
+    """
     scalars = [_make_text_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, compute.JoinOptions())
 
@@ -125,13 +129,13 @@ def take(array: Any, positions: Any) -> Any:
 
 
 def dictionary_encode(array: Any) -> Any:
-    """Return an Arrow array as a `DictionaryArray` of its distinct elements."""
+    """Return an Arrow array as a `DictionaryArray` with int32 indices; the distinct elements stand as they appear."""
     return call_function("dictionary_encode", [array])
 
 
 def replace_codes(encoded: Any, replacements: np.ndarray) -> np.ndarray:
-    """Return the element of `replacements` at each int32 index of a `DictionaryArray`, the last one for null."""
-    codes = view_values(encoded.indices)
+    """Return ``replacements[i]`` for each int32 index i of a `DictionaryArray`, and the last replacement for null."""
+    codes = view_numbers(encoded.indices)
     if encoded.null_count:
         codes = np.where(make_null_mask(encoded.indices), len(replacements) - 1, codes)
     return replacements.take(codes)
@@ -150,7 +154,7 @@ def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
     element of `array`, -1 for null.
     """
     encoded = dictionary_encode(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
-    codes = view_values(encoded.indices).astype(np.int64)
+    codes = view_numbers(encoded.indices).astype(np.int64)
     codes[make_null_mask(encoded.indices)] = -1
     return encoded.dictionary.to_pylist(), codes
 
@@ -167,12 +171,18 @@ def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return int64 (n,), milliseconds since 1970 UTC, of an array of ``timestamp[ms]``; and bool (n,), its nulls."""
-    return view_values(array.view(pa.int64())), make_null_mask(array)
+    """Return int64 (n,), milliseconds since 1970 UTC, and bool (n,), whether null, of an array of ``timestamp[ms]``.
+
+    Where an element is null, its milliseconds are arbitrary.
+    """
+    return view_numbers(array.view(pa.int64())), make_null_mask(array)
 
 
 def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
-    """Return an Arrow array of ``timestamp[ms]``, null where bool `missing` is true; fractions are cut off."""
+    """Return an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null where bool `missing` is true.
+
+    `milliseconds` may be of any numeric dtype; fractions are cut off.
+    """
     return make_number_array(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
 
 
@@ -183,8 +193,16 @@ def get_text_bytes(array: Any) -> memoryview:
 
 
 def string_offsets(array: Any) -> np.ndarray:
-    """Return where each string of an array begins in its buffer, and the last ends: int (n + 1,), without a copy."""
-    return _view_buffer(array, np.int64 if array.type == pa.large_string() else np.int32)[: len(array) + 1]
+    """Return the offset in its buffer where each string of an Arrow array begins, and where the last one ends.
+
+    The result is int32 (n + 1,), or int64 for ``large_string``, without a copy. Arrays of lists have offsets, too.
+    """
+    is_large = array.type == pa.large_string()
+    if not len(array):  # it may have no buffer
+        return np.zeros(1, np.int64 if is_large else np.int32)
+    kind = pa.int64() if is_large else pa.int32()
+    buffers = [None, array.buffers()[1]]
+    return view_numbers(pa.Array.from_buffers(kind, len(array) + 1, buffers, offset=array.offset))
 
 
 def join_chunks(column: Any) -> Any:
@@ -194,14 +212,16 @@ def join_chunks(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def view_values(array: Any) -> np.ndarray:
-    """Return a float64, int64 or int32 Arrow array as a numpy array without a copy; elements for null are arbitrary."""
-    return _view_buffer(array, next(dtype for dtype, kind in _TYPES.items() if kind == array.type))[: len(array)]
+def view_numbers(array: Any) -> np.ndarray:
+    """Return an Arrow array of float64, int64 or int32 as a numpy array without a copy; null is an arbitrary number.
 
-
-def _view_buffer(array: Any, dtype: Any) -> np.ndarray:
-    """Return the second buffer of an Arrow array from its first element on; a single zero if the array is empty."""
-    return np.frombuffer(array.buffers()[1], dtype)[array.offset :] if len(array) else np.zeros(1, dtype)
+    The chunks of a `ChunkedArray` are joined first.
+    """
+    array = join_chunks(array)
+    dtype: Any = next(dtype for dtype, kind in _TYPES.items() if kind == array.type)
+    if not len(array):  # it may have no buffer
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype)[array.offset :][: len(array)]
 
 
 def convert_table_to_matrix(table: Any) -> np.ndarray:
@@ -219,4 +239,4 @@ def make_null_mask(array: Any) -> np.ndarray:
 
 
 # The names of these functions in older plugins.
-exact_numbers = convert_to_exact_floats
+exact_numbers, plain_numbers = convert_to_exact_floats, view_numbers

@@ -24,8 +24,8 @@ _ENUM = "_PL_ENUM_VALUES"  # the metadata of a field in which Polars finds its l
 def to_table(batch: Batch) -> Any:
     """Convert a batch to an Arrow table with a column for each attribute, class and labels included; missing is null.
 
-    Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
-    `filterkit.to_arrow` keeps them, and writes the schema into the metadata.
+    Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out, and there
+    are no metadata; `filterkit.to_arrow` has both.
     """
     batch = batch.in_form(False)
     attributes, columns = batch.schema.attributes, list_columns(batch.replace(X=np.asfortranarray(batch.X)))
@@ -34,7 +34,10 @@ def to_table(batch: Batch) -> Any:
 
 
 def make_column_array(attribute: Attribute, values: Any) -> Any:
-    """Return a column, in the form that `list_columns` returns, as an Arrow array: a dictionary if it is nominal."""
+    """Convert a column of `list_columns`, other than `Entries`, to an Arrow array.
+
+    A numeric column becomes float64, a nominal one a dictionary; the Arrow array of another one is returned unchanged.
+    """
     if attribute.kind == "numeric":
         return arrow.make_number_array(values, np.isnan(values))
     if attribute.kind != "nominal":
@@ -45,19 +48,20 @@ def make_column_array(attribute: Attribute, values: Any) -> Any:
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     """Convert a batch to an Arrow table, with columns of float64, dictionary, string or timestamp[ms]; missing is null.
 
-    Timestamps are in UTC, and have that zone if the format of the dates has one. The metadata of the table have the
-    schema, where `from_arrow` finds what columns cannot tell: the class, the labels, whether rows are sparse, formats
-    of dates, weights and scores of attributes, and bags.
+    Timestamps are in UTC; the type has the zone UTC if the format of the dates has a zone. The metadata of the table
+    have the schema, from which `from_arrow` reads what columns cannot tell: the class, the labels, whether rows are
+    sparse, formats of dates, weights and scores of attributes, and bags.
 
     Parameters
     ----------
     batch : the rows.
-    weights : name of a float64 column for the weights of the rows. By default it is ``weight``, and left out if all
-        weights are 1. The metadata have the name, too, for `from_arrow`.
+    weights : name of a float64 column for the weights of the rows. By default, it is ``weight``, with ``_`` after it as
+        long as an attribute has this name, and there is no such column if all weights are 1. The metadata have the
+        name, too, for `from_arrow`.
 
     Raises
     ------
-    FilterkitError : an attribute has the name `weights`.
+    FilterkitError : an attribute has the name that `weights` asks for.
     """
     table, fields = to_table(batch), []
     for attribute, kind in zip(batch.schema.attributes, table.schema.types, strict=True):
@@ -75,9 +79,10 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
 
 
 def export_stream(batch: Batch, requested_schema: Any = None) -> Any:
-    """Return a batch as a capsule with an Arrow C stream.
+    """Return a batch as a capsule with an Arrow C stream, its columns as in `to_arrow`.
 
-    Give a `ConversionWarning` of bags, formats of dates and weights of attributes, which only its metadata tell.
+    `requested_schema` is passed on to Arrow. Give a `ConversionWarning` if the batch has bags, weights of attributes,
+    or formats of dates other than ISO 8601: they are only in the metadata, which Polars and DuckDB do not read.
     """
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]

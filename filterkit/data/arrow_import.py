@@ -15,7 +15,7 @@ from filterkit.data.column_types import (
     MOST_LABELS,
     choose_date_format,
     infer_text_attribute,
-    is_text,
+    is_text_type,
     make_attribute_of_type,
     make_nominal_attribute,
 )
@@ -49,10 +49,10 @@ def from_arrow(
     """Convert a table of Arrow, Polars or DuckDB, or another object with ``__arrow_c_stream__``; null is missing.
 
     Columns become attributes by the rule of `filterkit.data.column_types`: dictionaries and truth values are nominal,
-    and so are texts of which few are distinct. Nothing is rounded: whole numbers that float64 does not have are texts.
-    Times have the format ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` where one of the column has milliseconds, and with
-    ``X`` where the column has a time zone; they are now in UTC. What `to_arrow` wrote into the metadata comes back.
-    A `ConversionWarning` names what the batch does not keep.
+    and so are texts of which few are distinct. Nothing is rounded: a column of integers becomes texts if float64 cannot
+    represent one of them. Timestamps are converted to UTC. Their format is ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` if
+    one of the column has milliseconds, and with ``X`` if the column has a time zone. The schema that `to_arrow` wrote
+    into the metadata comes back. A `ConversionWarning` names what the batch does not keep.
 
     Parameters
     ----------
@@ -63,13 +63,14 @@ def from_arrow(
     weights : the column with the weights of the rows. Default: the one that the metadata name, if any.
     kinds : the kinds of columns whose kind is not to be inferred, by name, such as ``{"zip": "string"}``: ``numeric``,
         ``nominal`` or ``string``.
-    most : a column of texts is nominal if it has at most so many distinct texts, each twice on average.
+    most : a column of texts is nominal if it has at most so many distinct texts, and on average each stands in at
+        least two rows.
 
     Raises
     ------
-    FilterkitError : `table` is something else; a column has another type; times are finer than milliseconds; a decimal
-        has more digits than float64 holds; there is no such column of weights, or a weight is missing; a column of
-        `kinds` is not there, or cannot be of its kind.
+    FilterkitError : `table` is something else; no attribute can hold a column; times are finer than milliseconds; a
+        decimal has more digits than float64 holds; there is no such class, `positive` or column of weights; a weight is
+        missing; a column of `kinds` does not exist, or cannot be of its kind.
     """
     table = to_arrow_table(table)
     check_column_names(table.column_names)
@@ -121,12 +122,13 @@ def infer_attributes_and_weights(
 ) -> tuple[Found, Schema | None, np.ndarray | None, list[str]]:
     """Infer the attributes that the columns of a table become. Raise FilterkitError as `from_arrow` does.
 
-    `metadata` are those of the table or frame that `to_arrow` or `to_pandas` made. `weights` is the column of weights
-    that the user names; None for the one in `metadata`. `kinds` are the kinds that columns must have, by their names,
-    and `most` is the most labels of a column of texts.
+    `metadata` are those that `to_arrow` or `to_pandas` wrote, or None. `weights` is the column of weights that the user
+    names; None for the one in `metadata`. `kinds` are the kinds that columns must have, by their names; `most` is that
+    of `from_arrow`.
 
-    Return the attribute and the values of each column, by name; the schema in `metadata`, or None; the weights of the
-    rows, float64 (rows,), None if all are 1; and a text for each thing that a batch does not keep.
+    Return the attribute and the values of each column but that of weights, by name; the schema in `metadata`, or None;
+    the weights of the rows, float64 (rows,), None if all are 1; and for each loss of the conversion a text that
+    describes it.
     """
     noted, noted_weights = read_schema_metadata(metadata)
     names, row_weights = table.column_names, None
@@ -143,12 +145,12 @@ def infer_attributes_and_weights(
         if kind not in ("numeric", "nominal", "string"):
             raise FilterkitError(f"column {quoted(name)} cannot be {quoted(kind)}; say numeric, nominal or string")
     strings = {a.name for a in noted.attributes if a.kind in ("string", "relational")} if noted is not None else ()
-    noted_kinds = {field.name: "string" for field in table.schema if field.name in strings and is_text(field.type)}
+    noted_kinds = {field.name: "string" for field in table.schema if field.name in strings and is_text_type(field.type)}
     kinds = noted_kinds | dict(kinds)
     found, others, inexact = {}, [], []
     zones: dict[str, list[str]] = {}
     for name, column in zip(names, table.columns):
-        has_categories = pa.types.is_dictionary(column.type) and not is_text(column.type.value_type)
+        has_categories = pa.types.is_dictionary(column.type) and not is_text_type(column.type.value_type)
         if has_categories and any(len(chunk.dictionary) for chunk in column.chunks):
             others.append(name)
         if (zone := getattr(column.type, "tz", None)) not in (None, *_UTC):
@@ -178,7 +180,8 @@ def has_inexact_integer(column: Any) -> bool:
 def convert_to_arrow_array(name: str, values: Any) -> Any:
     """Convert values of a column of pandas or numpy to an Arrow array; missing ones, such as None or NaN, become null.
 
-    Raise FilterkitError, which names the column, if they have several types, or a type that Arrow does not have.
+    Integers beyond those of Arrow become float64. Raise FilterkitError, which names the column, if float64 cannot
+    represent one of these, or if the values have several types, or a type that Arrow does not have.
     """
     try:
         return pa.array(values, from_pandas=True)
@@ -208,8 +211,8 @@ def check_column_names(names: Sequence[str]) -> None:
 def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
     """Return the attribute that an Arrow column becomes, and the column in the form that `from_table` needs.
 
-    `kind` is the kind that the attribute must have, None for any; `most` is the most labels of a column of texts. Raise
-    FilterkitError if no attribute can hold the column.
+    `kind` is the kind that the attribute must have, None for any; `most` is that of `from_arrow`. Raise FilterkitError
+    if no attribute can hold the column.
     """
     if pa.types.is_run_end_encoded(column.type):
         import pyarrow.compute as pc
@@ -246,9 +249,9 @@ def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tup
 
 
 def _read_weights(name: str, column: Any) -> np.ndarray | None:
-    """Return the weights of rows in a column: float64 (rows,), None if all are 1.
+    """Return the weights in an Arrow column: float64 (rows,), None if all are 1.
 
-    Raise FilterkitError if the column has something else than numbers, or one is missing.
+    Raise FilterkitError, which names the column, if it has something else than numbers, or one is missing.
     """
     is_number = make_attribute_of_type(name, column.type).kind == "numeric"
     values = convert_to_numbers(column) if is_number else np.empty(0)
@@ -269,15 +272,18 @@ def build_batch_of_columns(
 ) -> Batch:
     """Make a batch of columns from another library. Raise FilterkitError if there is no such class or positive value.
 
-    `found` has, by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`. `noted`,
-    the schema in the metadata, or None, has what the columns cannot: class, labels, whether X is sparse, and of
-    attributes the formats of dates, weights and scores. The relation is called `relation`, or if that is None, as in
-    `noted`, or `default`. `class_` and `positive` are as for `filterkit.batches`, but without `class_`, the class is
-    that of `noted`, or none. `weights` are float64 (rows,), or None if all are 1.
+    Parameters
+    ----------
+    found : by name, the attribute that a column becomes, and the column, an Arrow column or `Entries`.
+    noted : the schema in the metadata, or None. The batch takes from it what columns cannot tell: the class, the
+        labels, whether X is sparse, and the formats of dates, weights and scores of attributes.
+    relation : the name of the relation; None for that of `noted`, or `default` without `noted`.
+    class_, positive : as for `filterkit.batches`; but if `class_` is None, the class is that of `noted`, or none.
+    weights : float64 (rows,), or None if all are 1.
     """
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
-    attributes = [_add_noted_properties(each, column, before.get(name)) for name, (each, column) in found.items()]
+    attributes = [_add_properties_of_metadata(each, column, before.get(name)) for name, (each, column) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
     if relation is None:
@@ -301,18 +307,19 @@ def build_batch_of_columns(
         if kind == "string" or (kind == "numeric" and positive is not None):
             words = convert_to_texts(columns[index]).unique().drop_null().to_pylist()
             attributes[index] = attributes[index]._replace(kind="nominal", values=tuple(words))
-    batch = _make_batch(Schema(relation, attributes, index, positive), columns, weights)
+    batch = _convert_columns_to_batch(Schema(relation, attributes, index, positive), columns, weights)
     if noted is not None:
         batch = batch.in_form(noted.sparse)
         batch = batch.replace(schema=batch.schema.replace(sparse=noted.sparse, zero=noted.zero))
     return change_targets(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
-def _add_noted_properties(found: Attribute, column: Any, noted: Attribute | None) -> Attribute:
-    """Return the attribute `found` for a column, with the weight, scores, date format and bags of that in the metadata.
+def _add_properties_of_metadata(found: Attribute, column: Any, noted: Attribute | None) -> Attribute:
+    """Return the attribute `found`, inferred from a column, with weight, scores and date format of `noted`.
 
-    If `noted` is None or of another kind, `found` is returned; but a string attribute may become a relational one. The
-    date format stays that of `found` if the other one would lose the zone or parts of a time.
+    `noted` is the attribute of that name in the metadata. If it is None or of another kind, return `found`; but a
+    string attribute becomes `noted` if that is relational. The date format stays that of `found` if the other one
+    would lose the zone or parts of a time.
     """
     if noted is not None and noted.kind == "relational" and found.kind == "string":
         return noted
@@ -326,8 +333,8 @@ def _add_noted_properties(found: Attribute, column: Any, noted: Attribute | None
     return found._replace(weight=noted.weight, scores=noted.scores)
 
 
-def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
-    """Make a batch of a column for each attribute, which is of Arrow or `Entries`; it is sparse if there are `Entries`.
+def _convert_columns_to_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
+    """Make a batch of a column for each attribute, an Arrow column or `Entries`; X is sparse if there are `Entries`.
 
     Raise FilterkitError if a column has a value that its attribute cannot hold.
     """

@@ -40,7 +40,7 @@ def parse_ranges(stage: str, flag: str, text: str, last: int) -> list[tuple[str,
 
     Raises
     ------
-    UsageError : it is no such list.
+    UsageError : it is no such list, or a range does not count upward from 1.
     """
     ranges = []
     for part in text.split(","):
@@ -66,7 +66,7 @@ def parse_attribute_numbers(stage: str, flag: str, text: str, count: int | None 
 
     Raises
     ------
-    UsageError : it is no such list.
+    UsageError : it is no such list, or a range does not count upward from 1.
     StageError : a number is larger than `count`.
     """
     positions: set[int] = set()
@@ -87,14 +87,14 @@ def choose_attributes(
     among: Iterable[int] | None = None,
     flags: tuple[str, str] = ("--only", "--except"),
 ) -> list[int]:
-    """Choose attributes: those that `only` means, without those that `without` means. `CHOICE_HELP` explains choices.
+    """Choose attributes: those that `only` means, except those that `without` means. `CHOICE_HELP` explains choices.
 
     Parameters
     ----------
     stage : the name of the stage, for messages.
     schema : the attributes.
-    only, without : choices; without any in `only`, it means all attributes.
-    among : the positions of the attributes that may be chosen; by default all.
+    only, without : choices; an empty `only` means all attributes.
+    among : the positions of the attributes that may be chosen; None for all.
     flags : the options that `only` and `without` come from, for messages.
 
     Returns
@@ -103,7 +103,8 @@ def choose_attributes(
 
     Raises
     ------
-    StageError : a choice means no attribute that may be chosen. It may be a type that no attribute has.
+    StageError : a choice means no attribute that may be chosen. But a type after ``@`` may be one that none has.
+    UsageError : a range does not count upward from 1.
     """
     positions = list(range(len(schema.attributes)) if among is None else among)
     found: tuple[set[int], set[int]] = (set(), set())
@@ -128,10 +129,11 @@ def choose_attributes(
 
 
 def _find_attributes_in_range_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> set[int]:
-    """Return the positions of the attributes that a range, also after ``@``, or a pattern means; other choices: none.
+    """Return the positions of the attributes that a list of ranges or a pattern means; an empty set for other texts.
 
-    Raise StageError if an attribute of a range does not exist, or an ``@`` stands before something else and no name
-    begins with it; UsageError if a range does not count upward from 1.
+    An ``@`` may stand before the ranges. Raise StageError if an attribute of a range does not exist, or if the text
+    begins with ``@``, but is neither ranges nor like the name of any attribute, as none begins so. Raise UsageError if
+    a range does not count upward from 1.
     """
     forced = text.startswith("@")
     listed = text.removeprefix("@")

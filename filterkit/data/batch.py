@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.data.csr import Csr, Matrix
-from filterkit.data.rearrangement import convert_to_codes
+from filterkit.data.rearrangement import convert_to_integer_codes
 from filterkit.errors import quoted
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ class Batch:
 
     @property
     def csr(self) -> Csr:
-        """The arrays of a sparse matrix; unlike `X`, they do not need scipy."""
+        """The arrays of a sparse X, for which scipy need not be imported; X must not be dense."""
         return self._X if isinstance(self._X, Csr) else Csr.of(self._X)
 
     @property
     def stored_values(self) -> np.ndarray:
-        """float64: all values of X if it is dense, those that are not zero if it is sparse."""
+        """X itself if it is dense; if it is sparse, float64 (entries,), the values that are not zero."""
         return self.csr.data if self.sparse else self.X
 
     def replace(self, **changes: Any) -> Batch:
@@ -108,7 +108,7 @@ class Batch:
         return Batch(**({name.lstrip("_"): value for name, value in vars(self).items()} | changes))
 
     def in_form(self, sparse: bool) -> Batch:
-        """Return the same rows with X sparse or dense."""
+        """Return the same rows, and the same schema, with X sparse or dense."""
         if sparse == self.sparse:
             return self
         if not sparse:
@@ -130,7 +130,10 @@ class Batch:
         return known if known.ndim == 1 else np.asarray(known.all(axis=1))
 
     def rows(self, first: int, stop: int) -> Batch:
-        """Return the rows from `first` up to, but not including, `stop`, counted within this batch."""
+        """Return the rows from `first` up to, but not including, `stop`, counted within this batch.
+
+        `start` of the result is the number of its first row in the source.
+        """
         X = self.csr.rows(first, stop) if self.sparse else self.X[first:stop]
         passthrough = None if self.passthrough is None else self.passthrough.slice(first, stop - first)
         y, weights = (None if each is None else each[first:stop] for each in (self.y, self.weights))
@@ -158,12 +161,15 @@ class Batch:
 
 
 def itself(batch: Batch) -> Batch:
-    """Return the batch unchanged: the function to map where batches are needed as they are."""
+    """Return the batch unchanged; pass this function to `Rows.map` to get the batches as they are."""
     return batch
 
 
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
-    """Return one batch of all rows of `batches`, in order; an empty one if there are no batches."""
+    """Return one batch of all rows of `batches`, in order; an empty one if there are no batches.
+
+    `schema` is that of all batches, which are all sparse or all dense.
+    """
     parts = list(batches)
     if not parts:
         return empty(schema)
@@ -187,13 +193,13 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
 
 
 def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> Iterator[Batch]:
-    """Yield the rows in batches of one size, so that sums over a batch do not depend on how the rows were cut.
+    """Yield the same rows in batches of `size` rows, so that sums over a batch do not depend on how the input was cut.
 
     Parameters
     ----------
-    batches : the rows, such as ``rows()`` gives them in `Stage.fit`.
-    schema : of the rows.
-    size : how many rows each batch has; the last may have fewer.
+    batches : the rows, as those of ``rows()`` in `Stage.fit`; all sparse or all dense.
+    schema : the schema of the rows.
+    size : the number of rows of each batch; the last may have fewer.
     """
     waiting: list[Batch] = []
     lack = size
@@ -208,14 +214,14 @@ def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> 
 
 
 def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
-    """Yield the rows of a batch in dense batches of at most `n_values` values each, but at least one row."""
+    """Yield the rows in dense batches of at most `n_values` values, class and texts included, or of one row."""
     step = max(n_values // max(len(batch.schema.attributes), 1), 1)
     for first in range(0, len(batch), step):
         yield batch.rows(first, min(first + step, len(batch))).in_form(False)
 
 
 def empty(schema: Schema) -> Batch:
-    """Return a batch of no rows."""
+    """Return a batch without rows, sparse or dense as `schema` says."""
     passthrough = make_passthrough_table(schema, [[] for _ in schema.passthrough])
     batch = Batch(schema, np.empty((0, schema.width)), make_missing_targets(schema, 0), None, passthrough)
     return batch.in_form(schema.sparse)
@@ -254,11 +260,11 @@ def from_entries(
 
     Parameters
     ----------
-    schema : without labels.
+    schema : the schema, which is not multi-label; its class may have entries.
     rows, positions : int (entries,), the row of each entry, and the position of its attribute in the schema.
-    values : float64 (entries,): numbers and codes of labels, NaN for missing.
-    n_rows : how many rows there are.
-    passthrough : the other columns, see `Batch`.
+    values : float64 (entries,): numbers, indices of labels, and NaN for missing.
+    n_rows : the number of rows.
+    passthrough : the string, date and relational columns, as in `Batch`.
     """
     shape = (n_rows, len(schema.attributes))
     return from_attribute_matrix(schema, Csr.from_entries(rows, positions, values, shape), True, None, passthrough)
@@ -269,19 +275,21 @@ def from_attribute_matrix(
 ) -> Batch:
     """Return a batch, `sparse` or dense, of a matrix with a column for each attribute; the schema is not multi-label.
 
-    The matrix has numbers and codes of nominal values, NaN for missing, and may store zeros; columns of texts are
-    ignored.
-    `weights` and `passthrough` are as for `Batch`.
+    The matrix has numbers, indices of labels, and NaN for missing, and may store zeros. Columns of string, date and
+    relational attributes are ignored: their values are in `passthrough`. `weights` and `passthrough` are as in `Batch`.
     """
     y = None
     if schema.class_index is not None:
-        y = convert_to_codes(matrix.get_column(schema.class_index), schema.target_dtype)
+        y = convert_to_integer_codes(matrix.get_column(schema.class_index), schema.target_dtype)
     X = matrix.select_columns(schema.feature_indices)
     return Batch(schema, X.without_zeros() if sparse else X.toarray(), y, weights, passthrough)
 
 
 def same(one: Batch, other: Batch) -> bool:
-    """Return whether two batches hold the same rows to the last bit, both sparse or both dense."""
+    """Return whether two batches have equal schemas, and rows of exactly the same values, both sparse or both dense.
+
+    Missing values are equal, weights of None are 1, and `start` does not count.
+    """
     if one.schema != other.schema or (one.sparse, len(one)) != (other.sparse, len(other)):
         return False
     pairs: list[tuple[Any, Any]] = list(zip(one.csr[:3], other.csr[:3])) if one.sparse else [(one.X, other.X)]

@@ -34,7 +34,10 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 
 def make_attribute_of_type(name: str, kind: Any) -> Attribute:
-    """Make the attribute of a column by its Arrow type, without labels; raise FilterkitError if none can hold it."""
+    """Return the attribute for a column of the Arrow type `kind`; raise FilterkitError if no attribute can hold it.
+
+    A dictionary becomes a nominal attribute that has no labels yet.
+    """
     import pyarrow as pa
 
     types = pa.types
@@ -48,7 +51,7 @@ def make_attribute_of_type(name: str, kind: Any) -> Attribute:
         return Attribute(name, "date", format=_DAY)
     if types.is_timestamp(kind):
         return Attribute(name, "date", format=choose_date_format(kind.unit != "s", bool(kind.tz)))
-    if is_text(kind):
+    if is_text_type(kind):
         return Attribute(name, "string")
     advice = "make it numbers or text, or leave it out"
     if types.is_nested(kind):
@@ -57,12 +60,12 @@ def make_attribute_of_type(name: str, kind: Any) -> Attribute:
 
 
 def choose_date_format(with_fraction: bool, with_zone: bool) -> str:
-    """Return ISO 8601's date format, with milliseconds or a time zone where the arguments say so."""
+    """Return the pattern of a date and time in ISO 8601, with milliseconds and a time zone if the arguments say so."""
     return DEFAULT_DATE_FORMAT + (".SSS" if with_fraction else "") + ("X" if with_zone else "")
 
 
-def is_text(kind: Any) -> bool:
-    """Return whether an Arrow type is of strings or of bytes."""
+def is_text_type(kind: Any) -> bool:
+    """Return whether an Arrow type is one of strings or of bytes."""
     return _TEXT_TYPE.fullmatch(str(kind)) is not None
 
 
@@ -72,8 +75,8 @@ def infer_text_attribute(
     """Return the date, nominal or string attribute that a column of texts becomes.
 
     `words` are its distinct texts, in the order in which they appear, and `count` is the number of its values that are
-    not missing. A nominal attribute has at most `most` labels, each twice on average, in the `order` of ``appearance``
-    or ``sorted``.
+    not missing. The attribute is nominal if there are at most `most` words and at least 2 values for each on average,
+    or if all are truth values. The `order` of its labels is ``appearance`` or ``sorted``.
     """
     if pattern := find_date_format(words):
         return Attribute(name, "date", format=pattern)
@@ -84,12 +87,15 @@ def infer_text_attribute(
 
 
 def make_nominal_attribute(name: str, words: Iterable[str], order: str = "appearance") -> Attribute:
-    """Return a nominal attribute whose labels are the distinct `words`, sorted if `order` is ``sorted``."""
+    """Return a nominal attribute whose labels are `words`, all different, sorted if `order` is ``sorted``."""
     return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
 
 
 def map_labels_to_codes(attribute: Attribute) -> dict[str, float]:
-    """Return the code of each label of a nominal attribute, and of all spellings such as ``False`` for truth values."""
+    """Return the index, a float, of each label of a nominal attribute.
+
+    If the labels are ``false`` and ``true``, other spellings such as ``False`` are among the keys.
+    """
     code = {label: float(number) for number, label in enumerate(attribute.values)}
     if attribute.values == TRUTH_VALUES:
         code |= {word: code[word.lower()] for spelling in TRUTH_SPELLINGS for word in spelling}
@@ -102,16 +108,16 @@ def are_truth_values(words: Sequence[str]) -> bool:
 
 
 def are_quantities(words: Sequence[str], point: str = ".") -> bool:
-    """Return whether all texts are numbers that are quantities, not codes such as ``007``; False for no texts.
+    """Return whether all texts are numbers and none is a code such as ``007``, see `explain_code`; False for no texts.
 
-    ``inf`` and ``nan`` count only beside other numbers, ``Infinity`` always. `point` is the decimal point.
+    The result is also False if all are ``inf`` or ``nan``, which may be words. `point` is the decimal point.
     """
     is_sure = any(word.endswith("Infinity") or any(map(str.isdigit, word)) for word in words)
     return is_sure and all(is_number(word, point) and not explain_code(word) for word in words)
 
 
 def is_number(word: str, point: str = ".") -> bool:
-    """Return whether a text is a number; `point` is its decimal point."""
+    """Return whether a text is a number, ``inf`` and ``nan`` included; `point` is the decimal point."""
     if "_" in word or not word.isascii() or (point != "." and "." in word):
         return False
     try:
@@ -122,7 +128,10 @@ def is_number(word: str, point: str = ".") -> bool:
 
 
 def explain_code(word: str) -> str:
-    """Return why a number such as ``007``, with a point or comma, is a code and not a quantity; "" for a quantity."""
+    """Return why a number, such as ``007``, is a code rather than a quantity; "" for a quantity.
+
+    `word` is a number by `is_number`, whose decimal point is a point or comma.
+    """
     if _CODE.fullmatch(word):
         return "begins with a plus sign" if word[0] == "+" else "begins with a zero"
     if _INTEGER.fullmatch(word) and not is_exact(int(word)):
@@ -146,7 +155,7 @@ def find_date_format(words: Sequence[str]) -> str:
 
 
 def cut_to_milliseconds(word: str) -> str:
-    """Return a date without the three or six zeros that other programs write after its milliseconds."""
+    """Return a date without the three or six zeros, if any, that other programs write after its milliseconds."""
     return _TRAILING_ZEROS.sub(r"\1", word)
 
 

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 class Entries(NamedTuple):
     """A sparse column of numbers: ``values[i]`` in row ``rows[i]``, and 0 in all other rows.
 
-    `values` are float64 (entries,), `rows` int (entries,), ascending, and `length` is the number of all rows.
+    Attributes
+    ----------
+    rows : int (entries,), ascending.
+    values : float64 (entries,), NaN for missing.
+    length : the number of all rows.
     """
 
     rows: np.ndarray
@@ -26,18 +30,18 @@ class Entries(NamedTuple):
     length: int
 
     def to_dense(self) -> np.ndarray:
-        """Return the column, float64 (rows,)."""
+        """Return the values of all rows: float64 (rows,)."""
         values = np.zeros(self.length)
         values[self.rows] = self.values
         return values
 
 
 def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Return the columns of a batch as arrays of numpy and lists, one for each attribute.
+    """Return the columns of a batch as numpy arrays and lists, one for each attribute, class and labels included.
 
-    Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing. Texts, bags
-    and dates, in milliseconds since 1970 UTC, are lists with None for missing. `positions` are the indices in the
-    schema of the attributes that are wanted; None means all.
+    Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing. Texts, bags,
+    and dates in milliseconds since 1970 UTC, are lists with None for missing. `positions` are those of the wanted
+    attributes in the schema; None means all.
     """
     columns = []
     for column in list_columns(batch, positions):
@@ -50,11 +54,11 @@ def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any
 
 
 def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Return the columns of a batch as arrays of numpy and Arrow, one for each attribute.
+    """Return the columns of a batch as numpy and Arrow arrays, one for each attribute, class and labels included.
 
-    Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing, or `Entries`
-    if X is sparse. Texts, bags and dates are Arrow arrays, `string` or ``timestamp[ms]``. `positions` are the indices
-    in the schema of the attributes that are wanted; None means all.
+    Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing, but `Entries`
+    if they come from a sparse X. Texts and bags are Arrow arrays of ``string``, dates of ``timestamp[ms]``.
+    `positions` are those of the wanted attributes in the schema; None means all.
     """
     parts, numbers = batch.schema.locations
     X = batch.csr.matrix().tocsc() if batch.sparse else None
@@ -69,10 +73,10 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
 
 
 def make_weight_column(batch: Batch, chosen_name: str | None) -> dict[str, np.ndarray]:
-    """Return the weights of the rows, float64 (rows,), by their column's name; {} if all are 1 and no name is chosen.
+    """Return {name: weights}, float64 (rows,), the column for the weights of the rows.
 
-    If `chosen_name` is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name.
-    Raise FilterkitError if an attribute has that name.
+    If `chosen_name` is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name; but
+    return {} if the batch has no weights. Raise FilterkitError if an attribute has the name `chosen_name`.
     """
     if chosen_name is None and batch.weights is None:
         return {}

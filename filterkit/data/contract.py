@@ -42,20 +42,24 @@ class Named(Protocol):
 
 
 def make_contract_error(offer: Any, fault: str, error: BaseException | None = None, name: str = "") -> PluginError:
-    """Make the error for a fault of an offer: a stage, metric or format; it names the plugin that offers it, if any.
+    """Make the error for a fault of a stage, metric or format; its message names the plugin that offers it, if any.
 
-    `fault` says what is wrong, and what to do. The message names the line of an `error` that the plugin has raised, if
-    any, and calls the offer `name`; "" stands for the offer's own.
+    Parameters
+    ----------
+    offer : the stage, metric or format.
+    fault : what is wrong, and what to do.
+    error : an exception that the plugin has raised, whose line the message names; or None.
+    name : what the message calls `offer`; "" for its attribute `name`.
     """
     plugin = (find_plugin_that_raised(error) if error is not None else "") or find_plugin_that_offers(offer)
     return PluginError(f"{name or offer.name}: {fault}" + (f" (plugin {plugin})" if plugin else ""))
 
 
 def check_signature(about: str, function: Callable[..., Any], names: str, written: str = "") -> None:
-    """Check that a function of a plugin can be called with positional arguments of these `names`, such as "tp, fp".
+    """Raise PluginError unless a plugin's function can be called with positional arguments `names`, such as "tp, fp".
 
-    A function in C that does not tell its signature passes. Raise PluginError, which begins with `about` and says how
-    to write the function, if it takes others; `written` is its name in the plugin, "" for its own.
+    The message begins with `about`, and says how to write the function, under the name `written`; "" stands for its
+    ``__name__``. A function in C whose signature is unknown passes.
     """
     try:
         signature = inspect.signature(function)
@@ -72,11 +76,11 @@ def check_signature(about: str, function: Callable[..., Any], names: str, writte
 
 @contextmanager
 def blame_stage_for_errors(stage: Named | None) -> Iterator[None]:
-    """Name a stage, or none if it is None, in warnings and in notes of unexpected errors from this context.
+    """Let warnings in this context name a stage, and add its name, plugin and line as a note to unexpected errors.
 
-    The note also names the plugin and its line. Errors that filterkit raises on purpose name what is at fault
-    themselves, and get no note. Raise PluginError if the stage exits, which would end the program as if all rows were
-    done.
+    An error that filterkit raises on purpose gets no note, because its message says what is at fault. If the stage
+    raises SystemExit, raise PluginError instead: the program would end as if all rows were done. If `stage` is None,
+    warnings name no stage, and all errors pass unchanged.
     """
     before = running_stage.set("" if stage is None else stage.name)
     try:
@@ -102,7 +106,7 @@ def describe_type(value: Any) -> str:
 
 
 def describe_wrong_rows(rows: Any) -> str:
-    """Describe, for the end of a message, what was passed as rows but cannot be: its type, and how to convert it."""
+    """Return the end of a message about an object that cannot be read as rows: its type, and how to convert it."""
     kind = describe_type(rows)
     if isinstance(rows, (str, os.PathLike)):
         path = quoted(os.fsdecode(rows), PATH)
@@ -119,9 +123,10 @@ def describe_wrong_rows(rows: Any) -> str:
 
 
 def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
-    """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form.
+    """Return `out`, which a fitted `stage` made of the batch `incoming`, with X as `normalize_matrix` makes it.
 
-    Raise PluginError if it does not fit `schema`, that of the fitted stage, or has another number of rows.
+    Raise PluginError if `out` does not fit `schema`, that of the fitted stage, has another number of rows than
+    `incoming`, or has weights that are negative or not finite where those of `incoming` are not.
     """
     _raise_if_fault(stage, describe_batch_misfit(out, schema))
     if len(out) != len(incoming):
@@ -138,13 +143,13 @@ def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) 
 
 
 def _raise_if_fault(offer: Named, fault: str | None) -> None:
-    """Raise a `PluginError` for a fault of a stage or format; do nothing for None."""
+    """Raise PluginError for a `fault` of a stage or format, unless it is None."""
     if fault is not None:
         raise make_contract_error(offer, fault)
 
 
 def normalize_matrix(batch: Batch) -> Batch:
-    """Return a batch whose X is in C order or, if sparse, stores no zeros; it may be the same batch."""
+    """Return the batch with a dense X in C order, or a sparse X without stored zeros; the same batch if X is so."""
     X = batch._X
     if isinstance(X, np.ndarray):
         # The last digits of sums over X, such as those of scikit-learn, depend on its order.
@@ -153,7 +158,10 @@ def normalize_matrix(batch: Batch) -> Batch:
 
 
 def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
-    """Yield the batches that `arrange` of a training stage returns; raise PluginError if one does not fit `schema`."""
+    """Call `arrange` of a training stage, and yield its batches, with X as `normalize_matrix` makes it.
+
+    Raise PluginError if it does not return an iterable, or if a batch does not fit `schema`.
+    """
     with blame_stage_for_errors(stage):
         batches = arrange()
         if not hasattr(batches, "__iter__"):
@@ -164,7 +172,7 @@ def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Sch
 
 
 def check_batch(batch: Any) -> Batch:
-    """Check a batch of a user, and return it with an X in its normal form; raise FilterkitError if it is wrong."""
+    """Return a user's batch with X as `normalize_matrix` makes it; raise FilterkitError unless it fits its schema."""
     fault = describe_batch_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
@@ -172,7 +180,10 @@ def check_batch(batch: Any) -> Batch:
 
 
 def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
-    """Yield the batches that `read` of a format returned; raise PluginError if one has another schema or is wrong."""
+    """Yield the batches that `read` of a format returned, with X as `normalize_matrix` makes it.
+
+    Raise PluginError if they are not an iterable, or if one does not fit the schema of the first.
+    """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
         _raise_if_fault(form, f"read returns {describe_type(batches)}; yield batches")
     schema = None
@@ -183,9 +194,9 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
 
 
 def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
-    """Check that `state`, which a method returned, is a dict of arrays or Ragged with `columns` entries; return it.
+    """Return `state`, which a stage's method of the name `method` returned.
 
-    Raise PluginError if it is not.
+    Raise PluginError unless it is a dict of arrays and `Ragged`s, each with an entry for each of `columns` columns.
     """
     if not isinstance(state, dict):
         _raise_if_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
@@ -199,9 +210,9 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
 
 
 def check_output_columns(stage: Named, columns: Any, width: int) -> None:
-    """Raise PluginError unless `columns`, which `output_columns` of a stage returned, are ascending column numbers.
+    """Raise PluginError unless `columns`, which `output_columns` of a stage returned, are columns of X, ascending.
 
-    They must be integers from 0 to `width` - 1, and may repeat.
+    They must be an array of integers from 0 to `width` - 1, which may repeat.
     """
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
         _raise_if_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
@@ -210,7 +221,10 @@ def check_output_columns(stage: Named, columns: Any, width: int) -> None:
 
 
 def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
-    """Return `attributes`, which a column stage made; raise PluginError unless they are a list of `columns` many."""
+    """Return `attributes`, which `output_attributes` of a stage returned.
+
+    Raise PluginError unless they are a list, tuple or `Attributes` with one for each of `columns` columns.
+    """
     if not isinstance(attributes, (list, tuple, Attributes)):
         _raise_if_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
     elif len(attributes) != columns:
@@ -221,10 +235,10 @@ def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequ
 
 
 def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
-    """Check the attributes that a column stage makes if all columns stay, and return them.
+    """Return `attributes`, which `output_attributes` of a stage returned for the same columns as in `schema`.
 
-    Raise PluginError if they have other names than the columns of `schema`, or are not nominal where bool (columns,)
-    says.
+    Raise PluginError unless they are one for each column, have the names of the columns, and are nominal exactly where
+    bool (columns,) `nominal` is true.
     """
     made = check_output_attributes(stage, attributes, schema.width)
     names, others = list_names(made), list_names(schema.features)
@@ -251,9 +265,9 @@ def check_output_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
 
 
 def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:
-    """Return `found`, which a function of a stage or metric returned; raise PluginError unless it is such an array.
+    """Return `found`, which a function of the stage or metric `offer` returned.
 
-    It must be float64 of this `shape`.
+    Raise PluginError, whose message calls it `function`, unless `found` is a float64 array of this `shape`.
     """
     if not isinstance(found, np.ndarray):
         fault = f"returns {describe_type(found)}; return an array of float64"
@@ -267,10 +281,10 @@ def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, of
 
 
 def describe_batch_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:
-    """Return a message of what in a batch does not fit `schema`, and what to do; None if everything fits.
+    """Return a message that says what in a batch does not fit `schema`, and what to do; None if everything fits.
 
-    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. The nominal values of the first `n_checked`
-    rows are checked.
+    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. Nominal values in X are checked in the first
+    `n_checked` rows only.
     """
     if not isinstance(batch, Batch):
         return f"expected a Batch, found {describe_type(batch)}"
@@ -324,7 +338,7 @@ def _describe_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
 
 
 def find_csr_misfit(X: Csr, width: int) -> str | None:
-    """Return a message of what is wrong with the arrays of sparse rows; None if nothing is."""
+    """Return a message that says what is wrong with the arrays of a sparse X of `width` columns; None if nothing is."""
     indices, indptr = X.indices, X.indptr
     if indices.dtype.kind != "i" or indptr.dtype.kind != "i":
         return "the indices of X are not integers; make them int32"
@@ -343,7 +357,7 @@ def find_csr_misfit(X: Csr, width: int) -> str | None:
 
 
 def _describe_misfit_beside_matrix(batch: Batch, schema: Schema) -> str | None:
-    """Return a message of what is wrong with the class, weights or attributes that pass through; None if nothing is."""
+    """Return a message that says what is wrong with y, weights or passthrough of a batch; None if nothing is."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     if (y is None) != (not schema.targets):
         return f"y is {describe_type(y)}, but the schema has {'a' if schema.targets else 'no'} class"
@@ -371,7 +385,10 @@ def _describe_misfit_beside_matrix(batch: Batch, schema: Schema) -> str | None:
 
 
 def _describe_code_misfit(batch: Batch, schema: Schema, n_checked: int) -> str | None:
-    """Return a message of a class or nominal value, in the first rows, that is no index of a label; None for none."""
+    """Return a message about a value that is not the index of a label; None if there is none.
+
+    The values are those of a nominal y, and of the nominal columns of X in the first `n_checked` rows.
+    """
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
         sizes = [len(a.values) for a in (schema.label_attributes if target is None else (target,))]

@@ -32,21 +32,22 @@ _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 class DateFormat:
     """A pattern such as ``yyyy-MM-dd HH:mm``, which converts text to milliseconds since 1970 UTC and back.
 
-    The letters are y M d H k K h m s S a E z Z X, and text may be quoted. Parsing is strict, as in Weka: 31 February is
-    refused, and so are parts that contradict each other, such as hour 13 and AM. If a letter stands there twice, the
-    later part counts. Two digits for ``yy`` mean a year between 80 years before today and 20 years after. Unlike Weka,
-    filterkit refuses text after the date, and knows no names of zones but UTC and GMT.
+    The letters are y M d H k K h m s S a E z Z X, as in Java's SimpleDateFormat, and other text is in quotes. Parsing
+    is strict, as in Weka: 31 February is refused, and so are parts that contradict each other, such as hour 13 and AM.
+    If a pattern has a letter twice, the later part counts. Two digits for ``yy`` mean a year between 80 years before
+    today and 20 years after. Unlike Weka, filterkit refuses text after the date, and knows no names of zones but UTC
+    and GMT.
 
     Attributes
     ----------
     has_zone : whether the pattern has a time zone.
     holds_milliseconds : whether the pattern has milliseconds.
     holds_nothing : whether the pattern is empty.
-    unit : the milliseconds of the smallest part of a time that the pattern has; of a day if it has none.
+    unit : the length, in milliseconds, of the smallest part of a time in the pattern; that of a day if it has no time.
 
     Raises
     ------
-    ArffError : the pattern has another letter, a quote that is not closed, or more than 1000 characters.
+    ArffError : the pattern has another letter, X more than three times, an open quote, or more than 1000 characters.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -101,7 +102,7 @@ class DateFormat:
 
     @lru_cache(_REMEMBERED)  # noqa: B019  # dates repeat, and formats live as long as the process
     def parse(self, text: str) -> int | None:
-        """Return the milliseconds from 1970-01-01 UTC to a date; None if it is in another form, or does not exist."""
+        """Return the milliseconds from 1970-01-01 UTC to the date in `text`; None if it is no such date."""
         match = self._regex.match(text) if self._fields else None  # Java does not take nothing for a date
         if match is None:
             return None
@@ -116,7 +117,8 @@ class DateFormat:
             if value is None:
                 return None
             found[letter] = value
-        days, hour = _compute_days_since_1970(found, short), found.get("H", found.get("K", 0) + 12 * found.get("a", 0))
+        days = _convert_date_parts_to_days(found, short)
+        hour = found.get("H", found.get("K", 0) + 12 * found.get("a", 0))
         half, rest = divmod(hour, 12)
         if days is None or half != found.get("a", half) or rest != found.get("K", rest):
             return None  # there is no such day, or the parts of the hour contradict each other
@@ -124,9 +126,9 @@ class DateFormat:
         return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
     def format(self, milliseconds: int) -> str:
-        """Return the text of a moment, given in milliseconds since 1970-01-01 UTC, by the pattern."""
+        """Format a moment, in milliseconds since 1970-01-01 UTC, by the pattern; times are in UTC."""
         days, rest = divmod(milliseconds, 86_400_000)
-        year, month, day = _split_into_date(days)
+        year, month, day = _convert_days_to_date(days)
         hour = rest // 3_600_000
         values = {"y": year, "M": month, "d": day, "H": hour, "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12}
         values |= {"m": rest // 60_000 % 60, "s": rest // 1000 % 60, "S": rest % 1000}
@@ -152,10 +154,10 @@ class DateFormat:
 
 
 def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
-    """Return a letter, and the value of the part of a date that it stands for; a time zone is in seconds.
+    """Return the number that `part`, the text at this letter of a pattern, stands for, and its letter before it.
 
-    For hours that count from 1, it is the letter of hours that count from 0, and the value is None if there is no such
-    hour.
+    Months count from 1, weekdays from Monday as 0, AM is 0 and PM 1, and a time zone is in seconds. Hours that count
+    from 1 become hours that count from 0, with the letter of these; None stands for an hour that does not exist.
     """
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())
@@ -175,11 +177,12 @@ def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
     return letter, value
 
 
-def _compute_days_since_1970(values: dict[str, int], is_short_year: bool) -> int | None:
-    """Return the days from 1970-01-01 to the date with these values of letters; None if there is no such day.
+def _convert_date_parts_to_days(values: dict[str, int], is_short_year: bool) -> int | None:
+    """Return the days from 1970-01-01 to the date with these numbers, by letter; None if one is out of its range.
 
-    `is_short_year` says whether the year has two digits. A missing year is 1970, a missing month or day the first. A
-    weekday without a day of the month means the first such day of the month.
+    None also stands for a day that does not exist, or has another weekday. `is_short_year` says whether the year was
+    written with two digits. A missing year is 1970, a missing month or day is 1. A weekday without a day of the month
+    means the first such day of the month.
     """
     for letter, value in values.items():
         low, high = _LIMITS.get(letter, (value, value))
@@ -190,8 +193,8 @@ def _compute_days_since_1970(values: dict[str, int], is_short_year: bool) -> int
         today = datetime.date.today()
         year += (today.year - 80) // 100 * 100
         year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
-    days = _count_days_since_1970(year, month, day)
-    if _split_into_date(days) != (year, month, day):
+    days = _convert_date_to_days(year, month, day)
+    if _convert_days_to_date(days) != (year, month, day):
         return None  # such as 31 February
     if "E" in values:
         beyond = (values["E"] - days - 3) % 7
@@ -201,7 +204,7 @@ def _compute_days_since_1970(values: dict[str, int], is_short_year: bool) -> int
     return days
 
 
-def _count_days_since_1970(year: int, month: int, day: int) -> int:
+def _convert_date_to_days(year: int, month: int, day: int) -> int:
     """Return the days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
     shifted = year - (month <= 2)
     in_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
@@ -211,8 +214,8 @@ def _count_days_since_1970(year: int, month: int, day: int) -> int:
     return julian - shifted // 100 + shifted // 400 + 2
 
 
-def _split_into_date(days: int) -> tuple[int, int, int]:
-    """Return year, month and day, in Java's calendar, of the day that is `days` after 1970-01-01."""
+def _convert_days_to_date(days: int) -> tuple[int, int, int]:
+    """Return year, month and day, in Java's calendar, of the date that is `days` after 1970-01-01."""
     julian = days + 719470  # from 1 March of the year 0
     if days >= _GREGORIAN_FROM:
         century = (4 * (days + 719468) + 3) // 146097
@@ -227,6 +230,6 @@ def _split_into_date(days: int) -> tuple[int, int, int]:
 
 # The first and the last millisecond that a date can be.
 EARLIEST, LATEST = (
-    _count_days_since_1970(1, 1, 1) * 86_400_000,
-    _count_days_since_1970(_LATEST_YEAR + 1, 1, 1) * 86_400_000 - 1,
+    _convert_date_to_days(1, 1, 1) * 86_400_000,
+    _convert_date_to_days(_LATEST_YEAR + 1, 1, 1) * 86_400_000 - 1,
 )

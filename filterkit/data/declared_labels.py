@@ -9,9 +9,9 @@ _OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
 
 
 def find_label_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
-    """Return the text after the first colon of a relation's name, and the match of its last option ``-C``, or None.
+    """Return the text after the first colon of a relation's name, and the match of the last ``-C N`` in it, or None.
 
-    Group 1 of the match is the number of labels. They are the first attributes or, if it is negative, the last ones.
+    Group 1 of the match is N: the first N attributes are labels or, if it is negative, the last -N.
     """
     text = relation.partition(":")[2]
     found = list(_OPTION.finditer(text)) if "-C" in text else []
@@ -19,11 +19,11 @@ def find_label_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
 
 
 def update_declared_labels(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
-    """Return the name of a relation whose labels move: if it declares labels, it declares their new positions.
+    """Return the name of a relation, changed so that its option ``-C`` declares the labels after they have moved.
 
-    Labels are at the ascending positions `before` and `after` the move, which leaves `count` attributes. The
-    declaration is left out if they are neither the first attributes nor the last. The name stays as it is if it does
-    not declare the labels `before`, or if `after` has another number of them.
+    `before` and `after` are the ascending positions of the labels, at least one, and `count` is the later number of
+    attributes. The option is removed if the labels are then neither the first attributes nor the last. The name is
+    returned unchanged if it does not declare the labels `before`, or if `after` has another number of labels.
     """
     text, declaration = find_label_declaration(relation)
     number = len(before)

@@ -22,7 +22,7 @@ from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.dates import DateFormat
 from filterkit.data.losses import Inexact, describe_inexact_number, named, warn_of_losses
-from filterkit.data.rearrangement import convert_to_codes
+from filterkit.data.rearrangement import convert_to_integer_codes
 from filterkit.data.schema import Attribute
 from filterkit.data.schema_json import WEIGHTS_KEY, make_schema_metadata
 from filterkit.errors import FilterkitError, quoted
@@ -34,10 +34,18 @@ if TYPE_CHECKING:
 def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     """Convert a batch to a data frame of pandas.
 
-    Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], in UTC if the format of
-    the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are ``Sparse[float64, 0]``. The
-    weights of rows become a column named `weights`, by default ``weight``, which is left out if all are 1. The frame's
-    ``attrs`` have the schema, for `from_pandas`. Raise FilterkitError if an attribute has the name `weights`.
+    Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], with the zone UTC if the
+    format of the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are
+    ``Sparse[float64, 0]``. The frame's ``attrs`` have the schema, for `from_pandas`.
+
+    Parameters
+    ----------
+    batch : the rows.
+    weights : name of the column for the weights of the rows, as for `to_arrow`.
+
+    Raises
+    ------
+    FilterkitError : an attribute has the name that `weights` asks for.
     """
     import pandas as pd
 
@@ -62,7 +70,7 @@ def _make_series(attribute: Attribute, column: Any) -> Any:
         return pd.arrays.SparseArray.from_spmatrix(whole)
     values: Any = column.to_dense() if isinstance(column, Entries) else column
     if attribute.kind == "nominal":
-        return pd.Categorical.from_codes(convert_to_codes(values), list(attribute.values))
+        return pd.Categorical.from_codes(convert_to_integer_codes(values), list(attribute.values))
     if attribute.kind == "date":
         dates = values.to_pandas()
         return dates.dt.tz_localize("UTC") if DateFormat(attribute.format).has_zone else dates
@@ -80,9 +88,9 @@ def from_pandas(
 ) -> Batch:
     """Convert a data frame of pandas to a batch, by the rules of `from_arrow`; columns of dtype ``string`` are strings.
 
-    The index is left out, with a warning unless it has row numbers. A frame with sparse columns whose gaps are 0
-    becomes a sparse batch. What `to_pandas` wrote into ``attrs``, such as the class, comes back. A `ConversionWarning`
-    names what the batch does not keep.
+    A frame with a sparse column whose gaps are 0 becomes a sparse batch. The schema that `to_pandas` wrote into
+    ``attrs``, such as the class, comes back. A `ConversionWarning` names what the batch does not keep, such as an index
+    that has a name or anything but integers.
 
     Parameters
     ----------
@@ -94,7 +102,7 @@ def from_pandas(
 
     Raises
     ------
-    FilterkitError : as in `from_arrow`, or a column of objects of several types.
+    FilterkitError : as in `from_arrow`; or a column has no name, or objects of several types.
     """
     import pandas as pd
 
@@ -130,7 +138,7 @@ def from_pandas(
 
 
 def _describe_losses(frame: pd.DataFrame) -> list[str]:
-    """Return a text for each thing that a batch does not keep of a frame, besides those of an Arrow table."""
+    """Return a text for each thing that a batch does not keep of a frame, besides those of its columns in Arrow."""
     import pandas as pd
 
     losses = []
@@ -153,14 +161,14 @@ def _describe_losses(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_sparse_dtype(dtype: Any, subtypes: str = "biuf") -> bool:
-    """Return whether a dtype is sparse with 0 in the gaps, and the `kind` of its subtype is among `subtypes`."""
+    """Return whether a dtype is sparse with 0 in the gaps, and numpy's letter for its kind is one of `subtypes`."""
     import pandas as pd
 
     return isinstance(dtype, pd.SparseDtype) and dtype.subtype.kind in subtypes and dtype.fill_value == 0
 
 
 def _convert_to_entries(column: pd.Series) -> Entries:
-    """Convert a sparse column of pandas; raise FilterkitError if float64 cannot represent a number."""
+    """Convert a sparse column with 0 in the gaps; raise FilterkitError if float64 cannot represent a number."""
     array: Any = column.array
     try:
         values = convert_to_exact_floats(pa.array(array.sp_values)).to_numpy()
@@ -178,7 +186,10 @@ def _has_categories_other_than_texts(column: pd.Series) -> bool:
 
 
 def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
-    """Convert a data frame without sparse numbers; raise FilterkitError if Arrow refuses a column."""
+    """Convert a data frame to an Arrow table; raise FilterkitError if Arrow has no type for a column.
+
+    Categories other than texts become texts, and sparse columns dense.
+    """
     import pandas as pd
 
     columns = []

@@ -21,10 +21,10 @@ _LENGTH, _UNBROKEN = 200, 40  # characters of a cell, and of a text that stays o
 
 
 def render_html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
-    """Return an HTML table, with texts on the left of their cells and numbers on the right.
+    """Return an HTML table; a column is aligned to the left if it has a text, else to the right.
 
-    The `caption` stands above it. `header` has the titles of the columns; without any, there is no table. `left_out`
-    says below what it does not show; "" if it shows everything.
+    The `caption` stands above it. `header` has the titles of the columns; if it is empty, only the texts around the
+    table are returned. `left_out` stands below it, and says what it does not show; "" if it shows everything.
     """
     from html import escape  # takes long to import
 
@@ -42,7 +42,7 @@ def render_html_table(caption: str, header: Sequence[str], rows: Iterable[Sequen
 
 
 def _render_cell(tag: str, value: Any, side: str) -> str:
-    """Return the HTML of a cell: its text, cut off if it is long, aligned to `side` in all notebooks."""
+    """Return an HTML cell, ``td`` or ``th``, with the text of a value, cut off if it is long, aligned to `side`."""
     from html import escape
 
     text = _format_cell(value)
@@ -52,7 +52,7 @@ def _render_cell(tag: str, value: Any, side: str) -> str:
 
 
 def _format_cell(value: Any) -> str:
-    """Format a value for a cell; control characters become visible."""
+    """Return a number with few digits, or another value as text in which control characters are visible."""
     if isinstance(value, (int, float)):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
     return visible(str(value))
@@ -75,7 +75,10 @@ def render_schema_as_html(schema: Schema) -> str:
 
 
 def _choose_shown_positions(count: int, most: int, wanted: Sequence[int]) -> list[int]:
-    """Return at most `most` of `count` positions, ascending: the first, and up to ``most // 2`` later `wanted` ones."""
+    """Return at most `most` of the positions below `count`, ascending.
+
+    They are the first ones, and up to ``most // 2`` of those in `wanted` that come later.
+    """
     if count <= most:
         return list(range(count))
     late = [i for i in wanted if i >= most][: most // 2]
@@ -103,7 +106,10 @@ def _describe_attribute(attribute: Attribute) -> str:
 
 
 def render_html_preview(batch: Batch) -> str:
-    """Return an HTML table of the first rows of a batch; of sparse rows with many attributes, of what is not 0."""
+    """Return an HTML table of the first rows of a batch.
+
+    Sparse rows with many attributes are shown as their first values that are not 0, with the attributes' names.
+    """
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
     count, form = len(schema.attributes), "sparse" if schema.sparse else "dense"
@@ -139,7 +145,7 @@ def _describe_sparse_rows(batch: Batch) -> Iterator[str]:
 
 
 def _decode_value(attribute: Attribute, value: Any) -> Any:
-    """Convert a value of `to_columns` for a cell: to a label, a date as text, a float or a text; ``?`` if missing."""
+    """Convert a value of `to_columns` for a cell: to a label, a date as text, a float, or a text; ``?`` if missing."""
     if value is None or value != value:
         return _MISSING
     if attribute.kind == "nominal":

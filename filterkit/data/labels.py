@@ -25,22 +25,23 @@ def find_targets(
     labels: Labels | None = None,
     like: Schema | None = None,
 ) -> tuple[int | None, tuple[int, ...]]:
-    """Find the class or the labels: return the position of the class, None without one, and those of the labels.
+    """Return the position of the class, None without one, and the positions of the labels, () without any.
 
     Parameters
     ----------
-    relation : the name of the relation. If neither `class_` nor `labels` is given, a name such as ``data: -C 3``
-        declares the first three attributes to be labels, and ``-C -3`` the last three, as in MEKA. MEKA's multi-target
-        data declares its targets in the same way.
-    attributes : the columns.
-    class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
+    relation : the name of the relation. If `class_` and `labels` are None, a name such as ``data: -C 3`` declares the
+        first three attributes to be labels, and ``-C -3`` the last three, as in MEKA. MEKA's multi-target data declares
+        its targets in the same way.
+    attributes : all columns.
+    class_ : the class, as `filterkit.data.targets.find_class` has it.
     labels : a number N for the last N attributes, -N for the first N; a list of names or patterns with ``*`` and ``?``;
         or a text: a number, names with commas between them, or the path of an XML file in which Mulan names labels.
-    like : a schema; its class and labels are found here by name, and everything else is ignored.
+    like : a schema, or None. The class and labels are the attributes with the names of its class and labels, whatever
+        the other arguments say; but a string attribute is not the class.
 
     Raises
     ------
-    UsageError : both a class and labels are asked for, or `labels` means nothing.
+    UsageError : `class_` and `labels` are both given, or `labels` is empty, 0 or of another type.
     FilterkitError : there are fewer attributes than labels, there is no such class or label, or the file of labels
         cannot be read.
     """
@@ -72,7 +73,10 @@ def find_targets(
 
 
 def _list_label_positions(count: int, attributes: Sequence[Attribute], request: str) -> tuple[int, ...]:
-    """List the positions of the last `count` attributes, or the first −`count`; `request` begins messages."""
+    """Return the positions of the last `count` attributes or, if it is negative, the first ``-count``.
+
+    Raise UsageError if it is 0, and FilterkitError if there are fewer attributes; the message begins with `request`.
+    """
     if not count:
         raise UsageError(f"{request}: there must be at least one label")
     if abs(count) > len(attributes):
@@ -81,7 +85,10 @@ def _list_label_positions(count: int, attributes: Sequence[Attribute], request: 
 
 
 def _find_labels_by_name(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
-    """Find the attributes with these names, or that match these patterns; return their positions, ascending."""
+    """Return the positions, ascending, of the attributes that have these names or match these patterns.
+
+    Raise FilterkitError if there is none for a name or pattern.
+    """
     position = {attribute.name: i for i, attribute in enumerate(attributes)}
     found: set[int] = set()
     for name in names:
@@ -98,7 +105,10 @@ def _find_labels_by_name(names: Sequence[str], attributes: Sequence[Attribute]) 
 
 
 def _read_label_names(path: str) -> list[str]:
-    """Read the names of the labels in an XML file of Mulan, those inside other labels too."""
+    """Read the names of the labels in an XML file of Mulan, those inside other labels too.
+
+    Raise FilterkitError if the file cannot be read, or names no labels.
+    """
     from xml.etree import ElementTree
 
     try:

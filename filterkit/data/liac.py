@@ -23,10 +23,18 @@ from filterkit.errors import FilterkitError, quoted
 def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
     """Convert the dictionary that liac-arff's ``arff.load`` returns to a batch, which is sparse if its rows are dicts.
 
-    Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are as for
-    `filterkit.batches`. Raise FilterkitError if `data` is something else, two labels of an attribute are the same as
-    text, a row does not fit the attributes, sparse rows have a string attribute, or are not dicts, which
-    ``return_type=arff.LOD`` makes, or only some rows are dicts.
+    Nominal values may be labels or, from ``encode_nominal=True``, their indices. Sparse rows must be loaded with
+    ``return_type=arff.LOD``.
+
+    Parameters
+    ----------
+    data : the dictionary.
+    class_, positive : as for `filterkit.batches`.
+
+    Raises
+    ------
+    FilterkitError : `data` or its rows are something else, only some rows are dicts, a row does not fit the attributes,
+        two labels of an attribute are the same as text, sparse rows have a string attribute, or there is no such class.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(
@@ -90,11 +98,12 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 
 
 def _make_cell_converter(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
-    """Return a function that converts a cell of an attribute: to a float, a label's index as float, a text, or None.
+    """Return a function that converts a cell of liac-arff: to a number, a label's index as float, or a text.
 
-    NaN stands for missing except of texts. The function raises FilterkitError if the attribute cannot hold the cell.
-    `declared` is the type in the dictionary. If it is labels that are not all texts, an `int` in a cell is a label;
-    otherwise, it is the index of one.
+    A missing cell, None, stays None for a string attribute, and becomes NaN for another one. The function raises
+    FilterkitError if the attribute cannot hold the cell. `declared` is the attribute's type in liac-arff, a list of
+    labels or a text. An `int` in a nominal cell is the index of a label if all labels are texts; otherwise, it is a
+    label.
     """
     kind, name = attribute.kind, quoted(attribute.name)
     codes = {value: float(i) for i, value in enumerate(declared if kind == "nominal" else ())}
@@ -124,9 +133,9 @@ def _make_cell_converter(attribute: Attribute, declared: Any) -> Callable[[Any],
 def to_liac(batch: Batch) -> dict[str, Any]:
     """Convert a batch to the dictionary that liac-arff's ``arff.dump`` takes.
 
-    A row is a list, or of a sparse batch a dict by the index of the attribute. Values are labels, floats, strings, and
-    None for missing. A `ConversionWarning` says that weights of attributes are left out. Raise FilterkitError if the
-    batch has dates, bags or weights of rows, which liac-arff does not support.
+    A row is a list; if the batch is sparse, a dict from the attribute's index to the value. Values are labels, floats,
+    strings, and None for missing. A `ConversionWarning` says if weights of attributes are left out. Raise
+    FilterkitError if the batch has dates, bags or weights of rows, which liac-arff does not support.
     """
     odd = next((a for a in batch.schema.attributes if a.kind in ("date", "relational")), None)
     if odd is not None:

@@ -20,7 +20,7 @@ class ConversionWarning(UserWarning):
 
 
 class Inexact(ValueError):
-    """The error that float64 cannot represent `number`, a text, exactly."""
+    """The error that float64 cannot represent a number exactly; `number` is its text."""
 
     def __init__(self, number: str) -> None:
         super().__init__(f"{number} has more digits than float64 holds")
@@ -28,7 +28,7 @@ class Inexact(ValueError):
 
 
 def describe_inexact_number(name: str, number: str) -> str:
-    """Return the message that float64 cannot represent `number`, a text, of the column `name`, and what to do."""
+    """Return a message: float64 cannot represent `number`, a text, in the column `name`; and what to do."""
     return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 
 
@@ -38,25 +38,26 @@ def is_exact(number: int) -> bool:
 
 
 def find_inexact_int(values: Iterable[Any]) -> int | None:
-    """Return the first `int` among values that float64 cannot represent; None if there is none."""
+    """Return the first Python `int` among values of any types that float64 cannot represent; None if there is none."""
     return next((value for value in values if isinstance(value, int) and not is_exact(value)), None)
 
 
 def may_be_rounded(values: np.ndarray) -> bool:
-    """Return whether a value of a float64 array may be an integer that was rounded, because it is 2**53 or more."""
+    """Return whether a value of a float64 array may be a rounded integer, because its size is at least 2**53."""
     with np.errstate(invalid="ignore"):
         return bool((np.abs(values) >= 2.0**53).any())
 
 
 def find_inexact_number(text: bytes) -> str | None:
-    """Return the first integer in a text that float64 cannot represent, as it is written; None if there is none."""
+    """Return the first of `find_inexact_integers` as it is written; None if there is none."""
     return next((number for _, number in find_inexact_integers(text)), None)
 
 
 def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the offset in bytes of each integer that float64 cannot represent exactly, and the integer as written.
+    """Yield the offset in a text of each integer that float64 cannot represent exactly, and the integer as written.
 
-    Integers of more than 309 digits are left out: as numbers, they are infinite.
+    An integer is digits with a sign or none that stand alone, without a point, exponent or letter. Those of more than
+    309 digits are left out: as numbers, they are infinite.
     """
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):
@@ -64,14 +65,14 @@ def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
 
 
 def named(names: Sequence[str]) -> str:
-    """Return a text that lists three names in quotes, and counts the others: ``'a', 'b', 'c' and 4 more``."""
+    """Return a text that lists the first three names in quotes, and counts the others: ``'a', 'b', 'c' and 4 more``."""
     return ", ".join(map(quoted, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
 def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
-    """Give one `ConversionWarning` that names the conversion and all `losses`, a text each, unless there are none.
+    """Give one `ConversionWarning` with the name of a conversion and all its `losses`, texts, unless there are none.
 
-    It points to the line outside of filterkit that called the conversion.
+    The warning names the line outside of filterkit that called the conversion.
     """
     found = list(losses)
     if found:

@@ -19,7 +19,7 @@ TOO_LARGE = "is too large: numbers end at 1.8e308; write Infinity if that is mea
 
 
 def parse_number(text: str) -> float | None:
-    """Parse a number as Java's ``Double.valueOf`` does; None where it fails.
+    """Parse a number as Java's ``Double.valueOf`` does; return None if that fails.
 
     It accepts ``NaN``, ``Infinity``, ``1d`` and ``0x1p3``, and refuses ``nan``, ``inf`` and ``0x10``.
     """
@@ -35,31 +35,31 @@ def parse_number(text: str) -> float | None:
 
 
 def is_too_large(text: str) -> bool:
-    """Return whether `text` is a number beyond the largest float64; Java, and `parse_number`, make it infinity."""
+    """Return whether `text` is a finite number that float64 cannot hold; Java, and `parse_number`, make it infinite."""
     match = _JAVA_DOUBLE.match(text)
     return match is not None and match["special"] is None and math.isinf(parse_number(text) or 0)
 
 
 def format_number(value: float, precision: int | None = None) -> str:
-    """Format a number as the shortest decimal text that reads back to it: Python's ``repr`` without ``.0`` or ``e-0``.
+    """Format a number as the shortest decimal text that reads back to it: ``1`` and ``1e-7`` for 1.0 and 1e-07.
 
-    With `precision`, the value is first rounded to this many significant digits. Infinities are written as Java reads
-    them, and NaN is ``?``.
+    It is first rounded to `precision` significant digits, unless that is None. Infinities are ``Infinity`` and
+    ``-Infinity``, and NaN is ``?``.
     """
     if not math.isfinite(value):
         return "?" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    text = repr(float(value if precision is None else round_number(value, precision)))
+    text = repr(float(value if precision is None else round_to_digits(value, precision)))
     if "e" in text:
         return text.replace("e-0", "e-")
     return text.removesuffix(".0")
 
 
-def round_number(value: float, digits: int) -> float:
-    """Round a number to some significant digits; a number that would become infinite stays."""
+def round_to_digits(value: float, digits: int) -> float:
+    """Round a number to so many significant digits; return it unchanged if it would become infinite."""
     found = float(f"{value:.{digits}g}")
     return found if math.isfinite(found) else value
 
 
 def format_weight_suffix(weight: float) -> str:
-    """Format the weight of a row as ARFF has it after the values, such as ``,{2}``; "" for 1."""
+    """Format the weight of a row as it stands after the values in ARFF, such as ``,{2}``; return "" for 1."""
     return "" if weight == 1 else f",{{{format_number(weight)}}}"

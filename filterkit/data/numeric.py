@@ -14,9 +14,9 @@ from filterkit.errors import StageError, quoted
 def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> Batch:
     """Return a batch in which each number of X is replaced by what a function returns for it.
 
-    Nominal and missing values stay, and so does everything beside X. Of sparse rows, the function gets the values that
-    are stored. It must return 0 for 0, because zeros are not stored. For a function that does not, pass the dense rows,
-    ``batch.in_form(False)``, and return ``schema.replace(sparse=False, zero=False)`` from `RowStage.output`.
+    Nominal and missing values stay, and so does everything beside X. Zeros of a sparse X are not stored, and not passed
+    to the function; it must return 0 for 0. For a function that does not, pass dense rows, ``batch.in_form(False)``,
+    and return ``schema.replace(sparse=False, zero=False)`` from `RowStage.output`.
 
     Parameters
     ----------
@@ -26,8 +26,7 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
 
     Raises
     ------
-    ValueError : the function does not return a number for each, or returns something else than 0 for the zeros of
-        sparse rows.
+    ValueError : the function does not return one number for each, or X is sparse and it does not return 0 for 0.
     """
     nominal, entries = batch.schema.nominal, batch.csr if batch.sparse else None
     image = (batch.X if entries is None else entries.data).flatten()
@@ -51,7 +50,7 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
 
 
 def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
-    """Return what a function returns for n numbers, as float64 (n,). Raise ValueError if these are not n numbers."""
+    """Call a function with n numbers; return its result as float64 (n,), or raise ValueError if it is not n numbers."""
     count = len(numbers)
     found = function(numbers)
     if np.shape(found) != (count,):
@@ -65,9 +64,9 @@ def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.n
 
 
 def check_numeric(stage: str, schema: Schema) -> None:
-    """Raise StageError, which names the `stage`, if a schema has no features, or one with more than two labels.
+    """Raise StageError, which names the `stage`, if X has no columns, or a nominal one with more than two labels.
 
-    All values of X are then numbers, because a nominal feature has only the codes 0 and 1.
+    Nominal columns with at most two labels pass, because their values 0 and 1 can serve as numbers.
     """
     schema.need_columns(stage)
     if not schema.width:

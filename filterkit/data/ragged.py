@@ -9,7 +9,7 @@ import numpy as np
 
 
 def make_sort_keys(row: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return complex128 keys, which numpy sorts and searches by row number first, then by value."""
+    """Return complex128 (n,) keys that numpy sorts by row number, int (n,) `row`, and then by value."""
     key = np.empty(len(values), np.complex128)
     key.real = row
     key.imag = values
@@ -17,28 +17,31 @@ def make_sort_keys(row: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the numbers ``start, …, start + length - 1`` of each range, one range after the other: int64 (sum,)."""
+    """Return ``start, …, start + length - 1`` of each range, one range after the other: int64 (sum of lengths,).
+
+    `starts` and `lengths` are int (n,).
+    """
     ends = np.cumsum(lengths)
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
 def find_row_entries(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the offsets and the indices of the entries of some rows; row i has those from ``offsets[i]`` to the next.
+    """Select `rows`, int (m,), from a matrix in CSR format; they may be in any order, and repeat.
 
-    `rows` are numbers of rows, int (m,), in any order, and perhaps several times. The results are int64 (m + 1,), the
-    offsets of these rows among the entries found; and int64 (entries,), the index of each entry found.
+    `offsets`, int (all rows + 1,), are the ``indptr`` of the matrix. Return that of the selected rows, int64 (m + 1,);
+    and the index in the matrix of each of their entries, int64 (entries,).
     """
     lengths = np.diff(offsets)[rows]
     return compute_offsets(lengths), expand_ranges(offsets[rows], lengths)
 
 
 def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
-    """Return, for each entry of rows with these lengths, int (rows,), the number of its row: int64 (entries,)."""
+    """Return the row number of each entry of rows that have `lengths` entries, int (rows,): int64 (entries,)."""
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
 def find_run_begins(*keys: np.ndarray) -> np.ndarray:
-    """Return bool (n,): whether each entry is the first, or differs from the one before it in any of the keys, (n,)."""
+    """Return bool (n,): whether each of n entries is the first, or differs from the one before in a key, each (n,)."""
     begins = np.zeros(len(keys[0]), bool)
     begins[:1] = True
     for key in keys:
@@ -47,12 +50,12 @@ def find_run_begins(*keys: np.ndarray) -> np.ndarray:
 
 
 def compute_offsets(lengths: np.ndarray) -> np.ndarray:
-    """Return where adjacent ranges of these lengths, int (n,), begin from 0, and the last ends: int64 (n + 1,)."""
+    """Return 0 and the cumulative sums of int (n,) `lengths`: int64 (n + 1,), as ``indptr`` of a CSR matrix."""
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def compute_row_offsets(row_of_entry: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return where each row begins among entries sorted by row, and where the last ends: int64 (n_rows + 1,)."""
+    """Return ``indptr`` of a CSR matrix, int64 (n_rows + 1,), from the row of each entry, int (entries,)."""
     return compute_offsets(np.bincount(row_of_entry, minlength=n_rows))
 
 
@@ -62,16 +65,22 @@ class Ragged:
     Parameters
     ----------
     indptr : int64 (n + 1,).
-    values : float64.
+    values : float64 (entries,).
+
+    Attributes
+    ----------
+    indptr, values : as given.
+    nbytes : the number of bytes of both arrays.
     """
 
     def __init__(self, indptr: np.ndarray, values: np.ndarray) -> None:
         self.indptr = np.asarray(indptr, np.int64)
         self.values = np.asarray(values, np.float64)
+        self.nbytes = self.indptr.nbytes + self.values.nbytes
 
     @classmethod
     def from_lengths(cls, lengths: np.ndarray, values: np.ndarray) -> Ragged:
-        """Return `values` as rows of these lengths, int64 (rows,)."""
+        """Divide float64 `values` into rows of these lengths, int (rows,), one after the other."""
         return cls(compute_offsets(lengths), values)
 
     def __len__(self) -> int:
@@ -86,29 +95,24 @@ class Ragged:
         """int64 (n,): the length of each row."""
         return np.diff(self.indptr)
 
-    @property
-    def nbytes(self) -> int:
-        """The number of bytes of both arrays."""
-        return self.indptr.nbytes + self.values.nbytes
-
     @staticmethod
     def concatenate(parts: list[Ragged]) -> Ragged:
-        """Return the rows of all parts, in order."""
+        """Return the rows of all parts, at least one, in order."""
         lengths = np.concatenate([part.lengths for part in parts])
         return Ragged.from_lengths(lengths, np.concatenate([part.values for part in parts]))
 
     def search(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Find where each value belongs in its row; the entries of the rows ascend.
+        """Find each value in a row, as `numpy.searchsorted` does; the entries of each row must ascend.
 
         Parameters
         ----------
-        rows : int (n,), the row to search in for each value.
+        rows : int (n,), the row to search for each value.
         values : float64 (n,).
 
         Returns
         -------
-        int64 (n,): an index of `self.values`, that of the first entry of the row that is not less than the value, or
-        where the row ends if all are less.
+        int64 (n,): the index in `self.values` of the first entry of the row that is not less than the value; if all are
+        less, the index after the last one.
         """
         if not len(values):
             return np.empty(0, np.int64)
@@ -127,7 +131,10 @@ class Ragged:
         return found
 
     def _search_in_table(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """Return the result of `search` by `_lookup_table`; None if there is none, or not all `values` are integers."""
+        """Return the result of `search` by `_lookup_table`; None if there is no table, or it does not have all values.
+
+        It has only whole numbers from 0 to 2**31 - 1.
+        """
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None
@@ -140,14 +147,15 @@ class Ragged:
 
     @cached_property
     def _sort_keys(self) -> np.ndarray:
-        """A key of each entry that ascends by row and then by value, by which all rows are searched at once."""
+        """complex128 (entries,): the sort key of each entry, by which `search` finds values in all rows at once."""
         return make_sort_keys(list_row_numbers(self.lengths), self.values)
 
     @cached_property
     def _lookup_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(start, largest, table): ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole v >= 0.
+        """(start, largest, table): ``table[start[i] + min(v, largest[i])]`` is the result of `search` for v in row i.
 
-        None if the table would be much larger than the values.
+        This holds for whole numbers v from 0. `start` and `largest` are int64 (rows,), and `table` is int64. None if
+        the table would be much larger than the values.
         """
         if not len(self.values) or self.values.max() > 1 << 20:
             return None

@@ -15,25 +15,28 @@ if TYPE_CHECKING:
     from filterkit.data.schema import Schema
 
 
-def convert_to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
-    """Convert float64 codes, NaN for missing, to an integer dtype, -1 for missing; of a float `dtype`, leave them."""
+def convert_to_integer_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
+    """Convert float64 indices of labels, NaN for missing, to an integer dtype, -1 for missing.
+
+    A float `dtype` stands for numbers that are no indices; return them unchanged, in C order.
+    """
     if np.dtype(dtype).kind == "f":
         return np.ascontiguousarray(values)
     return np.where(np.isnan(values), -1, values).astype(dtype)
 
 
 def get_attribute_values(batch: Batch, position: int) -> Any:
-    """Return the values of one attribute in the rows of a batch.
+    """Return the values of one attribute in the rows of a batch, which the caller must not change.
 
     Parameters
     ----------
     batch : the rows.
-    position : of the attribute in ``batch.schema.attributes``; it may be the class.
+    position : of the attribute in ``batch.schema.attributes``; it may be the class or a label.
 
     Returns
     -------
-    float64 (rows,) for a numeric or nominal attribute, with codes of labels, and NaN where the value is missing; an
-    Arrow array, ``string`` or ``timestamp[ms]``, for another one.
+    For a numeric or nominal attribute float64 (rows,), numbers or indices of labels, NaN for missing; for another one
+    an Arrow array, ``string`` or ``timestamp[ms]``.
     """
     part, column = (int(each[position]) for each in batch.schema.locations)
     if part == IN_PASSTHROUGH:
@@ -49,10 +52,10 @@ def get_attribute_values(batch: Batch, position: int) -> Any:
 
 
 def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
-    """Return the distinct values of one attribute that are not missing, and which of them each row has.
+    """Return a list of the distinct values of one attribute; and int64 (rows,), the index in it of each row's value.
 
-    The values are numbers, texts, or of dates milliseconds since 1970 UTC; of a nominal attribute all its labels. With
-    them comes int64 (rows,), the index among them of the value of each row, -1 where it is missing.
+    The list has numbers, ascending; texts, or dates as milliseconds since 1970 UTC, as they appear; or all labels of a
+    nominal attribute. The index is -1 where the value is missing.
     """
     values, attribute = get_attribute_values(batch, position), batch.schema.attributes[position]
     if not isinstance(values, np.ndarray):
@@ -60,22 +63,22 @@ def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray
 
         return encode_values(values)
     if attribute.kind == "nominal":
-        return list(attribute.values), convert_to_codes(values, "int64")
+        return list(attribute.values), convert_to_integer_codes(values, "int64")
     numbers, codes = np.unique(values, return_inverse=True)
     return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
 
 
 class Rearrangement:
-    """Converts batches to another schema: attributes stay, move, are copied, are left out or are new.
+    """Converts batches to another schema, whose attributes have the values of incoming ones, or new values.
 
-    An attribute that is not new keeps its values. It may become the class, or no longer be it.
+    An attribute may move, be copied or left out, become the class, or stop being the class.
 
     Parameters
     ----------
     incoming : the schema of the incoming batches.
-    wanted : that of the outgoing ones; sparse only if `incoming` is.
-    source : for each attribute of `wanted`, the position in `incoming` of the attribute that it comes from; -1 if it is
-        new.
+    wanted : the schema of the outgoing batches; sparse only if `incoming` is.
+    source : int (attributes of `wanted`,): the position in `incoming` of the attribute whose values each has; -1 if its
+        values are new.
     """
 
     def __init__(self, incoming: Schema, wanted: Schema, source: Sequence[int] | np.ndarray) -> None:
@@ -100,8 +103,8 @@ class Rearrangement:
     def rearrange(self, batch: Batch, new: Mapping[int, Any] | None = None) -> Batch:
         """Return the rows of `batch` in the wanted schema.
 
-        `new` has the values of new attributes by their position in `wanted`, as `get_attribute_values` returns them;
-        None if there are none.
+        `new` has the values of each new attribute by its position in `wanted`, in the form that `get_attribute_values`
+        returns; None if no attribute is new.
         """
         new, passthrough = new or {}, batch.passthrough
         if not self._same_passthrough:
@@ -121,7 +124,7 @@ class Rearrangement:
     apply = rearrange  # its name in older plugins
 
     def _get_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
-        """Return the values of the attribute of `wanted` at `position`, from the batch or the `new` ones."""
+        """Return the values of the attribute at `position` in `wanted`, from the batch or from `new`."""
         origin = int(self._source[position])
         return new[position] if origin < 0 else get_attribute_values(batch, origin)
 
@@ -165,11 +168,11 @@ class Rearrangement:
             values = batch.csr.select_columns(columns).toarray()[:, order]  # at once, as labels may be many
         else:
             values = np.column_stack([self._get_values(batch, new, position) for position in targets])
-        return convert_to_codes(values if self.wanted.labels else values[:, 0], self.wanted.target_dtype)
+        return convert_to_integer_codes(values if self.wanted.labels else values[:, 0], self.wanted.target_dtype)
 
 
 def change_targets(batch: Batch, schema: Schema) -> Batch:
-    """Return the rows in a schema of the same attributes with another class or labels; they stay sparse or dense."""
+    """Return the rows in a schema of the same attributes with another class or labels; X stays sparse or dense."""
     rearrangement = Rearrangement(batch.schema, schema, np.arange(len(schema.attributes)))
     return rearrangement.rearrange(batch).in_form(batch.sparse)
 

@@ -17,16 +17,16 @@ _SCHEMA, WEIGHTS_KEY = b"filterkit.schema", b"filterkit.weights"
 
 
 def attribute_to_json(attribute: Attribute) -> Any:
-    """Return an attribute as JSON: its name if it is numeric without weight and scores, else a list of its fields."""
+    """Return an attribute as JSON: its name if it is numeric with weight 1 and no scores, else a list of its fields."""
     if attribute[1:] == _PLAIN:
         return attribute.name
     return [*attribute[:4], [attribute_to_json(a) for a in attribute.attributes], attribute.weight, attribute.scores]
 
 
 def attribute_from_json(value: Any, depth: int = 0) -> Attribute:
-    """Return the attribute of which `attribute_to_json` made this JSON value, inside of `depth` relational attributes.
+    """Return the attribute of which `attribute_to_json` made this JSON value; raise FilterkitError for other values.
 
-    Raise FilterkitError if it is something else.
+    `depth` is the number of relational attributes that contain it, at most `DEEPEST`.
     """
     if isinstance(value, str):
         return Attribute(value)
@@ -58,10 +58,7 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
 
 
 def attributes_from_json(values: Any) -> ManyOrFew:
-    """Return the attributes of which `attributes_to_json` made these JSON values.
-
-    Raise FilterkitError if one of them is something else.
-    """
+    """Return the attributes of which `attributes_to_json` made this list; raise FilterkitError for other elements."""
     attributes = map(attribute_from_json, values)
     return Attributes.of(attributes) if len(values) >= MANY else tuple(attributes)
 
@@ -80,7 +77,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def schema_from_json(value: Any) -> Schema:
-    """Return the schema of which `schema_to_json` made this dictionary. Raise FilterkitError if that is impossible."""
+    """Return the schema of which `schema_to_json` made this dictionary; raise FilterkitError for other values."""
     try:
         relation, index, positive = value["relation"], value["class"], value["positive"]
         sparse, zero, labels = value["sparse"], value["zero"], value.get("labels", [])
@@ -100,7 +97,7 @@ def schema_from_json(value: Any) -> Schema:
 
 
 def make_schema_metadata(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
-    """Return Arrow metadata with a schema of filterkit as JSON, and the name of the column of weights, if any."""
+    """Return Arrow metadata with a schema as JSON and, unless it is None, the name of the column of `weights`."""
     import json  # here, because a run from ARFF to ARFF does not need it
 
     metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
@@ -108,7 +105,10 @@ def make_schema_metadata(schema: Schema, weights: str | None = None) -> dict[byt
 
 
 def read_schema_metadata(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
-    """Return the schema, and the name of the column of weights, in the metadata of a table; None for what they lack."""
+    """Return the schema, and the name of the column of weights, that `make_schema_metadata` put into metadata.
+
+    Either is None if the metadata lack it, or are None; a schema that cannot be read is None, too.
+    """
     import json
 
     metadata = metadata or {}

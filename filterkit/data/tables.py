@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.column_types import cut_to_milliseconds, is_number, is_text, map_labels_to_codes
+from filterkit.data.column_types import cut_to_milliseconds, is_number, is_text_type, map_labels_to_codes
 from filterkit.data.dates import EARLIEST, LATEST, DateFormat
 from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
@@ -40,8 +40,9 @@ def from_table(
 
     Raises
     ------
-    RowError : a text is not a label of its nominal attribute, or not UTF-8; float64 does not have a whole number or
-        decimal; a time has parts of a millisecond.
+    RowError : a text is not UTF-8, not a label of its nominal attribute (`UnknownLabel`), not a number, or not a date
+        in the attribute's format; float64 cannot represent an integer or decimal; a time has parts of a millisecond, or
+        is outside the years of ARFF.
     """
     attributes = schema.attributes
     for position, attribute in enumerate(attributes) if rounded else ():
@@ -72,9 +73,9 @@ def from_table(
 
 
 def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """Return a batch with missing values instead of the negative codes that `from_table` makes of unknown labels.
+    """Return a batch of `from_table` with missing values instead of the negative codes of unknown labels.
 
-    Also return, by the name of each attribute with such codes, the indices of the rows that had them.
+    Also return, by the name of each attribute with such codes, the indices in the batch of the rows that had them.
     """
     schema, y, unseen = batch.schema, batch.y, {}
     target = schema.class_attribute
@@ -90,7 +91,7 @@ def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
 
 
 def _make_feature_matrix(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
-    """Return X of a dense batch, float64 (rows, features), from an Arrow table; `unseen` is as for `from_table`."""
+    """Return X of a dense batch, float64 (rows, columns), from an Arrow table; `unseen` is that of `from_table`."""
     positions = schema.feature_indices
     types = table.schema.types
     # All columns of float64 are converted at once.
@@ -108,14 +109,14 @@ def _make_feature_matrix(table: Any, schema: Schema, unseen: bool) -> np.ndarray
 
 
 def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Return the values of a numeric or nominal attribute: float64 (rows,), NaN for missing; see `from_table`.
+    """Return the values of the numeric or nominal attribute at `position`: float64 (rows,), NaN for missing.
 
-    Raise RowError also if a text is not a number.
+    `unseen` and the errors are those of `from_table`.
     """
     array = arrow.join_chunks(table.column(position))
     if attribute.kind == "nominal":
         return _encode_labels(array, attribute, unseen)
-    if pa.types.is_dictionary(array.type) or is_text(array.type):
+    if pa.types.is_dictionary(array.type) or is_text_type(array.type):
         words = _convert_to_texts_naming_attribute(array, attribute)
         try:
             array = words.cast(pa.float64())  # the nearest, where they have more digits
@@ -129,9 +130,9 @@ def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: 
 
 
 def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Return the indices of labels for an Arrow array of them: float64 (n,), NaN for missing.
+    """Return the index of the label for each element of an Arrow array of labels: float64 (n,), NaN for null.
 
-    A text that is no label becomes -1 if `unseen`; otherwise, raise UnknownLabel.
+    A text that is no label gets -1 if `unseen`; otherwise, raise UnknownLabel.
     """
     if not pa.types.is_dictionary(array.type):
         array = arrow.dictionary_encode(_convert_to_texts_naming_attribute(array, attribute))
@@ -148,24 +149,19 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
 
 
 def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
-    """Return the numbers of an Arrow column as float64 (rows,), each the nearest, NaN for null.
+    """Convert an Arrow column of numbers, decimals or booleans to float64 (rows,), NaN for null.
 
-    Unlike Arrow's own conversion, this does not import pandas, which is slow. Raise Inexact if float64 cannot represent
-    a number exactly, unless it `may_round`.
+    Each number becomes the nearest float64; unless it `may_round`, raise Inexact if that is not the same number. Unlike
+    Arrow's own conversion, this does not import pandas, which is slow.
     """
     array = arrow.join_chunks(column)
     array = array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round)
-    values = arrow.view_values(array)
+    values = arrow.view_numbers(array)
     return np.where(arrow.make_null_mask(array), np.nan, values) if array.null_count else values
 
 
-def view_numbers(column: Any) -> np.ndarray:
-    """Return an Arrow column of float64, int64 or int32 without nulls as a numpy array of this type."""
-    return arrow.view_values(arrow.join_chunks(column))
-
-
 def convert_to_texts(array: Any) -> Any:
-    """Return the elements of an Arrow array, or chunked array, as an Arrow array of strings.
+    """Convert an Arrow array or chunked array of any type to one of strings.
 
     Numbers are as filterkit writes them, truth values are ``true`` and ``false``, and null stays null. Raise
     pyarrow.ArrowInvalid if bytes are not UTF-8.
@@ -191,14 +187,14 @@ def _convert_to_texts_naming_attribute(array: Any, attribute: Attribute) -> Any:
 
 
 def _convert_to_texts_or_dates(column: Any, attribute: Attribute) -> Any:
-    """Return an Arrow column of texts, or ``timestamp[ms]`` for a date attribute, from a column of such values.
+    """Convert the Arrow column of a string, date or relational attribute to strings, or to ``timestamp[ms]`` if a date.
 
-    Raise RowError for a text that is no date in the attribute's format, a date that ARFF cannot hold exactly, or bytes
-    that are not UTF-8.
+    Dates may be texts in the attribute's format. Raise RowError for a text that is no such date, a date that ARFF
+    cannot hold exactly, or bytes that are not UTF-8.
     """
     if attribute.kind != "date":
         return _convert_to_texts_naming_attribute(column, attribute)
-    if pa.types.is_dictionary(column.type) or is_text(column.type):
+    if pa.types.is_dictionary(column.type) or is_text_type(column.type):
         words, form = arrow.join_chunks(column), DateFormat(attribute.format)
         if not pa.types.is_dictionary(words.type):
             words = arrow.dictionary_encode(_convert_to_texts_naming_attribute(words, attribute))
@@ -224,17 +220,17 @@ def _convert_to_texts_or_dates(column: Any, attribute: Attribute) -> Any:
 
 
 def join_rows(*parts: Any) -> memoryview:
-    """Join the texts of each row, and then all rows, and return the UTF-8 bytes.
+    """Join the texts of each row, then those of all rows, without separators; return the UTF-8 bytes.
 
-    Each of `parts` is an Arrow array with a text for each row, or a `str` that is the same in all rows.
+    Each of `parts` is an Arrow array with a text for each row, or a `str` that stands in all rows.
     """
-    return arrow.get_text_bytes(arrow.join_texts(*parts))
+    return arrow.get_text_bytes(arrow.join_elementwise(*parts))
 
 
 def take_texts(texts: Any, positions: np.ndarray) -> Any:
-    """Return an Arrow array of the `texts`, a list or Arrow array, at `positions`, int32 (n,).
+    """Return an Arrow array of the `texts`, a list or Arrow array, at `positions`, int32 or float64 (n,).
 
-    Positions may also be float64, as the codes of labels are; NaN then takes the last of `texts`.
+    Float positions are indices of labels as in X; NaN, which stands for missing, then takes the last of `texts`.
     """
     if positions.dtype.kind == "f":
         positions = np.where(np.isnan(positions), len(texts) - 1, positions).astype(np.int32)
@@ -242,4 +238,4 @@ def take_texts(texts: Any, positions: np.ndarray) -> Any:
 
 
 # The names of these functions in older plugins.
-numbers_of, plain_numbers, texts, joined_rows = convert_to_numbers, view_numbers, convert_to_texts, join_rows
+numbers_of, texts, joined_rows = convert_to_numbers, convert_to_texts, join_rows

@@ -32,7 +32,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
-        """Return `Texts` of any iterable of `str`, also with lone surrogates; return `Texts` unchanged."""
+        """Convert any iterable of `str`, also with lone surrogates, to `Texts`; return `Texts` unchanged."""
         if isinstance(texts, Texts):
             return texts
         buffer, lengths = bytearray(), [np.zeros(0, np.int64)]
@@ -44,7 +44,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def cut_out(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
-        """Return the n texts between the offsets `begins` and `ends`, int (n,), of UTF-8 `characters`, uint8.
+        """Copy n texts out of UTF-8 `characters`, uint8: those from the offsets `begins` to `ends`, int (n,).
 
         The offsets ascend, and the texts do not overlap.
         """
@@ -57,13 +57,14 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def join_elements(*parts: tuple[Texts, np.ndarray]) -> Texts:
-        """Return n texts, each of which is one text of every part, one after the other.
+        """Return n texts; text i joins one text of each part, in order.
 
-        A part is a pair of texts, and int (n,), the index among them of the text for each result.
+        A part is a pair: texts, and int (n,), whose element i is the index of the text to use.
         """
         from filterkit.data import arrow
 
-        array = arrow.join_texts(*(arrow.take(texts.array, positions.astype(np.int64)) for texts, positions in parts))
+        columns = (arrow.take(texts.array, positions.astype(np.int64)) for texts, positions in parts)
+        array = arrow.join_elementwise(*columns)
         return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.string_offsets(array))
 
     joined = join_elements  # its name in older plugins
@@ -83,7 +84,7 @@ class Texts(Sequence[str]):
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes of both arrays."""
+        """The number of bytes of `characters` and `bounds`."""
         return self.characters.nbytes + self.bounds.nbytes
 
     @property
@@ -97,7 +98,7 @@ class Texts(Sequence[str]):
         return self._used_characters.tobytes()
 
     def take(self, positions: np.ndarray) -> Texts:
-        """Return the texts at int `positions`."""
+        """Return the texts at int (n,) `positions`, which may repeat."""
         return Texts.join_elements((self, positions))
 
     def __len__(self) -> int:
@@ -146,22 +147,22 @@ class Texts(Sequence[str]):
 
     @cached_property  # because each schema of the same names asks for it
     def first_duplicate_positions(self) -> tuple[int, int] | None:
-        """(first, second): the indices of an equal pair of texts with the least second; None if all texts differ."""
+        """The indices, ascending, of the first text that equals an earlier one, and of that one; None if all differ."""
         from filterkit.data import arrow
 
-        codes = arrow.view_values(arrow.dictionary_encode(self.array).indices)
+        codes = arrow.view_numbers(arrow.dictionary_encode(self.array).indices)
         repeats = np.flatnonzero(codes != np.arange(len(codes)))  # up to the first of them, each text has its own code
         return (int(codes[repeats[0]]), int(repeats[0])) if len(repeats) else None
 
     def isin(self, others: Texts) -> np.ndarray:
-        """Return bool (n,): whether each text is among `others`."""
+        """Return whether each text is among `others`: bool (n,)."""
         from filterkit.data import arrow
 
         are_in = arrow.call_function("is_in", [self.array], arrow.compute.SetLookupOptions(others.array))
         return np.array(are_in.to_pylist(), bool)
 
     def argsort(self) -> np.ndarray:
-        """Return int64 (n,): the indices that sort the texts by their code points, as Python sorts them."""
+        """Return the indices that sort the texts by their code points, as Python sorts them: int64 (n,)."""
         from filterkit.data import arrow
 
         order = arrow.call_function("array_sort_indices", [self.array], arrow.compute.ArraySortOptions("ascending"))
@@ -172,18 +173,16 @@ class Texts(Sequence[str]):
         """The texts as an Arrow array, without a copy."""
         from filterkit.data import arrow
 
-        return arrow.wrap_texts(self.bounds, self.characters)
+        return arrow.wrap_text_buffer(self.bounds, self.characters)
 
 
 @dataclass(eq=False, repr=False)
 class TextSet(Set[str]):
-    """An immutable ordered set of texts, from which an index or slice selects as from a list."""
+    """An immutable ordered set of texts; an index returns a text, and a slice a list of texts."""
 
     _texts: Texts | dict[str, None]
 
-    @classmethod
-    def _from_iterable(cls, it: Iterable[S]) -> Set[S]:
-        return frozenset(it)
+    _from_iterable = frozenset  # makes the results of operators such as &
 
     def __contains__(self, text: object) -> bool:
         return text in self._texts
@@ -202,7 +201,7 @@ class TextSet(Set[str]):
 
 
 def _compute_bounds(lengths: np.ndarray) -> np.ndarray:
-    """Return `Texts.bounds` of texts of these lengths, int (n,): int32 (n + 1,), or int64 if the last is too large."""
+    """Return `Texts.bounds` for texts of these lengths in bytes, int (n,): int32 (n + 1,), or int64 if need be."""
     bounds = np.zeros(len(lengths) + 1, np.int32 if lengths.sum(dtype=np.int64) <= _LARGEST else np.int64)
     np.cumsum(lengths, out=bounds[1:])
     return bounds

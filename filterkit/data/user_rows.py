@@ -29,23 +29,24 @@ class Table(Protocol):
 
 
 def is_table(rows: Any) -> bool:
-    """Return whether an object other than a batch has rows in named columns, such as a data frame of pandas."""
+    """Return whether an object has Arrow's C stream interface, such as a data frame of pandas, and is not a batch."""
     return not isinstance(rows, Batch) and hasattr(rows, "__arrow_c_stream__")
 
 
 def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
-    """Return a data frame or table as a batch, and a batch unchanged once it is known to fit its own schema.
+    """Convert a data frame or table to a batch; return a batch as `check_batch` does.
 
     Parameters
     ----------
     rows : a batch, a data frame of pandas or Polars, a table of Arrow, or another object with ``__arrow_c_stream__``.
-    incoming : the schema that the rows should have, whose class is that of the rows if they have such a column, and
-        whose attributes say what columns of the same names are.
-    most : the most labels of a column of texts.
+    incoming : the schema that the rows should have, or None. The column with the name of its class is the class, and
+        columns with the names of its attributes become attributes of the same kinds. A batch is not affected.
+    most : as for `from_arrow`.
 
     Raises
     ------
-    FilterkitError : `rows` is something else, or cannot be converted, see `from_arrow` and `from_pandas`.
+    FilterkitError : `rows` is something else, cannot be converted (see `from_arrow` and `from_pandas`), or is a batch
+        that does not fit its schema.
     """
     if isinstance(rows, Batch):
         return check_batch(rows)
@@ -58,9 +59,9 @@ def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST
 
 
 def _choose_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
-    """Return rows as a table of pandas or Arrow, the names of its columns, and the function that makes a batch of it.
+    """Return rows as a table of pandas or Arrow, its columns' names, and the function that converts it to a batch.
 
-    Raise FilterkitError if Arrow cannot read the rows.
+    Raise FilterkitError if the rows are not of pandas, and Arrow cannot read them.
     """
     if type(rows).__module__.partition(".")[0] == "pandas":
         from filterkit.data.frames import from_pandas
@@ -73,9 +74,9 @@ def _choose_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]
 
 
 def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
-    """Return the kinds that columns of these names have in a schema, by name: numeric, nominal or string.
+    """Return the kind of each attribute of a schema whose name is among `names`, by name: numeric, nominal or string.
 
-    Dates are left out, as columns say themselves that they have dates. Bags are strings. None has no kinds.
+    Dates are left out, because columns say themselves that they have dates, and bags are strings. Return {} for None.
     """
     attributes = () if incoming is None else incoming.attributes
     known = set(names)
@@ -86,8 +87,9 @@ def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[s
 def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
     """Convert a batch or table, or an iterable of them, to batches of one schema.
 
-    Return a list for a batch, a table or a list, and an iterator for another iterable. Raise FilterkitError if `rows`
-    is something else, cannot be converted, or if one of them has other attributes or another class than the first.
+    Return a list for a batch, a table or a list, and for another iterable an iterator, which converts one by one. Raise
+    FilterkitError if `rows` is something else or cannot be converted, or if one of several has other attributes or
+    another class than the first.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
@@ -97,7 +99,7 @@ def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 
 
 def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
-    """Yield batches with the schema of the first, of batches or tables that are converted one by one.
+    """Convert batches or tables one by one, and yield them as batches with the schema of the first.
 
     Columns of texts become strings, because the labels of later tables are not known yet. Raise FilterkitError if the
     attributes or the class of one differ from those of the first.
@@ -118,10 +120,10 @@ def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
 
 
 def read_name_and_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
-    """Return the name of a series of texts, None for a list, and its texts, None for missing; None for other rows.
+    """Return (name, texts) of a list, tuple, series or one-dimensional array of texts; None for other rows.
 
-    None is also returned if all elements are missing, unless `may_lack_texts`. Raise FilterkitError if some of the
-    elements are texts, and others are neither texts nor missing.
+    The name is that of a series, else None, and texts are None where missing. If all are missing, return None unless
+    `may_lack_texts`. Raise FilterkitError if some elements are texts, and others neither texts nor missing.
     """
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
@@ -142,10 +144,11 @@ def read_name_and_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | 
 
 
 def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch | None:
-    """Convert a table, or an array of objects (rows, columns), to a batch without a class; None if all are numbers.
+    """Convert a table, or an array of objects (rows, columns), to a batch without a class, unless all are numbers.
 
-    None is also returned for anything else, such as an array of floats. Columns become attributes as by `from_pandas`
-    and `from_arrow`, or as the schema `incoming` says. Raise FilterkitError if no attribute can hold a column.
+    Return None if all columns of the table or array are numeric, and for anything else, such as an array of floats.
+    Columns become attributes as in `from_pandas` and `from_arrow`, or of the kinds in the schema `incoming`. Raise
+    FilterkitError for an array of dates, and if no attribute can hold a column.
     """
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
@@ -179,10 +182,10 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
 
 
 def name_columns_if_possible(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
-    """Return rows with these names of columns, in this order; an array of objects becomes an Arrow table.
+    """Name the columns of an array of objects, which becomes an Arrow table, or of a table.
 
-    Rows with another number of columns are returned unchanged, and so are tables unless `may_rename`, or if they have
-    these names in another order. Raise FilterkitError if a column of an array has objects of several types.
+    Return other rows unchanged, such as those with another number of columns; and tables unless `may_rename`, or if
+    they have the same names in any order. Raise FilterkitError if a column of an array has objects of several types.
     """
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):
@@ -211,7 +214,7 @@ def _make_arrow_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
 
 
 def _is_numeric(column: Any) -> bool:
-    """Return whether a column of pandas has floats, integers that float64 represents, or objects that may be these."""
+    """Return whether a pandas column has floats, integers that float64 can represent, or objects that may be those."""
     import pandas as pd
     import pyarrow as pa
 
@@ -226,9 +229,9 @@ def _is_numeric(column: Any) -> bool:
 
 
 def check_integers_are_exact(rows: Any, numbers: np.ndarray) -> None:
-    """Raise FilterkitError if an integer of `rows` was rounded in `numbers`, the same rows as float64.
+    """Raise FilterkitError if float64 cannot represent an integer of `rows`; `numbers` are the same rows as float64.
 
-    The rows are a dense or sparse array, or lists. Tables are checked as they become a batch.
+    The rows are a dense or sparse array, or lists. Tables are checked when they are converted to a batch.
     """
     if not may_be_rounded(numbers):
         return
@@ -239,6 +242,6 @@ def check_integers_are_exact(rows: Any, numbers: np.ndarray) -> None:
 
 
 def make_text_batch(texts: Sequence[str | None], name: str | None) -> Batch:
-    """Return a batch whose one attribute has these texts, None for missing; it is named ``text`` if `name` is None."""
+    """Return a batch with one string attribute, which has these texts, None for missing; None names it ``text``."""
     schema = Schema("X", [Attribute(name or "text", "string")])
     return Batch(schema, np.empty((len(texts), 0)), passthrough=make_passthrough_table(schema, [list(texts)]))

@@ -60,8 +60,10 @@ from filterkit.data.arrow import encode_values as encode_values
 from filterkit.data.arrow import exact_numbers as exact_numbers
 from filterkit.data.arrow import make_dates as make_dates
 from filterkit.data.arrow import pick_texts as pick_texts
+from filterkit.data.arrow import plain_numbers as plain_numbers
 from filterkit.data.arrow import read_dates as read_dates
 from filterkit.data.arrow import string_offsets as string_offsets
+from filterkit.data.arrow import view_numbers as view_numbers
 from filterkit.data.arrow_export import to_table as to_table
 from filterkit.data.attribute_choice import attribute_numbers as attribute_numbers
 from filterkit.data.attribute_choice import choose_attributes as choose_attributes
@@ -129,10 +131,8 @@ from filterkit.data.tables import from_table as from_table
 from filterkit.data.tables import join_rows as join_rows
 from filterkit.data.tables import joined_rows as joined_rows
 from filterkit.data.tables import numbers_of as numbers_of
-from filterkit.data.tables import plain_numbers as plain_numbers
 from filterkit.data.tables import take_texts as take_texts
 from filterkit.data.tables import texts as texts
-from filterkit.data.tables import view_numbers as view_numbers
 from filterkit.data.targets import find_class as find_class
 from filterkit.data.texts import Texts as Texts
 from filterkit.data.unseen import READ_AS_MISSING as READ_AS_MISSING
