@@ -57,11 +57,8 @@ class Bins(ColumnStage):
         if self.method == "width":
             column, cuts = self._find_equal_width_cuts(cells, columns)
         else:
-            last = (
-                np.sort(find_mdl_cuts(cells))
-                if self.method == "mdl"
-                else self._find_equal_frequency_ends(cells, columns)
-            )
+            is_mdl = self.method == "mdl"
+            last = np.sort(find_mdl_cuts(cells)) if is_mdl else self._find_equal_frequency_ends(cells, columns)
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high

@@ -109,7 +109,7 @@ class ArrowGroups:
     def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
         """Return an Arrow table of some columns of the groups from `first` up to, but not including, `stop`.
 
-        A stream cannot be read so.
+        Streams cannot be read this way.
         """
         import pyarrow as pa
 
@@ -160,9 +160,9 @@ class Columnar(TypedFormat):
 class Parquet(Columnar):
     """Parquet, read and written by groups of rows.
 
-    Dictionaries and truth values are nominal, and times are dates. Texts are dates, nominal or strings by what they
-    are. What filterkit writes has its schema in the metadata: the name of the relation, the class, formats of dates,
-    weights and scores of attributes.
+    Dictionaries and truth values are nominal, and times are dates. Texts are dates, nominal or strings, as their values
+    suggest. What filterkit writes has its schema in the metadata: the name of the relation, the class, formats of
+    dates, weights and scores of attributes.
     """
 
     name = "parquet"
@@ -203,7 +203,7 @@ class ColumnarTable(Table):
     """An opened Parquet or Arrow file, which it closes in `close`.
 
     Raise FilterkitError if two columns have one name or no attribute can hold a column, and UsageError if an option
-    names a column that there is not.
+    names a column that does not exist.
     """
 
     _source: IO[bytes]
@@ -418,7 +418,7 @@ def can_read_attribute_as(found: Attribute, known: Attribute) -> bool:
 
 
 class GroupPart(NamedTuple):
-    """Groups of a file that a worker reads: those numbered from `first` up to, but not including, `stop`, from 0.
+    """Groups of a file that a worker reads: from the index `first` up to, but not including, `stop`.
 
     `path` is absolute; messages call the file `name`.
     """

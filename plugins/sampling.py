@@ -97,14 +97,15 @@ class Sample(TrainingStage):
         `counts`, int64 (strata,), has the number of rows without a class and then of each class. With ``--bias``, raise
         a StageError if the class is not nominal, or if a class has too few rows to draw without replacement.
         """
-        wanted, remainder = np.divmod(counts * size, max(counts.sum(), 1))
+        n_rows = max(counts.sum(), 1)
+        wanted, remainder = np.divmod(counts * size, n_rows)
         target = rows.schema.class_attribute
         if self.bias:
             if target is None or target.kind != "nominal":
                 raise StageError(self.name, f"--bias needs a nominal class; {NAME_A_CLASS}")
             present = counts > 0
             present[:1] = False
-            shares = (1 - self.bias) * counts / max(counts.sum(), 1) + self.bias * present / max(present.sum(), 1)
+            shares = (1 - self.bias) * counts / n_rows + self.bias * present / max(present.sum(), 1)
             exact = shares / (shares.sum() or 1.0) * size
             wanted = np.floor(exact + 1e-9).astype(np.int64)
             remainder = exact - wanted

@@ -96,7 +96,7 @@ class Libsvm(FileFormat):
         """Return the number of attributes without the class, and the labels of the class; None if it is numeric.
 
         The labels are the numbers in `file`, ascending. With the option `features`, only about the first megabyte is
-        read; otherwise, the whole file.
+        read; otherwise, the whole file. Raise FilterkitError for an index above 4,194,304 without this option.
         """
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
@@ -147,7 +147,7 @@ def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
 
 
 class LibsvmTable(TextTable):
-    """An opened LIBSVM file; `position` is the class's among `attributes`.
+    """An opened LIBSVM file; `position` is the index of the class in `attributes`.
 
     `file` is a local copy that is read instead of the input, and closed with the table; None to read the input.
     """
@@ -211,7 +211,10 @@ class LibsvmParser(TextParser):
             return self._parse_tidy_lines(_drop_comments_and_extra_blanks(text))
 
     def _parse_tidy_lines(self, text: bytes) -> Batch:
-        """Parse lines that have no comments, and one blank between words, to a batch; raise an error for others."""
+        """Parse lines without comments, and with one blank between words, to a batch.
+
+        Raise RowError or ValueError for others.
+        """
         if text and not text.endswith(b"\n"):
             raise RowError("the last line has no line end")
         index, values = _parse_pairs(text)
@@ -286,13 +289,13 @@ class LibsvmParser(TextParser):
 
 
 def _choose_label_numbers(labels: Sequence[str]) -> list[float]:
-    """Return the number that stands for each label in a file: its text, if all are different numbers, or its index."""
+    """Return the number that stands for each label in a file: its text if all are different numbers, else its index."""
     numbers = [float(label) for label in labels if _NUMBER.fullmatch(label)]
     return numbers if len(set(numbers)) == len(labels) else [float(index) for index in range(len(labels))]
 
 
 def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Parse tidy lines to the indices, int64 (pairs,), and values, float64 (pairs,), of all pairs.
+    """Parse lines as `_parse_tidy_lines` takes them to the int64 indices and float64 values of all pairs, (pairs,).
 
     The class of each row comes as a pair with the index `_ROW` before the others. Raise RowError for a number that is
     too large, and pyarrow.ArrowInvalid for what is not a pair of numbers.
@@ -320,7 +323,8 @@ def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
 class LibsvmWriter(Writer):
     """Writes rows as a number for the class and pairs of index and value.
 
-    Raise FilterkitError for other than numeric attributes, weights of rows, and a missing class.
+    Raise FilterkitError if an attribute other than the class is not numeric, and for rows with weights or a missing
+    class.
     """
 
     def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:

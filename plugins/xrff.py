@@ -148,7 +148,7 @@ class XrffDocument:
     Parameters
     ----------
     source : the text.
-    encoding : of the text; None if the document says it.
+    encoding : the encoding of the text; None for the one that the document declares.
 
     Attributes
     ----------
@@ -456,7 +456,7 @@ class XrffWriter(Writer):
 
 
 def _format_attribute_declarations(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
-    """Yield the lines that declare attributes in XRFF; `target` is the class, which is marked."""
+    """Yield the lines that declare attributes in XRFF; `target` is the class, which is marked, or None."""
     yield "<attributes>"
     for a in attributes:
         mark = ' class="yes"' if target is not None and a.name == target.name else ""

@@ -22,6 +22,7 @@ from filterkit.plugin import (
     Inexact,
     Opening,
     RowError,
+    Source,
     TextParser,
     TextTable,
     TypedFormat,
@@ -64,12 +65,7 @@ class JsonLines(TypedFormat):
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()
         try:
-            attributes: Iterable[Attribute] | None = opening.wanted
-            first_rows = FirstRows(b"", b"", True)
-            if attributes is None:
-                first_rows = read_first_rows(self, source, b"", TextParser.ends)
-                attributes = _infer_attributes(self, opening, first_rows)
-            return JsonTable(self, opening, attributes, source, first_rows)
+            return JsonTable(self, opening, source)
         except BaseException:
             source.close()
             raise
@@ -181,7 +177,10 @@ def _parse_object(text: bytes) -> dict[str, Any]:
 
 
 def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
-    """Yield the column and the value of each whole number that float64 cannot hold exactly; skip faulty lines."""
+    """Yield the column and the value of each whole number in JSON lines that float64 cannot hold exactly.
+
+    Skip lines that are not JSON.
+    """
     for line in text.split(b"\n") if find_inexact_number(text) is not None else ():
         if find_inexact_number(line) is not None:
             with suppress(ValueError):  # the parser will say what is wrong
@@ -219,7 +218,7 @@ def _refuse_inexact(form: TypedFormat, text: bytes, *names: str) -> None:
 def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[int]) -> Iterator[list[Any]]:
     """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`.
 
-    Blocks whose labels `attributes` evidently all have are left out without parsing them; so are unreadable blocks.
+    Leave out blocks that cannot be parsed, and those whose text shows that `attributes` have all their labels.
     """
     import pyarrow as pa
 
@@ -243,7 +242,7 @@ def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[
 def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
     """Return whether each value of `nominal` attributes in lines of JSON is a label of its attribute, or null.
 
-    Return False if this takes more than a look at the text.
+    Return False, too, if only parsing the lines could tell.
     """
     for a in nominal:
         # The name may be written in another way. Looking for one byte first is 30 times as fast.
@@ -285,7 +284,7 @@ def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 def _is_too_deep(text: bytes, line_ends: np.ndarray) -> bool:
     """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them.
 
-    `line_ends` are the offsets of the line feeds, without a last byte of `text`; none for a single line.
+    `line_ends`, int (n,), has the offsets of the line feeds in `text`, except for one that is its last byte.
     """
     characters = np.frombuffer(text, np.uint8)
     last = characters[np.maximum(line_ends - 1, 0)]
@@ -316,21 +315,16 @@ def _read_json_and_infer(text: bytes) -> Any:
 
 
 class JsonTable(TextTable):
-    """An opened file of JSON lines.
+    """An opened file of JSON lines. Raises RowError or FilterkitError if its attributes cannot be inferred."""
 
-    Parameters
-    ----------
-    form, opening : see `FileFormat.open`.
-    attributes : the attributes of the rows.
-    source : the text.
-    first_rows : the rows that have been read from `source` to infer `attributes`; empty if those were known.
-    """
-
-    def __init__(
-        self, form: JsonLines, opening: Opening, attributes: Iterable[Attribute], source: Any, first_rows: FirstRows
-    ) -> None:
-        super().__init__(relation_of(opening.path), attributes, source, first_rows.text, 1, opening.block_size)
-        self._form, self._opening, self._first_rows = form, opening, first_rows
+    def __init__(self, form: JsonLines, opening: Opening, source: Source) -> None:
+        self._form, self._opening = form, opening
+        self._first_rows = FirstRows(b"", b"", True)
+        attributes: Iterable[Attribute] | None = opening.wanted
+        if attributes is None:
+            self._first_rows = read_first_rows(form, source, b"", TextParser.ends)
+            attributes = _infer_attributes(form, opening, self._first_rows)
+        super().__init__(relation_of(opening.path), attributes, source, self._first_rows.text, 1, opening.block_size)
 
     def parser(self, schema: Schema) -> JsonParser:
         return JsonParser(schema, self._opening, not self._first_rows.is_whole, self._form)

@@ -38,7 +38,7 @@ def read_first_rows(
     form : the format, whose option ``look`` says how much is needed.
     source : the text after `text`.
     text : the rows that have been read from `source` before.
-    find_ends : returns the ascending offsets at which the whole rows of a text end.
+    find_ends : returns the ascending offsets just after each whole row of a text.
     """
     n_rows = _ROWS if form.look == type(form).look else 1
     while True:

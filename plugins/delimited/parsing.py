@@ -104,9 +104,9 @@ _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the 
 
 
 def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
-    """Return the attributes of an opened file, with the weights: types from its first rows, labels from all rows.
+    """Return the attributes of an opened file, and the column of weights as one: types are those of its first rows.
 
-    The labels of what is not a local file are those of the first rows, too.
+    Labels come from all rows if it is a local file, and otherwise from the first rows.
 
     Warn of texts that may be meant as numbers, and of a header that looks like a row. Raise RowError if the first rows
     cannot be read.
@@ -340,9 +340,10 @@ class DelimitedParser(TextParser):
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
-        """Raise RowError if a value in the columns at `positions` is a code, such as 007, NaN, or no exact float64.
+        """Raise RowError if a column at `positions` has NaN, a code such as 007, or a number that float64 cannot hold.
 
-        Weights are refused only beyond the largest float64. Columns that an option makes numeric may have any numbers.
+        Decimals may be rounded, and whole numbers if they are weights. Columns that an option makes numeric may have
+        any numbers.
         """
         names = [str(i) for i in positions if self.types[str(i)] == pa.float64()]
         if not names:

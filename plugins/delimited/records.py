@@ -39,14 +39,14 @@ class RecordSplitter:
         self._is_cell_border[list(f"{delimiter}{quote}\r\n".encode())] = True
 
     def find_last_record_end(self, text: bytes) -> int:
-        """Return the offset at which the last whole record of `text` ends; 0 if there is none."""
+        """Return the offset just after the last whole record of `text`; 0 if there is none."""
         if not self.quote or self.quote.encode() not in text:
             return text.rfind(self.newline) + 1
         ends = self.find_record_ends(text)
         return int(ends[-1]) if len(ends) else 0
 
     def find_record_ends(self, text: bytes) -> np.ndarray:
-        """Return the offsets at which the whole records of `text` end, int64, ascending."""
+        """Return the offsets just after each whole record of `text`, int64 (records,), ascending."""
         characters = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(characters == self.newline[0])
         if self.quote and self.quote.encode() in text:
