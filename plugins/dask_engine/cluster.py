@@ -92,7 +92,7 @@ class Cluster:
                     local_directory=folder.path,
                 )
                 self._closing.callback(cluster.close)
-            return Client(cluster)
+            return Client(cluster, direct_to_workers=True)  # results need not pass through the scheduler
         except BaseException as error:  # also a signal
             self.close()
             if isinstance(error, (OSError, RuntimeError, TimeoutError)):
