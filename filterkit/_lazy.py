@@ -35,8 +35,8 @@ def make_lazy_attributes(package: str, file: str) -> tuple[Callable[[str], Any],
     return import_attribute, lambda: sorted({*vars(sys.modules[package]), *home}), sorted(home)
 
 
-class _PostponedModule(ModuleType):
-    """A stand-in for a module, which imports the module when its first attribute is used."""
+class PostponedModule(ModuleType):
+    """A stand-in for a module. Put it into `sys.modules` to import the module when its first attribute is used."""
 
     def __getattr__(self, attribute: str) -> Any:
         if sys.modules.get(self.__name__) is self:
@@ -46,11 +46,5 @@ class _PostponedModule(ModuleType):
 
 def stop_postponing_imports() -> None:
     """Remove postponed modules that are not imported yet from `sys.modules`, so that ``import`` works as usual."""
-    for name in [name for name, module in sys.modules.items() if isinstance(module, _PostponedModule)]:
+    for name in [name for name, module in sys.modules.items() if isinstance(module, PostponedModule)]:
         del sys.modules[name]
-
-
-def postpone_imports(*modules: str) -> None:
-    """Let ``import`` of some modules do nothing until an attribute is used; modules imported already do not change."""
-    for name in modules:
-        sys.modules.setdefault(name, _PostponedModule(name))

@@ -205,6 +205,7 @@ class StageProgress:
         return self._show_done
 
     def _show_done(self, done: int, *_: object) -> None:
+        """Show the largest number of stages done so far, unless a second has not passed or the context has ended."""
         with self._lock:
             self._done = max(self._done, done)
             if self._is_open and time.monotonic() - self._began >= _PATIENCE:

@@ -109,6 +109,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
 
     def _parse_chain_and_training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
+        """Check the parameters and the arguments of `fit`; return the chain, and X with y and the weights as a batch.
+
+        Set the attributes that later rows are checked against, such as `classes_`. The errors are those of `fit`.
+        """
         if not isinstance(self.chain, (str, Chain)):
             raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
         chain = Chain.parse(str(self.chain))

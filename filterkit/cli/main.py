@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
-from filterkit._lazy import postpone_imports
+from filterkit._lazy import PostponedModule
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
 from filterkit.cli.declared import BEFORE, format_option_as_words, list_declared_options, turn_into_command
@@ -68,7 +68,8 @@ class _Command(click.Command):
                 f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}"
             )
         if first in ("stages", "formats", "plugins"):  # they import plugins, and use no data
-            postpone_imports("numpy", "pyarrow")
+            for name in ("numpy", "pyarrow"):
+                sys.modules.setdefault(name, PostponedModule(name))
         for path in given.get("plugins", ()):
             known.load_plugin_file(path)
         if first not in known.subcommands:
@@ -281,6 +282,7 @@ _WITHOUT_TRACEBACK = (click.ClickException, click.Abort, UsageError, MemoryError
 
 
 def _format_error_message(error: Exception) -> str:
+    """Return the message of an error as one line, with what the user can do if filterkit knows it."""
     if isinstance(error, click.Abort):  # a subcommand asked a question and got no answer
         return "aborted"
     if isinstance(error, click.ClickException):

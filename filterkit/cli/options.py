@@ -23,15 +23,17 @@ class MemorySize(click.ParamType):  # type: ignore[type-arg]  # older versions o
     name = "SIZE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        number, unit = re.split("([KMGT]?)I?B?$", value.strip().upper())[:2]
+        """Convert an int, or a text such as ``256MB``, ``1.5G`` or ``4096``, to a number of bytes.
+
+        A unit is a power of 1,024. Raise `click.BadParameter` if the value is not a size above 0.
+        """
+        number, unit = re.split("([KMGT]?)I?B?$", str(value).strip().upper())[:2]
         try:
             size = int(float(number) * 1024 ** " KMGT".find(unit))  # without a unit it finds 0
         except (ValueError, OverflowError):
             size = 0
         if size <= 0:
-            self.fail(f"{quoted(value)} is not a size such as 256MB", param, ctx)
+            self.fail(f"{quoted(str(value))} is not a size such as 256MB", param, ctx)
         return size
 
 

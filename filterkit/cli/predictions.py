@@ -79,9 +79,10 @@ class PredictionCountingRows:
             yield result
 
     def print_prediction_counts(self, input_name: str) -> None:
-        """Print on standard error how many predictions are right, or the errors of numbers; nothing without rows.
+        """Print on standard error how many predictions are right, or the errors of numbers.
 
-        Up to 20 classes also get their rates and the confusion matrix. `input_name` is for the messages.
+        Print nothing if no row with a weight has a true value. Up to 20 classes also get their rates and the confusion
+        matrix. `input_name` is for the messages.
         """
         from filterkit.cli.subcommands.results import (
             MOST_SHOWN,

@@ -120,7 +120,7 @@ class HookCaller:
     def collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Call the hooks of a registered module, and put what they offer into its plugin.
 
-        Raise PluginError if an item is not what its hook should give.
+        Raise PluginError if an item is not what its hook must return; then the plugin is not changed.
         """
         given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
         for hook, (wanted, repair) in _WANTED.items():

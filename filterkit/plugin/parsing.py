@@ -32,6 +32,7 @@ class _StageCommand(click.Command):
     """A click command of a stage. Its argument may stand before or after its options, and each option only once."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options and the argument of a stage, and return the words after them, which are later stages."""
         options: list[click.Parameter] = [param for param in self.params if isinstance(param, click.Option)]
         if len(options) < len(self.params) and args and not args[0].startswith("-"):
             alone = click.Command(self.name, params=options)
@@ -67,6 +68,7 @@ _TYPES: dict[Any, tuple[Any, str]] = {
 
 
 def _make_click_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
+    """Make the click option, or argument, of an option of a stage; `type_` is as in `get_option_types`."""
     flag, about = make_flag(field), field.metadata
     given: dict[str, Any] = {"default": field.default, "help": about["help"]}
     if type_ is bool:

@@ -104,6 +104,7 @@ def test_where_the_file_is(found):
         ("[filterkit]\nprecision = 99", "[filterkit] precision = 99 is refused: 99 is not in the range 1<=x<=17"),
         ("[filterkit]\nlenient = 1", "[filterkit] lenient = 1 must be true or false"),
         ("[filterkit]\nmemory = 'lots'", "memory = \"lots\" is refused: 'lots' is not a size such as 256MB"),
+        ("[filterkit]\nmemory = -5", "memory = -5 is refused: '-5' is not a size such as 256MB"),
         ("[filterkit]\nunseen = 'x'", '[filterkit] unseen = "x" is refused: '),
         (
             "[filterkit]\nplugin = ['x.py']",

@@ -25,7 +25,7 @@ def print_document(as_json: bool, document: D, format_lines: Callable[[D], Itera
 
     Parameters
     ----------
-    as_json : whether ``--json`` is given.
+    as_json : whether to print JSON.
     document : the results: dicts, lists, texts, numbers, bools and None. In JSON, a number that is not finite becomes
         null.
     format_lines : makes lines of text from the document; not called for JSON. A `Heading` is bold in a terminal.
@@ -78,7 +78,7 @@ def find_terminal_width() -> int | None:
 
 
 def shorten_to_width(text: str, width: int) -> str:
-    """Cut a text that takes more than `width` columns of a terminal, and end it with "…"."""
+    """Return a text cut to `width` columns of a terminal, with "…" at the end; unchanged if it is not wider."""
     if measure_text_width(text) <= width:
         return text
     kept = text[: width - 1]

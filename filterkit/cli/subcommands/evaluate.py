@@ -124,6 +124,7 @@ class EvaluateCommand(CommandWithMeasures):
     """The command ``evaluate``. If a chain lacks its quotes, its error shows the chain with them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words; first raise UsageError if a stage, and no option or file, follows the value of --chain."""
         own = {flag for option in self.params for flag in list_flags(option)}
         for i, (flag, next_word) in enumerate(zip(args, args[2:])):
             # a stage after the value of --chain: the chain lacks its quotes

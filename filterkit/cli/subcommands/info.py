@@ -152,6 +152,7 @@ def _make_info_document(
 
 
 def _format_info_lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of text for the document of `_make_info_document`."""
     rows, attributes = document["rows"], document["attributes"]
     form = "sparse " if document["sparse"] else "dense "
     n_columns = sum(document["kinds"].get(kind, 0) for kind in ("numeric", "nominal"))

@@ -159,6 +159,7 @@ def _make_results_document(results: Results, measures: list[str]) -> dict[str, A
 
 
 def _format_result_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of text for the document of `_make_results_document`, and for its ``classes`` if it has any."""
     measures = found["measures"]
     yield from _format_means(results, measures, found["means"])
     if "choices" in found:
@@ -293,6 +294,7 @@ def _compute_differences_between_chains(results: Results, measures: list[str]) -
 
 
 def _format_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield a title with the test and its limits, and a table of `_compute_differences_between_chains`."""
     chains, (count, units) = len(results.chains), results.compared_count_and_unit
     pairs = list_pairs_to_test(chains)
     test = "Wilcoxon's signed-rank test" if results.has_several_tasks else "the corrected resampled t-test"
