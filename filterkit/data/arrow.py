@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -113,13 +112,11 @@ def join_elementwise(*parts: Any, separator: str = "") -> Any:
 
     A part may also be a `str`, which stands in each element. An element is null if one of its parts is.
     """
-    scalars = [_make_text_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
-    return call_function("binary_join_element_wise", scalars, compute.JoinOptions())
-
-
-@lru_cache(maxsize=64)  # wide rows have very many commas
-def _make_text_scalar(text: str) -> Any:
-    return make_text_array([text])[0]
+    parts = (*parts, separator)
+    words = list({part for part in parts if isinstance(part, str)})  # wide rows have very many commas
+    scalars = dict(zip(words, make_text_array(words)))
+    columns = [scalars[part] if isinstance(part, str) else part for part in parts]
+    return call_function("binary_join_element_wise", columns, compute.JoinOptions())
 
 
 def take(array: Any, positions: Any) -> Any:

@@ -128,24 +128,21 @@ def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) 
     Raise PluginError if `out` does not fit `schema`, that of the fitted stage, has another number of rows than
     `incoming`, or has weights that are negative or not finite where those of `incoming` are not.
     """
-    _raise_if_fault(stage, describe_batch_misfit(out, schema))
+    if (fault := describe_batch_misfit(out, schema)) is not None:
+        raise make_contract_error(stage, fault)
     if len(out) != len(incoming):
-        _raise_if_fault(stage, f"transform returns {len(out)} rows for {len(incoming)}; return a row for each")
+        raise make_contract_error(
+            stage, f"transform returns {len(out)} rows for {len(incoming)}; return a row for each"
+        )
     if out.sparse != schema.sparse and incoming.sparse == incoming.schema.sparse:
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
-        _raise_if_fault(stage, fault)
+        raise make_contract_error(stage, fault)
     if out.weights is not incoming.weights:
         pair = (incoming.row_weights, out.row_weights)
         if [bool(((weights >= 0) & (weights < np.inf)).all()) for weights in pair] == [True, False]:
-            _raise_if_fault(stage, "a weight is negative or not finite; make each a number of at least 0")
+            raise make_contract_error(stage, "a weight is negative or not finite; make each a number of at least 0")
     return out if out._X is incoming._X else normalize_matrix(out)
-
-
-def _raise_if_fault(offer: Named, fault: str | None) -> None:
-    """Raise PluginError for a `fault` of a stage or format, unless it is None."""
-    if fault is not None:
-        raise make_contract_error(offer, fault)
 
 
 def normalize_matrix(batch: Batch) -> Batch:
@@ -165,9 +162,10 @@ def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Sch
     with blame_stage_for_errors(stage):
         batches = arrange()
         if not hasattr(batches, "__iter__"):
-            _raise_if_fault(stage, f"arrange returns {describe_type(batches)}; yield batches")
+            raise make_contract_error(stage, f"arrange returns {describe_type(batches)}; yield batches")
         for batch in batches:
-            _raise_if_fault(stage, describe_batch_misfit(batch, schema))
+            if (fault := describe_batch_misfit(batch, schema)) is not None:
+                raise make_contract_error(stage, fault)
             yield normalize_matrix(batch)
 
 
@@ -185,11 +183,12 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
     Raise PluginError if they are not an iterable, or if one does not fit the schema of the first.
     """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
-        _raise_if_fault(form, f"read returns {describe_type(batches)}; yield batches")
+        raise make_contract_error(form, f"read returns {describe_type(batches)}; yield batches")
     schema = None
     for batch in batches:
         schema = schema or getattr(batch, "schema", None)
-        _raise_if_fault(form, describe_batch_misfit(batch, schema))
+        if (fault := describe_batch_misfit(batch, schema)) is not None:
+            raise make_contract_error(form, fault)
         yield normalize_matrix(batch)
 
 
@@ -199,14 +198,16 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
     Raise PluginError unless it is a dict of arrays and `Ragged`s, each with an entry for each of `columns` columns.
     """
     if not isinstance(state, dict):
-        _raise_if_fault(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
+        raise make_contract_error(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
     for key, value in state.items():
         name = f"the {quoted(str(key))} of {method}"
         if not isinstance(value, (np.ndarray, Ragged)) or not getattr(value, "ndim", 1):
-            _raise_if_fault(stage, f"{name} is {describe_type(value)}; make it an array or a Ragged")
+            raise make_contract_error(stage, f"{name} is {describe_type(value)}; make it an array or a Ragged")
         if len(value) != columns:
-            _raise_if_fault(stage, f"{name} has {len(value)} entries for {columns} columns; return one for each")
-    return state  # type: ignore[no-any-return]
+            raise make_contract_error(
+                stage, f"{name} has {len(value)} entries for {columns} columns; return one for each"
+            )
+    return state
 
 
 def check_output_columns(stage: Named, columns: Any, width: int) -> None:
@@ -215,9 +216,11 @@ def check_output_columns(stage: Named, columns: Any, width: int) -> None:
     They must be an array of integers from 0 to `width` - 1, which may repeat.
     """
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
-        _raise_if_fault(stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers")
+        raise make_contract_error(
+            stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers"
+        )
     if len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
-        _raise_if_fault(stage, f"output_columns must return ascending column numbers from 0 to {width - 1}")
+        raise make_contract_error(stage, f"output_columns must return ascending column numbers from 0 to {width - 1}")
 
 
 def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
@@ -226,12 +229,12 @@ def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequ
     Raise PluginError unless they are a list, tuple or `Attributes` with one for each of `columns` columns.
     """
     if not isinstance(attributes, (list, tuple, Attributes)):
-        _raise_if_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
-    elif len(attributes) != columns:
-        _raise_if_fault(
+        raise make_contract_error(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
+    if len(attributes) != columns:
+        raise make_contract_error(
             stage, f"output_attributes returns {len(attributes)} attributes for {columns} columns; return one for each"
         )
-    return attributes  # type: ignore[no-any-return]
+    return attributes
 
 
 def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
@@ -243,14 +246,14 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
     made = check_output_attributes(stage, attributes, schema.width)
     names, others = list_names(made), list_names(schema.features)
     if names != others if type(names) is type(others) else list(names) != list(others):
-        _raise_if_fault(
+        raise make_contract_error(
             stage,
             "output_attributes gives columns new names; write output_columns, too, which returns the column that each "
             "comes from",
         )
     if not np.array_equal(flag_attributes_of_kinds(made, "nominal"), nominal):
         fault = "output_attributes makes columns nominal or numeric; write output_nominal, too, which says which are"
-        _raise_if_fault(stage, fault)
+        raise make_contract_error(stage, fault)
     return made
 
 
@@ -258,10 +261,10 @@ def check_output_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     """Return `nominal`, which `output_nominal` of a stage returned; raise PluginError unless it is bool (`width`,)."""
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         found = describe_type(nominal)
-        _raise_if_fault(
+        raise make_contract_error(
             stage, f"output_nominal returns {found}; return an array of bool, one for each of {width} columns"
         )
-    return nominal  # type: ignore[no-any-return]
+    return nominal
 
 
 def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:

@@ -22,7 +22,7 @@ from filterkit.data.attributes import (
 from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.declared_labels import update_declared_labels
 from filterkit.data.targets import Targets
-from filterkit.data.texts import TextSet
+from filterkit.data.texts import Texts, TextSet
 from filterkit.errors import FilterkitError, StageError, quoted
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
@@ -135,10 +135,8 @@ class Schema(Targets):
         """The names of all attributes, in order."""
         if "_lazy" in vars(self):
             return self._lazy[0].names
-        attributes = self.attributes
-        return TextSet(
-            attributes.names if isinstance(attributes, Attributes) else dict.fromkeys(list_names(attributes))
-        )
+        names: Any = list_names(self.attributes)
+        return TextSet(names if isinstance(names, Texts) else dict.fromkeys(names))
 
     @cached_property
     def feature_indices(self) -> np.ndarray:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Any, SupportsIndex, TypeVar, overload
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
-
-S = TypeVar("S")
 
 _AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
 _SHOWN = 20  # texts of a set, in its repr
@@ -176,25 +174,13 @@ class Texts(Sequence[str]):
         return arrow.wrap_text_buffer(self.bounds, self.characters)
 
 
-@dataclass(eq=False, repr=False)
-class TextSet(Set[str]):
-    """An immutable ordered set of texts; an index returns a text, and a slice a list of texts."""
+class TextSet(KeysView[str]):
+    """An immutable ordered set of texts, the keys of a dict or all of `Texts`; an index returns one, a slice a list."""
 
-    _texts: Texts | dict[str, None]
-
-    _from_iterable = frozenset  # makes the results of operators such as &
-
-    def __contains__(self, text: object) -> bool:
-        return text in self._texts
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
+    _from_iterable = frozenset  # type: ignore[assignment]  # makes the results of operators such as &
 
     def __getitem__(self, position: int | slice) -> str | list[str]:
-        return list(self._texts)[position]
+        return list(self)[position]
 
     def __repr__(self) -> str:
         return f"{{{', '.join(map(repr, islice(self, _SHOWN)))}{', …' if len(self) > _SHOWN else ''}}}"
