@@ -33,8 +33,8 @@ class Nominal(ChoosingStage):
     The labels are the distinct values of the training rows: numbers and dates in ascending order, strings in the order
     in which they first appear. The label of a number is its shortest exact text, where Weka rounds to six digits. The
     class may be among the attributes: ``nominal --only class`` makes a 0/1 class usable. Afterwards the stage ``class``
-    can make any of them the class. Missing values stay missing. Without `--only` and `--except`, all numeric
-    attributes become nominal.
+    can make any of them the class. Missing values stay missing. Without `--only`, all numeric attributes become
+    nominal, a numeric class among them.
     """
 
     name = "nominal"
@@ -162,8 +162,8 @@ class Numeric(TypeChangingStage):
 
     A label or text becomes the number that it is written as. With `--codes`, a label becomes its position among the
     labels of its attribute, from 0, as in Weka's OrdinalToNumeric. A date becomes the number of milliseconds since
-    1970-01-01 UTC, as in Weka's DateToNumeric. Missing values stay missing. Without `--only` and `--except`, all
-    nominal attributes become numeric, without the class and labels.
+    1970-01-01 UTC, as in Weka's DateToNumeric. Missing values stay missing. Without `--only`, all nominal attributes
+    become numeric, but not the class and labels.
     """
 
     name = "numeric"
@@ -202,8 +202,8 @@ class String(TypeChangingStage):
         filterkit --class none in.arff string --only class
 
     A label becomes its text, a number its shortest exact text, and a date its text in the format of its attribute.
-    Missing values stay missing. Without `--only` and `--except`, all nominal attributes become strings. The class must
-    be nominal or numeric and stays as it is.
+    Missing values stay missing. Without `--only`, all nominal attributes become strings. The class must be nominal or
+    numeric and stays as it is.
     """
 
     name = "string"
@@ -223,8 +223,8 @@ class Date(TypeChangingStage):
 
     A text or label is read by `--format`, in the letters of Java's SimpleDateFormat, and a number is the number of
     milliseconds since 1970-01-01 UTC. A date keeps its moment and is written by `--format`, as by Weka's
-    ChangeDateFormat. Missing values stay missing. Without `--only` and `--except`, all dates get this format. The class
-    and labels stay as they are.
+    ChangeDateFormat. Missing values stay missing. Without `--only`, all dates get this format. The class and labels
+    stay as they are.
     """
 
     name = "date"

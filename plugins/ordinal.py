@@ -21,8 +21,9 @@ class Ordinal(ColumnStage):
     instead. A column that is always zero in training disappears. Zeros stay zero, but give 1 where v is negative.
     Missing values are missing in every column; nominal columns stay as they are.
 
-    Training values that are negative or not whole are refused unless `--real` is given. Where zero is special (sparse
-    input) negative values are always refused, because zero is larger than they are and would become a 1.
+    Training values that are negative or not whole are refused unless `--real` is given; `--levels all` refuses values
+    that are not whole even then. Where zero is special (sparse input) negative values are always refused, because zero
+    is larger than they are and would become a 1.
     """
 
     name = "ordinal"

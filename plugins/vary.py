@@ -13,9 +13,10 @@ class Vary(ColumnStage):
 
         filterkit in.arff vary
 
-    A column goes if its known training values are all equal, or all missing; with ``--equal X`` below 1, if this share
-    of them is equal. A nominal column also goes if it has more distinct labels than `--distinct` times the number of
-    its known values, as columns of names have. Zeros count; rows count by weight. The class stays.
+    A column goes if its known training values are all equal, or all missing; with ``--equal X`` below 1, if at least
+    this share of them is equal. A nominal column also goes if it has more distinct labels than `--distinct` times the
+    number of its known values, as an attribute with the names of rows has. Zeros count; rows count by weight. The class
+    stays.
     """
 
     name = "vary"
