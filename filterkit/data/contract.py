@@ -126,7 +126,8 @@ def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) 
     """Return `out`, which a fitted `stage` made of the batch `incoming`, with X as `normalize_matrix` makes it.
 
     Raise PluginError if `out` does not fit `schema`, that of the fitted stage, has another number of rows than
-    `incoming`, or has weights that are negative or not finite where those of `incoming` are not.
+    `incoming`, or has a weight that is negative or not finite although `incoming` has none. X must be sparse or dense
+    as `schema` says, unless X of `incoming` is not as its own schema says.
     """
     if (fault := describe_batch_misfit(out, schema)) is not None:
         raise make_contract_error(stage, fault)
@@ -219,7 +220,7 @@ def check_output_columns(stage: Named, columns: Any, width: int) -> None:
         raise make_contract_error(
             stage, f"output_columns returns {describe_type(columns)}; return an array of column numbers"
         )
-    if len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
+    if len(columns) and (columns.min() < 0 or columns.max() >= width or (columns[1:] < columns[:-1]).any()):
         raise make_contract_error(stage, f"output_columns must return ascending column numbers from 0 to {width - 1}")
 
 

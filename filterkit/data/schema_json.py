@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.attributes import MANY, Attribute, Attributes, ManyOrFew
+from filterkit.data.losses import is_exact
 from filterkit.data.schema import DEEPEST, KINDS, Schema
 from filterkit.errors import FilterkitError
 
@@ -42,7 +43,7 @@ def attribute_from_json(value: Any, depth: int = 0) -> Attribute:
     numbers = [weight, *(score for _, score in pairs)]
     if kind not in KINDS or not isinstance(values, list) or not all(isinstance(text, str) for text in texts):
         raise FilterkitError("an attribute in the schema has an unknown type, or values that are not texts")
-    if not all(type(number) in (int, float) for number in numbers):
+    if not all(type(number) is float or (type(number) is int and is_exact(number)) for number in numbers):
         raise FilterkitError("an attribute in the schema has a weight or score that is not a number")
     return Attribute(name, kind, tuple(values), form, inner, weight, pairs)
 

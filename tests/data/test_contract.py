@@ -227,6 +227,10 @@ STAGES = [
     ),
     ("output_columns must return ascending column numbers", of(Columns, output_columns=gives(np.array([0, 2, 1])))),
     (
+        "output_columns must return ascending column numbers",
+        of(Columns, output_columns=gives(np.array([0, 2, 1], np.uint64))),
+    ),
+    (
         "output_attributes returns 1 attributes for 2 columns",
         of(Columns, output_columns=TWO, output_attributes=gives([Attribute("a")])),
     ),

@@ -379,6 +379,13 @@ def test_invalid_labels_in_a_saved_chain_are_refused(labels):
             schema_from_json(note | damage)
 
 
+def test_weights_and_scores_in_a_saved_chain_that_float64_does_not_have_are_refused():
+    for weight, score in ((10**400, 1.0), (1.0, 2**53 + 1), (True, 1.0), (1.0, "1")):
+        attribute = ["a", "numeric", [], "", [], weight, [["bns", score]]]
+        with pytest.raises(FilterkitError, match=r"has a weight or score that is not a number$"):
+            schema_from_json(schema_to_json(Schema("s", ())) | {"attributes": [attribute]})
+
+
 def test_labels_go_to_liac_arff_and_back(data):
     text, form = arff.dumps(filterkit.to_liac(data)), arff.LOD if data.sparse else arff.DENSE
     again = filterkit.from_liac(arff.loads(text, return_type=form), class_="none")
