@@ -13,24 +13,25 @@ Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 
 def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> Floats:
-    """Divide arrays of one shape, element by element; the result is 0 where the denominator is not positive."""
+    """Divide element by element, with the denominator broadcast to the numerator; 0 where it is not positive."""
     return np.asarray(np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0))
 
 
 def compute_n_log2_n(numbers: Any) -> Floats:
-    """Compute n log₂ n of each number of a float64 array, or of one number; 0 for 0."""
+    """Compute n log₂ n of each number, at least 0, of a float64 array, or of one number; 0 for 0."""
     return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 
 
 def choose_scale_exponents(largest: np.ndarray, digits: int = 100) -> np.ndarray:
-    """Return the exponents of powers of two by which very large and very small numbers become about 1: int (n,).
+    """Return an exponent e for each number, int (n,), so that dividing by ``2**e`` makes it neither large nor small.
 
-    Dividing by such a power is exact, and afterwards squares neither overflow nor underflow. Other numbers get 0.
+    A very large or very small number becomes one between 0.5 and 1; other numbers have e = 0, and stay. The division is
+    exact, and squares of the results neither overflow nor underflow.
 
     Parameters
     ----------
     largest : float64 (n,), absolute values.
-    digits : numbers from 10**-digits to 10**digits, and 0, have the exponent 0.
+    digits : numbers from 10**-digits to 10**digits, and 0, have e = 0.
     """
     extreme = (largest > 10.0**digits) | ((largest < 10.0**-digits) & (largest > 0))
     return np.where(extreme, np.frexp(largest)[1], 0)

@@ -59,7 +59,7 @@ def from_arrow(
     table : the rows; a reader of record batches is read to its end.
     relation : the name of the relation. Default: the one in the metadata, or ``table``.
     class_ : as for `filterkit.batches`; a column of texts becomes nominal. Default: the one in the metadata, or none.
-    positive : as for `filterkit.batches`; with it, a class of numbers becomes nominal.
+    positive : as for `filterkit.batches`; with it, the column of numbers that `class_` names becomes nominal.
     weights : the column with the weights of the rows. Default: the one that the metadata name, if any.
     kinds : the kinds of columns whose kind is not to be inferred, by name, such as ``{"zip": "string"}``: ``numeric``,
         ``nominal`` or ``string``.

@@ -62,7 +62,7 @@ def parse_attribute_numbers(stage: str, flag: str, text: str, count: int | None 
     ----------
     stage, flag : the stage and its option, for messages.
     text : the list; the empty text means no positions.
-    count : the number of attributes. Without it the list is only checked, and the result is empty.
+    count : the number of attributes. If it is None, the list is only checked, and the result is empty.
 
     Raises
     ------

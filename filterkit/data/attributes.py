@@ -141,7 +141,7 @@ class Attributes(Sequence[Attribute]):
         return Attributes(self.names, list(forms), codes, {key: self._scores[key] for key in keys})
 
     def map_forms(self, function: Callable[[Attribute], Any], dtype: type) -> np.ndarray:
-        """Return a function's result for each attribute, (n,) of this dtype; it is called once for each form."""
+        """Call a function with each form, and return its results for the attributes: (n,) of this dtype."""
         return np.array([function(form) for form in self.forms], dtype).take(self.codes)
 
     @property
@@ -259,7 +259,7 @@ class AttributeCollector:
         self._last = []
 
     def join_collected_attributes(self) -> ManyOrFew:
-        """Return all attributes that were added: a tuple if they are fewer than `MANY`, else `Attributes`."""
+        """Return all attributes that were added: a tuple, or `Attributes` if they are thousands."""
         return join_attributes(*self._parts, self._last)
 
 
@@ -315,7 +315,7 @@ def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
 
 
 def find_duplicate_name_positions(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
-    """Return the positions, ascending, of the first attribute with an earlier one's name, and of that one, or None."""
+    """Return (i, j): attribute j is the first that has the name of an earlier one, i; None if all names differ."""
     names = list_names(attributes)
     if isinstance(names, list) and len(set(names)) == len(names):
         return None

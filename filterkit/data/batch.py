@@ -214,7 +214,7 @@ def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> 
 
 
 def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
-    """Yield the rows in dense batches of at most `n_values` values, class and texts included, or of one row."""
+    """Yield the rows in dense batches of at most `n_values` values, class and texts included, but at least one row."""
     step = max(n_values // max(len(batch.schema.attributes), 1), 1)
     for first in range(0, len(batch), step):
         yield batch.rows(first, min(first + step, len(batch))).in_form(False)

@@ -84,7 +84,7 @@ class Csr(NamedTuple):
     def hstack(parts: Sequence[Csr], order: np.ndarray | None = None) -> Csr:
         """Put the columns of at least one matrix side by side; all have the same number of rows.
 
-        `order`, int (all columns,), then rearranges the columns: it has the present index of each. None leaves them.
+        If `order`, int (all columns,), is not None, column i of the result is column ``order[i]`` of all.
         """
         if len(parts) == 1 and order is None:
             return parts[0]

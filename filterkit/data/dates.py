@@ -154,10 +154,10 @@ class DateFormat:
 
 
 def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
-    """Return the number that `part`, the text at this letter of a pattern, stands for, and its letter before it.
+    """Return (letter, number): what `part`, the text at this letter of a pattern, stands for.
 
     Months count from 1, weekdays from Monday as 0, AM is 0 and PM 1, and a time zone is in seconds. Hours that count
-    from 1 become hours that count from 0, with the letter of these; None stands for an hour that does not exist.
+    from 1 become hours that count from 0, with the letter of those; the number of an hour that does not exist is None.
     """
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())

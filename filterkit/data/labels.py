@@ -33,7 +33,7 @@ def find_targets(
         first three attributes to be labels, and ``-C -3`` the last three, as in MEKA. MEKA's multi-target data declares
         its targets in the same way.
     attributes : all columns.
-    class_ : the class, as `filterkit.data.targets.find_class` has it.
+    class_ : the class, see `filterkit.data.targets.find_class`.
     labels : a number N for the last N attributes, -N for the first N; a list of names or patterns with ``*`` and ``?``;
         or a text: a number, names with commas between them, or the path of an XML file in which Mulan names labels.
     like : a schema, or None. The class and labels are the attributes with the names of its class and labels, whatever

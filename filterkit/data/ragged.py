@@ -9,7 +9,7 @@ import numpy as np
 
 
 def make_sort_keys(row: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return complex128 (n,) keys that numpy sorts by row number, int (n,) `row`, and then by value."""
+    """Combine row numbers and values, both (n,), into complex128 keys, which numpy sorts by row, then by value."""
     key = np.empty(len(values), np.complex128)
     key.real = row
     key.imag = values
@@ -36,12 +36,12 @@ def find_row_entries(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray,
 
 
 def list_row_numbers(lengths: np.ndarray) -> np.ndarray:
-    """Return the row number of each entry of rows that have `lengths` entries, int (rows,): int64 (entries,)."""
+    """Return the row number of each entry, int64 (entries,), if row i has ``lengths[i]`` entries."""
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
 def find_run_begins(*keys: np.ndarray) -> np.ndarray:
-    """Return bool (n,): whether each of n entries is the first, or differs from the one before in a key, each (n,)."""
+    """Return bool (n,): whether entry i is the first, or differs from entry i - 1 in one of the `keys`, arrays (n,)."""
     begins = np.zeros(len(keys[0]), bool)
     begins[:1] = True
     for key in keys:
@@ -155,7 +155,7 @@ class Ragged:
         """(start, largest, table): ``table[start[i] + min(v, largest[i])]`` is the result of `search` for v in row i.
 
         This holds for whole numbers v from 0. `start` and `largest` are int64 (rows,), and `table` is int64. None if
-        the table would be much larger than the values.
+        there are no values, or if the table would be much larger than they are.
         """
         if not len(self.values) or self.values.max() > 1 << 20:
             return None

@@ -145,7 +145,7 @@ class Texts(Sequence[str]):
 
     @cached_property  # because each schema of the same names asks for it
     def first_duplicate_positions(self) -> tuple[int, int] | None:
-        """The indices, ascending, of the first text that equals an earlier one, and of that one; None if all differ."""
+        """(i, j): text j is the first that equals an earlier one, i; None if all texts differ."""
         from filterkit.data import arrow
 
         codes = arrow.view_numbers(arrow.dictionary_encode(self.array).indices)
@@ -168,14 +168,14 @@ class Texts(Sequence[str]):
 
     @property
     def array(self) -> Any:
-        """The texts as an Arrow array, without a copy."""
+        """The texts as an Arrow array of ``string`` or ``large_string``, without a copy."""
         from filterkit.data import arrow
 
         return arrow.wrap_text_buffer(self.bounds, self.characters)
 
 
 class TextSet(KeysView[str]):
-    """An immutable ordered set of texts, the keys of a dict or all of `Texts`; an index returns one, a slice a list."""
+    """An immutable ordered set of texts, which views `Texts` or a dict; an index returns a text, a slice a list."""
 
     _from_iterable = frozenset  # type: ignore[assignment]  # makes the results of operators such as &
 

@@ -19,7 +19,7 @@ def declare_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
-    """Yield each label that the attribute of `others` at the same position does not declare: (position, label)."""
+    """Yield (position, label) for each label that the attribute at that position of `others` does not declare."""
     for i, values in map_nominal_labels(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
