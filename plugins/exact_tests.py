@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,28 +18,31 @@ _AS_LIKELY = 1e-7
 _ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 
 
-class _HypergeometricDraws(NamedTuple):
-    """Describes n draws of rows without replacement; the number of positive rows drawn is hypergeometric.
+@dataclass
+class _HypergeometricDraws:
+    """Describes n samples of rows, drawn without replacement; tp, the positive rows of a sample, is hypergeometric.
 
-    Each draws `words`, float64 (n,), of all rows, of which `pos` are positive and `neg` are negative.
+    Attributes
+    ----------
+    words : float64 (n,), the number of rows in each sample; they are those that have a word.
+    pos, neg : the numbers of positive and of negative rows to draw from.
+    least_tp, most_tp : float64 (n,), the least and the largest possible tp.
+    mode : float64 (n,), the most likely tp, not rounded to a whole number.
+    tp_tolerance : how far tp may be out of range, because sums of weights are rounded.
     """
 
     words: Floats
     pos: float
     neg: float
 
-    @property
-    def most_likely_tp(self) -> Floats:
-        """The most likely number of positive rows in each draw, float64 (n,), not rounded to a whole number."""
-        return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
-
-    @property
-    def tp_tolerance(self) -> float:
-        """How far a number of positive rows may be out of range, because sums of weights are rounded."""
-        return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
+    def __post_init__(self) -> None:
+        self.least_tp = np.maximum(self.words - self.neg, 0.0)
+        self.most_tp = np.minimum(self.words, self.pos)
+        self.mode = (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
+        self.tp_tolerance = min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
 
     def compute_log_probability(self, tp: Floats) -> Floats:
-        """Compute ln of the probability that `tp` of the rows of each draw are positive: float64 (n,)."""
+        """Compute ln of the probability that `tp`, float64 (n,), rows of each sample are positive: float64 (n,)."""
         from scipy.special import gammaln
 
         n = np.array([[self.pos], [self.neg], [self.pos + self.neg]])
@@ -48,12 +51,13 @@ class _HypergeometricDraws(NamedTuple):
         return np.asarray(of_positive + of_negative - of_all)
 
     def compute_tail_ratio(self, start: Floats, step: Floats | float, smallest: float = 1e-17) -> Floats:
-        """Divide the probability of all outcomes from `start` on, in steps of `step`, by that of `start`: float64 (n,).
+        """Compute P(start) + P(start + step) + P(start + 2 step) + … up to the end of the range, divided by P(start).
 
-        The sum of probabilities ends before a term that is less than the share `smallest` of the sum so far.
+        `start`, float64 (n,), is a tp of each sample, and `step` is 1 or −1, for all or for each. The result, float64
+        (n,), leaves out the terms after one that is at most the share `smallest` of the sum so far.
         """
-        words, pos, neg = self
-        least, most = np.maximum(words - neg, 0.0) - self.tp_tolerance, np.minimum(words, pos) + self.tp_tolerance
+        words, pos, neg = self.words, self.pos, self.neg
+        least, most = self.least_tp - self.tp_tolerance, self.most_tp + self.tp_tolerance
         total, term, x, step = np.ones(len(start)), np.ones(len(start)), start.copy(), step + np.zeros(len(start))
         left = np.flatnonzero((x + step >= least) & (x + step <= most))
         while len(left):
@@ -67,17 +71,23 @@ class _HypergeometricDraws(NamedTuple):
             left = left[(following >= least[left]) & (following <= most[left]) & (term[left] > smallest * total[left])]
         return total
 
-    def find_outcome_beyond_mode(self, tp: Floats, sign: Floats, observed: Floats) -> tuple[Floats, Bools]:
-        """Find the outcome beyond the mode that is nearest to the mode and no more likely than `tp`.
+    def find_tp_of_other_tail(self, tp: Floats, sign: Floats, observed: Floats) -> tuple[Floats, Bools]:
+        """Find where the tail on the other side of the mode begins: at the nearest tp that is no likelier than `tp`.
 
-        Return the outcomes, float64 (n,), at whole numbers of steps from `tp`; and whether they are possible.
-        `sign`, float64 (n,), is 1 if the mode is above `tp`, else −1; `observed`, float64 (n,), is ln of the
-        probability of `tp`.
+        Parameters
+        ----------
+        tp : float64 (n,), the observed tp of each sample.
+        sign : float64 (n,), 1 if the mode is above `tp`, else −1.
+        observed : float64 (n,), ln of the probability of `tp`.
+
+        Returns
+        -------
+        Float64 (n,), which differs from `tp` by a whole number; and bool (n,), whether it is possible. Where it is not,
+        the number means nothing.
         """
-        words, pos, neg = self
         # In steps: just beyond the mode, and just outside of what is possible.
-        near = np.maximum(np.ceil((self.most_likely_tp - tp) * sign - self.tp_tolerance), 1.0)
-        room = np.where(sign > 0, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0))
+        near = np.maximum(np.ceil((self.mode - tp) * sign - self.tp_tolerance), 1.0)
+        room = np.where(sign > 0, self.most_tp - tp, tp - self.least_tp)
         outside = np.floor(room + self.tp_tolerance) + 1
         near, far = np.minimum(near, outside), outside.copy()
         while True:
@@ -85,7 +95,7 @@ class _HypergeometricDraws(NamedTuple):
             if not len(open_):
                 return tp + sign * far, far < outside
             middle = np.floor((near[open_] + far[open_]) / 2)
-            part = self._replace(words=words[open_])
+            part = replace(self, words=self.words[open_])
             there = part.compute_log_probability(tp[open_] + sign[open_] * middle)
             enough = there <= observed[open_] + _AS_LIKELY
             far[open_] = np.where(enough, middle, far[open_])
@@ -102,12 +112,12 @@ def score_by_fisher_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
     observed = draws.compute_log_probability(tp)
     # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
     # other side from the first outcome that is no more likely.
-    outwards = np.where(tp < draws.most_likely_tp, -1.0, 1.0)
+    outwards = np.where(tp < draws.mode, -1.0, 1.0)
     total = draws.compute_tail_ratio(tp, outwards)
-    other, is_possible = draws.find_outcome_beyond_mode(tp, -outwards, observed)
+    other, is_possible = draws.find_tp_of_other_tail(tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
     if len(at):
-        beyond = draws._replace(words=draws.words[at])
+        beyond = replace(draws, words=draws.words[at])
         ratio = np.exp(beyond.compute_log_probability(other[at]) - observed[at])
         total[at] += ratio * beyond.compute_tail_ratio(other[at], -outwards[at])
     return np.maximum(-(observed + np.log(total)), 0.0)
@@ -116,14 +126,14 @@ def score_by_fisher_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
 def bound_fisher_score(
     tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float
 ) -> Floats:
-    """Return what `score_by_fisher_test` does not exceed in these ranges of counts, float64 (n,).
+    """Return a number that `score_by_fisher_test` does not exceed in these ranges of counts, float64 (n,).
 
-    The bound is infinite unless all counts are whole numbers.
+    It is infinite unless all counts are whole numbers. The parameters are those of `Metric.bound`.
 
-    p is at least the probability of the outcomes on the side of tp: up to tp if tp is below the mode, else from tp on.
-    Let X of the `tp + fp` rows drawn be positive. For one more of tp, one row more is drawn, so that X grows by 0 or 1,
-    and from tp + 1 on is rarer than from tp on was. For one more of fp, X grows by 0 or 1, too, and from tp on is more
-    likely than it was. So P(X ≥ tp) is least where tp is largest and fp smallest, and P(X ≤ tp) at the opposite corner.
+    The p-value is at least P(X ≤ tp) if tp is below the mode, else P(X ≥ tp), where X of the ``tp + fp`` rows drawn are
+    positive. If tp grows by 1, one more row is drawn, and X grows by 0 or 1. So P(X ≥ tp) falls, as X may stay while tp
+    grows. If fp grows by 1, X grows by 0 or 1, too, but tp stays. So P(X ≥ tp) rises. Therefore P(X ≥ tp) is least
+    where tp is largest and fp is smallest, and P(X ≤ tp) where tp is smallest and fp is largest.
     """
     from scipy.special import gammaln
 
@@ -134,7 +144,7 @@ def bound_fisher_score(
     for tp, fp, step, limit in ((tp_high, fp_low, 1.0, np.maximum), (tp_low, fp_high, -1.0, np.minimum)):
         # −ln of at most the probability of tp and what follows it in the direction of the step.
         draws = _HypergeometricDraws(tp + fp, pos, neg)
-        start = limit(tp, np.floor(draws.most_likely_tp))
+        start = limit(tp, np.floor(draws.mode))
         tail = np.log(draws.compute_tail_ratio(start, step, smallest=1e-3))
         surprise = np.maximum(surprise, -draws.compute_log_probability(start) - tail)
     return surprise + (1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1)))
@@ -155,9 +165,9 @@ def score_by_bi_binomial_separation(tp: Floats, fp: Floats, pos: float, neg: flo
 def bound_bi_binomial_separation(
     tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float
 ) -> Floats:
-    """Return what `score_by_bi_binomial_separation` does not exceed in these ranges of counts, float64 (n,).
+    """Return a number that `score_by_bi_binomial_separation` does not exceed in these ranges of counts, float64 (n,).
 
-    Its z grows with the count and falls with the rate.
+    The parameters are those of `Metric.bound`. z grows with the count and falls with the rate.
     """
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
     positive = _compute_binomial_z(tp_high, pos, low) - _compute_binomial_z(fp_low, neg, high)
@@ -166,18 +176,19 @@ def bound_bi_binomial_separation(
 
 
 def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
-    """Compute the Normal quantile of P(X < x) + P(X = x) / 2 of a Binomial X of `draws` draws: float64 (n,)."""
+    """Compute the Normal quantile of P(X < x) + P(X = x) / 2, at least 1e-300 and at most 1 − 1e-300: float64 (n,).
+
+    X has the Binomial distribution of `draws` draws with the probability `p` each; `x` and `p` are float64 (n,).
+    """
     from scipy.special import ndtri
 
-    more, fewer = _compute_mid_p_value(x, draws - x, p), _compute_mid_p_value(draws - x, x, 1 - p)
+    tails = []  # P(X > x) + P(X = x) / 2, and the same of draws − X
+    for successes, failures, rate in ((x, draws - x, p), (draws - x, x, 1 - p)):
+        from_x = np.where(successes > 0, _compute_incomplete_beta(successes, failures + 1, rate), 1.0)
+        beyond = np.where(failures > 0, _compute_incomplete_beta(successes + 1, failures, rate), 0.0)
+        tails.append(np.maximum((from_x + beyond) / 2, 1e-300))
+    more, fewer = tails
     return np.asarray(np.where(fewer < more, ndtri(fewer), -ndtri(more)))
-
-
-def _compute_mid_p_value(successes: Floats, failures: Floats, rate: Floats) -> Floats:
-    """Compute P(X > successes) + P(X = successes) / 2 of a Binomial X with this rate; at least 1e-300."""
-    from_x = np.where(successes > 0, _compute_incomplete_beta(successes, failures + 1, rate), 1.0)
-    beyond = np.where(failures > 0, _compute_incomplete_beta(successes + 1, failures, rate), 0.0)
-    return np.maximum((from_x + beyond) / 2, 1e-300)
 
 
 def _compute_incomplete_beta(a: Floats, b: Floats, p: Floats) -> Floats:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,12 +42,12 @@ class Value(NamedTuple):
     Attributes
     ----------
     kind : NUMBER, TRUTH, TEXT or DATE; "" for the word ``missing``, which can stand for any of them.
-    data : (rows,), or () for the same value in all rows. Float64, and NaN for missing; of texts int64, the index of
-        each among `labels`, and -1 for missing.
+    data : an array of shape (rows,), or () for the same value in all rows. Float64, with NaN for missing values, 0 and
+        1 for TRUTH, and milliseconds since 1970 for DATE. For TEXT int64: indices of `labels`, and -1 for missing.
     labels : distinct texts; empty for other kinds.
-    is_closed : whether no other rows can have a text that is not among `labels`.
-    format : the format of a date in Java's letters; "" for other kinds.
-    tree : the part of the expression that has this value; None while it is computed.
+    is_closed : whether `labels` has every text that rows of other batches can have; True for other kinds.
+    format : the format of a date in Java's letters; "" for other kinds, and for the date in a quoted text.
+    tree : the part of the expression that has this value; None for what has just been computed.
     """
 
     kind: str
@@ -61,8 +61,8 @@ class Value(NamedTuple):
 class Function(NamedTuple):
     """Holds a function or an operator of expressions, which takes from `min_operands` to `max_operands` operands.
 
-    `compute` returns the value of a call; it takes the name of the function and the values of the operands. Operands
-    must have one of the `kinds`; if `kinds` is empty, `compute` checks them itself.
+    ``compute(name, *operands)`` returns the `Value` of a call from those of its operands; `name` is the name of the
+    function. Each operand has one of the `kinds` or is ``missing``; if `kinds` is empty, `compute` checks them itself.
     """
 
     compute: Callable[..., Value]
@@ -72,7 +72,7 @@ class Function(NamedTuple):
 
 
 def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
-    """Compute the value of an expression; `evaluate_name` returns the value of an attribute or variable in it.
+    """Compute the value of an expression; `evaluate_name` returns the value of a name in it, given its tree.
 
     Raise an ExpressionError for an unknown function, a wrong number of operands or an operand of the wrong kind, and a
     FilterkitError if a text becomes too long.
@@ -188,7 +188,7 @@ def _convert_missing_to_text(value: Value) -> Value:
     return value if value.kind == TEXT else Value(TEXT, np.full(np.shape(value.data), -1))
 
 
-def _make_missing_mask(value: Value) -> np.ndarray:
+def _flag_missing(value: Value) -> np.ndarray:
     return value.data < 0 if value.kind == TEXT else np.isnan(value.data)
 
 
@@ -196,11 +196,20 @@ def _make_missing_mask(value: Value) -> np.ndarray:
 
 
 def _wrap_array_function(
-    function: Callable[..., Any], fewest: int, most: int, kinds: tuple[str, ...] = _NUMBERS, result_kind: str = NUMBER
+    function: str | Callable[..., Any],
+    fewest: int,
+    most: int,
+    kinds: tuple[str, ...] = _NUMBERS,
+    result_kind: str = NUMBER,
 ) -> Function:
-    """Make an operation with `fewest` to `most` operands from `function`, which gets the float64 array of each."""
+    """Make a `Function` with `fewest` to `most` operands from a function of arrays.
+
+    It gets `Value.data` of each operand, and its result becomes float64. A str is the name of a function of numpy,
+    which is looked up when it is called.
+    """
+    compute: Callable[..., Any] = function if callable(function) else lambda *arrays: getattr(np, function)(*arrays)
     return Function(
-        lambda _, *values: Value(result_kind, np.asarray(function(*(v.data for v in values)), float)),
+        lambda _, *values: Value(result_kind, np.asarray(compute(*(v.data for v in values)), float)),
         fewest,
         most,
         kinds,
@@ -223,10 +232,6 @@ def _round_numbers(name: str, number: Value, *places: Value) -> Value:
     return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
 
 
-def _compute_logical_or(one: Floats, other: Floats) -> Floats:
-    return np.where((one == 1) | (other == 1), 1.0, one + other)
-
-
 _COMPARISONS = {"=": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
@@ -243,9 +248,9 @@ def _compare_values(operator: str, one: Value, other: Value) -> Value:
     left, right = one.data, other.data
     if TEXT in kinds:
         ordered = sorted({*one.labels, *other.labels})
-        left, right = (_convert_codes(each.data, each.labels, ordered) for each in (one, other))
+        left, right = (_map_codes_to_labels(each.data, each.labels, ordered) for each in (one, other))
     truth = getattr(np, _COMPARISONS[operator])(left, right)
-    return Value(TRUTH, np.where(_make_missing_mask(one) | _make_missing_mask(other), np.nan, truth))
+    return Value(TRUTH, np.where(_flag_missing(one) | _flag_missing(other), np.nan, truth))
 
 
 # Dates
@@ -256,17 +261,17 @@ _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long
 
 
 def _wrap_date_function(function: Callable[[Ints], Any]) -> Function:
-    """Make an operation on dates from `function`, which computes numbers from milliseconds since 1970, int64 (n,)."""
+    """Make a `Function` of a date from one that computes numbers from milliseconds since 1970, int64 (rows,) or ()."""
     return _wrap_array_function(
         lambda dates: np.where(np.isnan(dates), np.nan, function(np.nan_to_num(dates).astype(np.int64))), 1, 1, (DATE,)
     )
 
 
 def _compute_years_months_days(milliseconds: Ints) -> tuple[Ints, Ints, Ints]:
-    """Compute the year, month and day of each moment, int64 (n,) each; as in Java, Julian before 15 October 1582.
+    """Compute the year, month and day of each time, int64 arrays of its shape; as in Java, Julian before 1582-10-15.
 
-    numpy has only the Gregorian calendar. The Julian calendar repeats every 1,461 days, so a Julian date is looked up
-    in four Gregorian years with the same months and leap day.
+    `milliseconds` count from 1970. numpy has only the Gregorian calendar. The Julian calendar repeats every 1,461 days,
+    so a Julian date is looked up in four Gregorian years with the same months and leap day.
     """
     days = milliseconds // _DAY
     cycle, day = np.divmod(days + 719_470, 1461)  # counted from 1 March of year 0
@@ -288,22 +293,22 @@ def _count_days_between(name: str, *operands: Value) -> Value:
 
 def _choose_by_condition(name: str, condition: Value, *choices: Value) -> Value:
     _require_kinds(name, [condition], TRUTH)
-    truth, (one, other) = condition.data, _convert_to_common_kind(name, choices)
+    truth, (one, other) = condition.data, _unify_operands(name, choices)
     missing = -1 if one.kind == TEXT else np.nan
     return one._replace(data=np.where(np.isnan(truth), missing, np.where(truth == 1, one.data, other.data)))
 
 
 def _choose_first_not_missing(name: str, *choices: Value) -> Value:
-    *earlier, value = _convert_to_common_kind(name, choices)
+    *earlier, value = _unify_operands(name, choices)
     for each in earlier[::-1]:
-        value = value._replace(data=np.where(_make_missing_mask(each), value.data, each.data))
+        value = value._replace(data=np.where(_flag_missing(each), value.data, each.data))
     return value
 
 
-def _convert_to_common_kind(function: str, operands: Sequence[Value]) -> list[Value]:
-    """Return the operands with one date format or list of labels; the word ``missing`` takes the kind of the others.
+def _unify_operands(function: str, operands: Sequence[Value]) -> list[Value]:
+    """Return the operands with the same list of labels or date format, and with ``missing`` as one of their kind.
 
-    Raise an ExpressionError if their kinds differ: none is converted.
+    Dates get the format of the first one. Raise an ExpressionError if two operands differ in kind.
     """
     kind = next((each.kind for each in operands if each.kind), "")
     _require_kinds(function, operands, kind)
@@ -313,22 +318,23 @@ def _convert_to_common_kind(function: str, operands: Sequence[Value]) -> list[Va
     texts = [_convert_missing_to_text(each) for each in operands]
     labels = tuple(dict.fromkeys(label for each in texts for label in each.labels))
     is_closed = all(each.is_closed for each in texts)
-    return [Value(TEXT, _convert_codes(each.data, each.labels, labels), labels, is_closed) for each in texts]
+    return [Value(TEXT, _map_codes_to_labels(each.data, each.labels, labels), labels, is_closed) for each in texts]
 
 
 # Texts
 
 
-def _convert_codes(codes: Ints, old_labels: Sequence[str], new_labels: Sequence[str]) -> Ints:
-    """Return the index among `new_labels` of each text, whose index among `old_labels` is in `codes`; -1 stays."""
+def _map_codes_to_labels(codes: Ints, old_labels: Sequence[str], new_labels: Sequence[str]) -> Ints:
+    """Replace `codes`, indices of `old_labels`, by the indices of the same texts in `new_labels`; -1 stays -1."""
     code = {label: number for number, label in enumerate(new_labels)}
     return np.array([*(code[label] for label in old_labels), -1], np.int64)[codes]
 
 
 def _wrap_text_function(function: Callable[[str], Any], result_kind: str = TEXT) -> Function:
-    """Make an operation on texts from `function`, which is called once for each distinct text.
+    """Make a `Function` of a text from one of a str, which is called once for each distinct text.
 
-    `result_kind` is the kind of what the function returns; None is missing, and is not allowed for TEXT.
+    `result_kind` is the kind of what `function` returns. It may return None for a missing value, unless the kind is
+    TEXT.
     """
 
     def compute_from_texts(name: str, operand: Value) -> Value:
@@ -338,12 +344,14 @@ def _wrap_text_function(function: Callable[[str], Any], result_kind: str = TEXT)
             return Value(result_kind, np.array([*images, None], np.float64)[text.data])
         is_closed = text.is_closed and operand.kind == TEXT  # of the word ``missing``, the texts are not known
         labels = tuple(dict.fromkeys(images))
-        return Value(TEXT, _convert_codes(text.data, images, labels), labels, is_closed)
+        return Value(TEXT, _map_codes_to_labels(text.data, images, labels), labels, is_closed)
 
     return Function(compute_from_texts, 1, 1, (TEXT,))
 
 
 def _wrap_text_test(test: Callable[[str, str], bool]) -> Function:
+    """Make a `Function` of a text and a quoted text from a test of two str; it is true where the test is."""
+
     def test_texts(name: str, text: Value, sought: Value) -> Value:
         _require_kinds(name, [text], TEXT)
         if sought.tree.what != "text":
@@ -366,7 +374,7 @@ def _concatenate_texts(name: str, *operands: Value) -> Value:
             raise FilterkitError(f"concat: {quoted(long)} has more than {_LONGEST_TEXT:,} characters; join fewer texts")
         labels = tuple(dict.fromkeys(texts))
         index = codes.reshape(one.shape) - len(pairs) + len(known)  # -1 for missing
-        found = Value(TEXT, _convert_codes(index, texts, labels), labels)
+        found = Value(TEXT, _map_codes_to_labels(index, texts, labels), labels)
     return found._replace(is_closed=False)
 
 
@@ -378,26 +386,23 @@ def _format_as_text(name: str, value: Value) -> Value:
     return Value(TEXT, np.where(np.isnan(value.data), -1, codes.reshape(value.data.shape)), texts, is_closed=False)
 
 
-def _wrap_numpy_function(numpy_name: str, n_operands: int) -> Function:
-    """Make an operation from the function of numpy with this name, which is looked up when it is called."""
-    return _wrap_array_function(lambda *values: getattr(np, numpy_name)(*values), n_operands, n_operands)
-
-
 _MANY = 1000
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod", "^": "power"}
 _FUNCTIONS: dict[str, Function] = {
     **dict.fromkeys(_COMPARISONS, Function(_compare_values, 2, 2)),
-    **{name: _wrap_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
-    "sign-": _wrap_numpy_function("negative", 1),
-    "sign+": _wrap_numpy_function("positive", 1),
+    **{name: _wrap_array_function(of_numpy, 2, 2) for name, of_numpy in _OPERATORS.items()},
+    "sign-": _wrap_array_function("negative", 1, 1),
+    "sign+": _wrap_array_function("positive", 1, 1),
     "and": _wrap_array_function(
         lambda one, other: np.where((one == 0) | (other == 0), 0.0, one * other), 2, 2, (TRUTH,), TRUTH
     ),
-    "or": _wrap_array_function(_compute_logical_or, 2, 2, (TRUTH,), TRUTH),
+    "or": _wrap_array_function(
+        lambda one, other: np.where((one == 1) | (other == 1), 1.0, one + other), 2, 2, (TRUTH,), TRUTH
+    ),
     "not": _wrap_array_function(lambda one: 1.0 - one, 1, 1, (TRUTH,), TRUTH),
     "in": Function(
-        lambda name, sought, *others: Value(
-            TRUTH, reduce(_compute_logical_or, [_compare_values("=", sought, other).data for other in others])
+        lambda _, sought, *others: reduce(
+            partial(_FUNCTIONS["or"].compute, "or"), [_compare_values("=", sought, other) for other in others]
         ),
         2,
         _MANY,
@@ -406,7 +411,7 @@ _FUNCTIONS: dict[str, Function] = {
     "max": _wrap_array_function(lambda *values: reduce(np.maximum, values), 1, _MANY),
     "round": Function(_round_numbers, 1, 2, _NUMBERS),
     **{
-        name: _wrap_numpy_function(name, 1)
+        name: _wrap_array_function(name, 1, 1)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
     "year": _wrap_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[0]),
@@ -418,7 +423,7 @@ _FUNCTIONS: dict[str, Function] = {
     "days_between": Function(_count_days_between, 2, 2),
     "if": Function(_choose_by_condition, 3, 3),
     **dict.fromkeys(  # the second as in Weka
-        ("is_missing", "ismissing"), Function(lambda name, value: Value(TRUTH, _make_missing_mask(value) * 1.0), 1, 1)
+        ("is_missing", "ismissing"), Function(lambda name, value: Value(TRUTH, _flag_missing(value) * 1.0), 1, 1)
     ),
     "coalesce": Function(_choose_first_not_missing, 1, _MANY),
     "length": _wrap_text_function(len, NUMBER),

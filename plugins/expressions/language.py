@@ -57,16 +57,17 @@ What is computed from a missing value is missing, and so is a result that is no 
 
 
 class Tree(NamedTuple):
-    """Holds a part of an expression as a tree, or a token of an expression's text.
+    """Holds an expression, or a part of one, as a tree; or a token, which is a tree without parts.
 
     Attributes
     ----------
     what : ``number``, ``text``, ``name``, ``attribute`` (a name in quotes) or ``call``; of a token also ``sign`` and
         ``end``.
-    value : the number, the text, the name, or the name of the function or operator; of a token its text.
-    at : the index of its first character in the text of the expression.
+    value : the number, the text or name without quotes, or the name of the function or operator; of a token that is a
+        number or a sign, its characters.
+    at : the index of its first character in the text of the expression; of the operator if it has two operands.
     parts : the operands of a call; else empty.
-    depth : the number of levels of the tree.
+    depth : the number of levels of the tree; 1 without parts.
     """
 
     what: str
@@ -77,7 +78,10 @@ class Tree(NamedTuple):
 
 
 def _make_call_tree(name: str, at: int, *parts: Tree) -> Tree:
-    """Make the tree of a call of `name`, at index `at` of the text; raise an ExpressionError if it is too deep."""
+    """Make the tree of a call of `name`, which stands at the index `at` of the text; `parts` are the operands.
+
+    Raise an ExpressionError if it has more than `DEEPEST` levels.
+    """
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > DEEPEST:
         raise ExpressionError(f"the expression is more than {DEEPEST} levels deep; {_ADVICE}", at)
@@ -85,7 +89,7 @@ def _make_call_tree(name: str, at: int, *parts: Tree) -> Tree:
 
 
 class ExpressionError(FilterkitError):
-    """Raised for an invalid expression; `at` is the index in its text of the character where the fault is found."""
+    """Raised for an invalid expression; the fault is at the character `at` of its text, counted from 0."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -93,7 +97,7 @@ class ExpressionError(FilterkitError):
 
 
 def describe_expression_error(error: ExpressionError, text: str) -> str:
-    """Return a message with the fault and with the character of `text`, counted from 1, where it is."""
+    """Return a message that says where in the expression `text` the fault is, counted from 1, and what it is."""
     found = repr(text[error.at : error.at + 20]) if error.at < len(text) else "the end"
     return f"expression, character {error.at + 1} ({found}): {error}"
 
@@ -143,21 +147,24 @@ def parse_expression(text: str, start: int = 0) -> Tree:
 
 @dataclass
 class _Parser:
-    """Parses tokens into trees; each method consumes the tokens of the tree that it returns."""
+    """Parses tokens into trees; each method that returns a tree consumes its tokens, and may raise ExpressionError."""
 
     tokens: list[Tree]  # the next one is the last
-    depth: int = 0
+    depth: int = 0  # of calls of `parse_operation` inside each other
 
     def consume_expected_token(self, value: str, what: str) -> None:
-        """Consume the next token if it is `value`, a sign or ``end``; else raise ExpressionError asking for `what`."""
+        """Consume the next token if it is `value`, a sign or ``end``; else raise ExpressionError: expected `what`."""
         token = self.tokens[-1]
         if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
             found = "the end" if token.what == "end" else repr(token.value)
             raise ExpressionError(f"expected {what}, found {found}", token.at)
         self.tokens.pop()
 
-    def _peek_operator(self) -> str:
-        """Return the next operator, bracket or comma in its canonical spelling, without consuming it; "" if none."""
+    def _peek_operator_or_bracket(self) -> str:
+        """Return the next token, but do not consume it, if it is an operator, bracket or comma; else return "".
+
+        An operator comes in its canonical spelling, such as ``and`` for ``&&``.
+        """
         token = self.tokens[-1]
         if token.what == "sign" or (token.what == "name" and token.value.lower() in _WORDS):
             word: str = token.value.lower()
@@ -165,21 +172,24 @@ class _Parser:
         return ""
 
     def parse_operation(self, binding: int) -> Tree:
-        """Parse operands and the operators between them that bind more tightly than `binding`; return the tree."""
+        """Parse an operand, and operators with their right operands as long as they bind more tightly than `binding`.
+
+        `binding` is a value of `_BINDING`, or 0 for all operators.
+        """
         self.depth += 1
         if self.depth > DEEPEST:
             raise ExpressionError(f"the expression is more than {DEEPEST} levels deep; {_ADVICE}", self.tokens[-1].at)
         tree = self._parse_operand()
-        while _BINDING.get(self._peek_operator(), 0) > binding:
+        while _BINDING.get(self._peek_operator_or_bracket(), 0) > binding:
             tree = self._parse_rest_of_operation(tree)
         self.depth -= 1
         return tree
 
     def _parse_rest_of_operation(self, left: Tree) -> Tree:
-        """Parse the next operator and its right operand; return the tree of `left`, operator and operand."""
-        operator, at = self._peek_operator(), self.tokens.pop().at
+        """Parse the next operator and its right operand, and return their tree with the left operand `left`."""
+        operator, at = self._peek_operator_or_bracket(), self.tokens.pop().at
         if operator == "not":
-            if self._peek_operator() != "in":
+            if self._peek_operator_or_bracket() != "in":
                 raise ExpressionError("expected 'in' after 'not', as in x not in (1, 2)", self.tokens[-1].at)
             self.tokens.pop()
             return _make_call_tree("not", at, _make_call_tree("in", at, left, *self._parse_arguments()))
@@ -187,13 +197,13 @@ class _Parser:
             return _make_call_tree("in", at, left, *self._parse_arguments())
         binding = _BINDING[operator]
         right = self.parse_operation(binding - 1 if operator == "^" else binding)
-        following = self._peek_operator()
+        following = self._peek_operator_or_bracket()
         if _BINDING["="] == binding == _BINDING.get(following) and following != "not":
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self.tokens[-1].at)
         return _make_call_tree(operator, at, left, right)
 
     def _parse_operand(self) -> Tree:
-        operator, token = self._peek_operator(), self.tokens[-1]
+        operator, token = self._peek_operator_or_bracket(), self.tokens[-1]
         if operator not in ("not", "-", "+", "(") and (operator or token.what == "end"):
             self.consume_expected_token("value", "a value")
         self.tokens.pop()
@@ -204,7 +214,7 @@ class _Parser:
             tree = self.parse_operation(0)
             self.consume_expected_token(")", "')'")
             return tree
-        if token.what == "name" and self._peek_operator() == "(":
+        if token.what == "name" and self._peek_operator_or_bracket() == "(":
             return _make_call_tree(token.value.lower(), token.at, *self._parse_arguments(may_be_empty=True))
         if token.what == "number":
             number = float(token.value)
@@ -214,12 +224,12 @@ class _Parser:
         return token
 
     def _parse_arguments(self, may_be_empty: bool = False) -> tuple[Tree, ...]:
-        """Parse expressions in parentheses, separated by commas; raise an ExpressionError if they are invalid."""
+        """Parse expressions in parentheses, separated by commas, and return their trees."""
         self.consume_expected_token("(", "'('")
         parts: list[Tree] = []
-        while not (may_be_empty and not parts and self._peek_operator() == ")"):
+        while not (may_be_empty and not parts and self._peek_operator_or_bracket() == ")"):
             parts.append(self.parse_operation(0))
-            if self._peek_operator() != ",":
+            if self._peek_operator_or_bracket() != ",":
                 break
             self.tokens.pop()
         self.consume_expected_token(")", "',' or ')'")

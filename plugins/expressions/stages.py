@@ -26,7 +26,10 @@ def _parse_option_expression(stage: str, text: str, start: int = 0) -> Tree:
 
 
 def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
-    """Return the value of `tree`, parsed from `text`, for an empty batch; raise a StageError if that fails."""
+    """Return the value of `tree` for a batch without rows, which tells its kind.
+
+    `text` is what `tree` was parsed from. Raise a StageError if the expression does not fit the schema.
+    """
     try:
         return evaluate_tree(tree, partial(evaluate_attribute, empty(schema)))
     except ExpressionError as error:

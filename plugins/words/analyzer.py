@@ -1,7 +1,8 @@
 """Find words and sequences of words in texts, as numbers.
 
-A word is one *piece* of text with a number. A word with spaces in it, as some `--pattern` may find, is several pieces.
-So two sequences are the same text if, and only if, their pieces have the same numbers.
+Each word becomes one *piece*, which has a number. A word with spaces in it, as some `--pattern` may find, becomes
+several pieces, split at the spaces. So two sequences are the same text if, and only if, their pieces have the same
+numbers.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ WORD_PATTERN = r"\b\w\w+\b"
 _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a single text has more
 
 
-class Sequences(NamedTuple):
-    """Holds the words and sequences of words found in some texts, all with the same number of pieces.
+class WordSequences(NamedTuple):
+    """Holds n words or sequences of words found in texts, all with the same number of pieces.
 
-    `row`, int64 (n,), is the index of the text that has each sequence, and `pieces`, int64 (n, length), are the numbers
-    of its pieces.
+    Attributes
+    ----------
+    row : int64 (n,), the index of the text that has each sequence.
+    pieces : int64 (n, length), the numbers of the pieces of each sequence, in order.
     """
 
     row: Ints
@@ -33,7 +36,13 @@ class Sequences(NamedTuple):
 
 
 class Analyzer:
-    """Finds the words and sequences of words in texts; `options` say what a word is, and `stop` words are left out."""
+    """Finds words and sequences of words in texts.
+
+    Parameters
+    ----------
+    options : the stage, whose options say what a word is, and how many words a sequence may have.
+    stop : words to leave out, in the spelling before stemming.
+    """
 
     def __init__(self, options: Words, stop: Iterable[str]) -> None:
         self._options = options
@@ -44,10 +53,17 @@ class Analyzer:
 
             self._stemmer = Stemmer.Stemmer(options.stem)
 
-    def find_word_sequences(self, texts: Any, get_piece_number: Callable[[str], int]) -> Iterator[Sequences]:
-        """Yield the words of an Arrow array of strings, and the sequences of up to `ngrams` words; a null has none.
+    def find_word_sequences(self, texts: Any, get_piece_number: Callable[[str], int]) -> Iterator[WordSequences]:
+        """Yield the words of texts, and their sequences of up to ``--ngrams`` words.
 
-        One item has all sequences of a text with the same number of pieces.
+        Parameters
+        ----------
+        texts : an Arrow array of strings; a null has no words.
+        get_piece_number : returns the number of a piece; it is called at least once for each distinct piece.
+
+        Yields
+        ------
+        Sequences with the same number of pieces, of some texts; all such sequences of a text come in one item.
         """
         row, code, raw = self._split_texts_to_tokens(texts)
         least = 2 if self._options.pattern == WORD_PATTERN else 0  # letters
@@ -63,13 +79,21 @@ class Analyzer:
         while low < len(row):
             high = int(np.searchsorted(row, row[min(low + step, len(row)) - 1], side="right"))  # rows stay whole
             for parts in self._join_words_to_sequences(row[low:high], code[low:high], pieces):
-                yield Sequences(*map(np.concatenate, zip(*parts)))
+                yield WordSequences(*map(np.concatenate, zip(*parts)))
             low = high
 
-    def _join_words_to_sequences(self, row: Ints, code: Ints, pieces: list[list[int]]) -> Iterator[list[Sequences]]:
-        """Join words that follow each other in a text; yield all sequences of the same number of pieces together.
+    def _join_words_to_sequences(self, row: Ints, code: Ints, pieces: list[list[int]]) -> Iterator[list[WordSequences]]:
+        """Join words that follow each other in a text to sequences of up to ``--ngrams`` words.
 
-        `row`, int64 (words,), ascending, is the text of each word; ``pieces[code[i]]`` has the piece numbers of word i.
+        Parameters
+        ----------
+        row : int64 (words,), ascending, the index of the text of each word.
+        code : int64 (words,), the index in `pieces` of each word.
+        pieces : the numbers of the pieces of each distinct word.
+
+        Yields
+        ------
+        All sequences with the same number of pieces, as a list to be concatenated.
         """
         lengths = np.array([len(each) for each in pieces], np.int64)
         numbers = np.array([number for each in pieces for number in each], np.int64)
@@ -77,7 +101,7 @@ class Analyzer:
         # The pieces of these words one after the other, and where those of each word start.
         flat = numbers[expand_ranges(first[code], lengths[code])]
         starts = np.concatenate([[0], np.cumsum(lengths[code])])
-        waiting: dict[int, list[Sequences]] = {}
+        waiting: dict[int, list[WordSequences]] = {}
         first = np.arange(len(row))
         for more in range(self._options.ngrams):  # words after the first
             first = first[: np.searchsorted(first, len(row) - more)]
@@ -88,16 +112,17 @@ class Analyzer:
             for length in np.unique(lengths).tolist():
                 chosen = first[lengths == length]
                 joined = flat[starts[chosen][:, None] + np.arange(length)]
-                waiting.setdefault(length, []).append(Sequences(row[chosen], joined))
+                waiting.setdefault(length, []).append(WordSequences(row[chosen], joined))
             # Later sequences have more words, and so at least as many pieces more.
             for length in [length for length in waiting if length <= more + 1]:
                 yield waiting.pop(length)
         yield from waiting.values()
 
     def _split_texts_to_tokens(self, texts: Any) -> tuple[Ints, Ints, list[str]]:
-        """Return the row and the code of each token of an Arrow array of strings, int64 (n,) each, and distinct tokens.
+        """Split an Arrow array of strings to tokens, which are words, or with the default pattern may also be shorter.
 
-        A code is an index among the distinct tokens. With the default pattern, tokens may be shorter than words.
+        Return for each of n tokens the index of its text, int64 (n,), and its index among the distinct tokens, int64
+        (n,); and the distinct tokens.
         """
         import pyarrow as pa
         import pyarrow.compute as pc

@@ -14,15 +14,16 @@ import numpy as np
 
 from filterkit.plugin import Ints, Scratch, Stored, find_run_begins
 
-from .analyzer import Sequences
+from .analyzer import WordSequences
 
 _ITEM = 32  # bytes that the counts of a pair of words take
 
 
 def make_sequence_keys(pieces: Ints) -> Ints:
-    """Make a key by which to sort each sequence, int64 (n,), or bytes (n,) if sequences have more than 2 pieces.
+    """Make a key of each sequence, by which to sort and compare sequences of the same length.
 
-    `pieces`, int64 (n, length), are the numbers of the pieces of each sequence.
+    `pieces`, int64 (n, length), are the numbers of the pieces of each sequence, from 0 to 2³¹ − 1. The keys are int64
+    (n,) if sequences have one or two pieces, else bytes, ``S`` (n,).
     """
     length = pieces.shape[1]
     if length == 1:
@@ -33,7 +34,7 @@ def make_sequence_keys(pieces: Ints) -> Ints:
 
 
 def split_sequence_keys(key: np.ndarray, length: int) -> Ints:
-    """Return the numbers of pieces that `make_sequence_keys` made into the keys `key`: int64 (n, length)."""
+    """Return the numbers of the pieces of sequences, int64 (n, length), from keys that `make_sequence_keys` made."""
     if length == 1:
         return key[:, None]
     if length == 2:
@@ -41,11 +42,17 @@ def split_sequence_keys(key: np.ndarray, length: int) -> Ints:
     return np.ascontiguousarray(key).view(">i4").reshape(-1, length).astype(np.int64)
 
 
-class Counts(NamedTuple):
-    """Holds how often sequences of one length occur in each class; ordered by key and class, each pair once.
+class SequenceCounts(NamedTuple):
+    """Holds how often sequences with the same number of pieces occur in each class.
 
-    `key` is that of the sequence, see `make_sequence_keys`, and `label`, int64 (n,), the class. `rows`, int64 (n,), is
-    the number of its rows that have the sequence, and `occurrences`, int64 (n,), how often it occurs in them.
+    There are n pairs of a sequence and a class in which it occurs, in the order of their keys and then of classes.
+
+    Attributes
+    ----------
+    key : (n,), the key of the sequence, see `make_sequence_keys`.
+    label : int64 (n,), the class.
+    rows : int64 (n,), the number of rows of the class that have the sequence.
+    occurrences : int64 (n,), how often the sequence occurs in these rows.
     """
 
     key: np.ndarray
@@ -54,8 +61,11 @@ class Counts(NamedTuple):
     occurrences: Ints
 
 
-def count_sequences(sequences: Sequences, label: Ints) -> Counts:
-    """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row, from 0."""
+def count_sequences(sequences: WordSequences, label: Ints) -> SequenceCounts:
+    """Count the sequences of a batch by class; there must be at least one.
+
+    `label`, int64 (rows,), is the class of each row, from 0.
+    """
     classes, rows = label.max(initial=0) + 1, len(label)
     found = code = make_sequence_keys(sequences.pieces)
     if sequences.pieces.shape[1] > 1:
@@ -69,10 +79,10 @@ def count_sequences(sequences: Sequences, label: Ints) -> Counts:
     first = np.flatnonzero(find_run_begins(cells))
     code, of_class = np.divmod(cells[first], classes)
     key = code if sequences.pieces.shape[1] == 1 else found[code]
-    return Counts(key, of_class, np.diff(first, append=len(cells)), np.add.reduceat(occurrences, first))
+    return SequenceCounts(key, of_class, np.diff(first, append=len(cells)), np.add.reduceat(occurrences, first))
 
 
-def _merge_counts(parts: list[Counts]) -> Counts:
+def _merge_counts(parts: list[SequenceCounts]) -> SequenceCounts:
     if len(parts) == 1:
         return parts[0]
     key, label, rows, occurrences = (np.concatenate(arrays) for arrays in zip(*parts))
@@ -80,26 +90,27 @@ def _merge_counts(parts: list[Counts]) -> Counts:
     key, label = key[order], label[order]
     first = np.flatnonzero(find_run_begins(key, label))
     rows, occurrences = (np.add.reduceat(each[order], first) for each in (rows, occurrences))
-    return Counts(key[first], label[first], rows, occurrences)
+    return SequenceCounts(key[first], label[first], rows, occurrences)
 
 
 class SequenceCounter:
-    """Adds up the counts of sequences in memory, and in a temporary file if they take more than `budget` bytes.
+    """Counts sequences by class, in memory and, when the counts take more than `budget` bytes, in a temporary file.
 
-    Merging them takes about four times as much memory. `numbers` are those of all pieces, ascending.
+    Merging the counts takes about four times as much memory. `numbers` is a dict of the number of each piece. Looking
+    up a new piece gives it the next number.
     """
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._held: dict[int, list[Counts]] = {}
+        self._held: dict[int, list[SequenceCounts]] = {}
         self._bytes = 0
         self._runs: dict[int, list[list[Stored]]] = {}
         self._scratch = Scratch()
         self.numbers = defaultdict[str, int]()
         self.numbers.default_factory = self.numbers.__len__  # a new piece gets the next number
 
-    def add(self, sequences: Sequences, label: Ints) -> None:
-        """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row, from 0."""
+    def add(self, sequences: WordSequences, label: Ints) -> None:
+        """Count the sequences of a batch, too; see `count_sequences` for the parameters."""
         counts = count_sequences(sequences, label)
         self._held.setdefault(sequences.pieces.shape[1], []).append(counts)
         self._bytes += sum(array.nbytes for array in counts)
@@ -112,10 +123,10 @@ class SequenceCounter:
                     self._runs.setdefault(length, []).append(self._scratch.store(merged))
                 self._held, self._bytes = {}, 0
 
-    def merge_counts(self) -> Iterator[tuple[int, Counts]]:
-        """Yield pairs of the number of pieces in a sequence and the counts of some sequences with so many pieces.
+    def yield_merged_counts(self) -> Iterator[tuple[int, SequenceCounts]]:
+        """Yield pairs of a number of pieces, and the counts of some sequences with so many pieces in all batches.
 
-        Pairs ascend by this number, then by key. All classes of a key are in one pair.
+        The pairs ascend by this number, then by key. A sequence has the counts of all classes in one pair.
         """
         for length in sorted(self._held.keys() | self._runs.keys()):
             held = [_merge_counts(self._held[length])] if length in self._held else []
@@ -123,12 +134,14 @@ class SequenceCounter:
                 yield length, held[0]
                 continue
             arrays = iter(self._scratch.map_arrays([stored for run in self._runs[length] for stored in run]))
-            sources = [*map(Counts._make, zip(*[arrays] * len(Counts._fields))), *held]
+            sources = [*map(SequenceCounts._make, zip(*[arrays] * len(SequenceCounts._fields))), *held]
             block = max(self._budget // (2 * _ITEM * len(sources)), 256)
             while sources:  # each time, from all sources, up to the least key that ends a block of one
                 end = min(source.key[:block][-1] for source in sources)
                 stops = [np.searchsorted(source.key, end, side="right") for source in sources]
-                parts = [Counts(*(array[:stop] for array in source)) for source, stop in zip(sources, stops) if stop]
+                parts = [
+                    SequenceCounts(*(array[:stop] for array in source)) for source, stop in zip(sources, stops) if stop
+                ]
                 yield length, _merge_counts(parts)
-                rests = [Counts(*(array[stop:] for array in source)) for source, stop in zip(sources, stops)]
+                rests = [SequenceCounts(*(array[stop:] for array in source)) for source, stop in zip(sources, stops)]
                 sources = [rest for rest in rests if len(rest.key)]

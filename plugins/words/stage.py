@@ -103,7 +103,7 @@ class Words(Stage):
         analyzer = Analyzer(self, stop)
         finders: list[Vocabulary | HashedColumns] = [Vocabulary(Texts.of(each)) for each in vocabularies]
         if self.hash is not None:
-            finders = [HashedColumns(self.hash)] * len(chosen)
+            finders = [HashedColumns(Texts.of([f"hash{number}" for number in range(1, self.hash + 1)]))] * len(chosen)
         # How many attributes each becomes, how many columns of X that are, and where these begin.
         sizes, columns = np.ones(len(schema.attributes), np.int64), np.zeros(len(schema.attributes), np.int64)
         columns[schema.feature_indices] = 1
@@ -148,9 +148,14 @@ class Words(Stage):
 
 
 def _replace_string_attributes(schema: Schema, positions: list[int], words: list[Texts], prefix: str) -> Attributes:
-    """Return all attributes, those at `positions` replaced by one for each word, named `prefix` and the word.
+    """Return all attributes, but those at `positions` replaced by numeric ones, one for each word.
 
-    The name of the string attribute comes before a word that is the name of another attribute.
+    Parameters
+    ----------
+    positions : the positions of the string attributes, ascending.
+    words : for each of these, the words that replace it.
+    prefix : the beginning of the names of the new attributes, before the word. If an attribute already has such a name,
+        the name of the string attribute and a colon come before it, too.
     """
     attributes = Attributes.of(schema.attributes)
     taken, parts, begin = [attributes.names], [], 0
@@ -169,7 +174,10 @@ def _replace_string_attributes(schema: Schema, positions: list[int], words: list
 
 
 def _flag_names_that_need_prefix(names: Texts, used: Texts, prefix: str) -> np.ndarray:
-    """Flag the names that need `prefix`, because another attribute has or gets the name: bool (n,)."""
+    """Flag the `names` that need `prefix` to differ from all others: bool (n,).
+
+    They are those in `used`, and those that equal an earlier name after it got its prefix.
+    """
     clashes = names.isin(used)
     while clashes.any():
         renamed = {prefix + names[number]: number for number in np.flatnonzero(clashes).tolist()}

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import collections
 import zlib
+from dataclasses import dataclass
 
 import numpy as np
 
 from filterkit.plugin import Ints, Texts, find_run_begins
 
-from .analyzer import Sequences
+from .analyzer import WordSequences
 from .counts import SequenceCounter, make_sequence_keys, split_sequence_keys
 
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 
 
 def choose_words(counter: SequenceCounter, min_rows: int, max_rows: int | None, keep: int | None) -> Texts:
-    """Return the words and sequences within limits, in alphabetical order.
+    """Return the words and sequences to make columns of, joined by spaces, in alphabetical order.
 
-    `min_rows` and `max_rows`, None for no limit, bound the rows that have a word. `keep`, None for all, is the number
-    of words of each class to keep, besides all that are as frequent as the last of them.
+    Parameters
+    ----------
+    counter : has counted the words and sequences of all training rows.
+    min_rows, max_rows : how many rows must and may have a word; `max_rows` may be None for any number.
+    keep : the number of most frequent words of each class to choose, besides those that are as frequent as the last of
+        them; None for all.
     """
     frequent = None if keep is None else _find_least_count_by_class(counter, keep)
     names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])
     words = [names[:0]]
-    for length, part in counter.merge_counts():
+    for length, part in counter.yield_merged_counts():
         first = np.flatnonzero(find_run_begins(part.key))  # of each key
         rows = np.add.reduceat(part.rows, first)
         is_chosen = rows >= min_rows
@@ -41,9 +46,12 @@ def choose_words(counter: SequenceCounter, min_rows: int, max_rows: int | None, 
 
 
 def _find_least_count_by_class(counter: SequenceCounter, keep: int) -> Ints:
-    """Return how often a word must occur in each class to be among its `keep` most frequent words: int64 (classes,)."""
+    """Return how often a word occurs in each class that is the last of its `keep` most frequent ones: int64 (classes,).
+
+    For a class with fewer words it is the least frequent one.
+    """
     words = collections.Counter[int]()  # how many words have a number of occurrences in a class
-    for _, part in counter.merge_counts():
+    for _, part in counter.yield_merged_counts():
         pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
         words.update(dict(zip(pairs.tolist(), counts.tolist())))
     least = np.zeros((max(words, default=0) >> _OCCURRENCES) + 1, np.int64)
@@ -57,7 +65,7 @@ def _find_least_count_by_class(counter: SequenceCounter, keep: int) -> Ints:
 
 
 class Vocabulary:
-    """Finds the columns of words and sequences; column i is for the word or sequence ``names[i]``."""
+    """Finds the columns of words and sequences; column i counts the word or sequence ``names[i]``."""
 
     def __init__(self, names: Texts) -> None:
         import pyarrow.compute as pc
@@ -78,11 +86,11 @@ class Vocabulary:
             self._tables[length] = key[order], columns[order]
 
     def get_piece_number(self, piece: str) -> int:
-        """Return the number of a piece, or -1 if no word or sequence of the vocabulary has it."""
+        """Return the number that this vocabulary gives to a piece; -1 if none of its words and sequences has it."""
         return self._numbers.get(piece, -1)
 
-    def find_rows_and_columns(self, sequences: Sequences) -> tuple[Ints, Ints]:
-        """Return the row and the column of each sequence that is in the vocabulary, int64 (n,) each."""
+    def find_rows_and_columns(self, sequences: WordSequences) -> tuple[Ints, Ints]:
+        """Return the row and the column of each sequence that has a column, int64 (n,) each; leave out the others."""
         length = sequences.pieces.shape[1]
         if length not in self._tables:
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -94,17 +102,17 @@ class Vocabulary:
         return sequences.row[known][found], columns[at[found]].astype(np.int64)
 
 
+@dataclass
 class HashedColumns:
-    """Finds the column of any word or sequence by its hash: one of ``hash1``, ``hash2`` and so on to `width`."""
+    """Finds the column of any word or sequence by its hash; `names` are those of the columns, at least one."""
 
-    def __init__(self, width: int) -> None:
-        self.names = Texts.of([f"hash{number}" for number in range(1, width + 1)])
+    names: Texts
 
     def get_piece_number(self, piece: str) -> int:
-        """Return a hash of a piece, which is the same in every run."""
+        """Return a hash of a piece, from 0 to 2³² − 1, which is the same in every run."""
         return zlib.crc32(piece.encode())
 
-    def find_rows_and_columns(self, sequences: Sequences) -> tuple[Ints, Ints]:
+    def find_rows_and_columns(self, sequences: WordSequences) -> tuple[Ints, Ints]:
         """Return the row and the column of each sequence, int64 (n,) each."""
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
