@@ -16,7 +16,6 @@ from filterkit.plugin import (
     Inexact,
     Opening,
     RowError,
-    Source,
     TextParser,
     TextTable,
     Writer,
@@ -101,7 +100,7 @@ class Libsvm(FileFormat):
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
         read = 0
-        table = TextTable("", (), _open_local_copy(opening, file), size=opening.block_size)
+        table = TextTable("", (), opening.text(file.name), size=opening.block_size)
         for block in table.parts():
             text = block.text
             if b"#" in text or b"\t" in text:
@@ -133,13 +132,6 @@ class Libsvm(FileFormat):
         return LibsvmWriter(self, schema, precision)
 
 
-def _open_local_copy(opening: Opening, file: IO[bytes]) -> Source:
-    """Open `file`, a local copy of an input, as text from its beginning; errors call it by the name of the input."""
-    source = opening._replace(path=file.name).text()
-    source.name = opening.name
-    return source
-
-
 def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
     """Return `text` without empty lines and comments after #, one blank between words, a line feed after each line."""
     lines = (b" ".join(line.split()) for line in re.sub(rb"#[^\n]*", b"", text).split(b"\n"))
@@ -162,7 +154,7 @@ class LibsvmTable(TextTable):
         position: int,
         file: IO[bytes] | None = None,
     ) -> None:
-        source = opening.text() if file is None else _open_local_copy(opening, file)
+        source = opening.text(None if file is None else file.name)
         super().__init__(relation_of(opening.path), attributes, source, size=opening.block_size)
         self._form, self._opening, self._class_position, self._file = form, opening, position, file
         self.class_ = attributes[position].name

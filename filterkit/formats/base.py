@@ -90,12 +90,13 @@ class Opening(NamedTuple):
             return self.first.attributes
         return None if self.like is None else self.like.attributes
 
-    def text(self) -> Source:
+    def text(self, copy: str | None = None) -> Source:
         """Return the input as decompressed UTF-8 text without byte order mark.
 
-        Raise FilterkitError if it cannot be opened, or is binary.
+        `copy` is the path of a file with the same content, such as that of `local`, to read instead; None to read the
+        input. Raise FilterkitError, which names the input, if it cannot be opened or is binary.
         """
-        source = Source(self.path, self.encoding)
+        source = Source(copy or self.path, self.encoding, self.name)
         if what := describe_non_text(source.peek()):
             source.close()
             raise FilterkitError(f"{source.name}: this is {what}")

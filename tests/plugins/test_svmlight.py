@@ -56,6 +56,11 @@ def test_rows_of_a_pipe_are_passed_on():
     assert output("--from libsvm --to libsvm -", input=TEXT) == "1 1:0.5 3:-0.002\n-1 2:1\n1\n-1 4:7\n"
 
 
+def test_errors_name_the_input_and_not_the_copy_that_is_read():
+    message = refusal("--from libsvm -", input="PAR1 and more", status=1)
+    assert message == "<standard input>: this is Parquet: say --from parquet"
+
+
 def test_a_header_names_the_attributes(tmp_path):
     header = "@relation h\n@attribute one numeric\n@attribute two numeric\n@attribute kind {0,1}\n@data\n"
     (tmp_path / "h.arff").write_text(header)
