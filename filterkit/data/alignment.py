@@ -111,8 +111,8 @@ class Alignment:
     def align(self, batch: Batch) -> Batch:
         """Return the same rows in the wanted schema, which says whether X is sparse.
 
-        A text that is not a label of a wanted nominal attribute becomes missing if `unseen`, with a
-        `ConversionWarning` for the first batch; otherwise, raise FilterkitError.
+        A text that is not a label of a wanted nominal attribute becomes missing if `unseen`, with one
+        `ConversionWarning` for each attribute; otherwise, raise FilterkitError.
         """
         new = {target: self._convert_values(batch, origin, target) for target, origin in self._converted.items()}
         new |= {target: np.full(len(batch), np.nan) for target in self._missing}
@@ -145,7 +145,7 @@ def _raise_if_any(names: list[str], noun: str, fault: str, hint: str, attribute:
     """Raise FilterkitError if there are `names`; the message counts them, and lists the first three.
 
     `noun` says what they name, such as ``value``, and `fault` what is wrong with them. The message begins with the
-    `source` of the rows, says of which `attribute` they are, unless these are "", and ends with `hint`.
+    `source` of the rows, names the `attribute` of the values, each unless it is "", and ends with `hint`.
     """
     if names:
         of = f" of attribute {quoted(attribute)}" if attribute else ""

@@ -29,7 +29,7 @@ _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np
 
 
 def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
-    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing`, if any, is true."""
+    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true, if it is not None."""
     values = np.ascontiguousarray(values)
     validity = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [validity, pa.py_buffer(values)])
@@ -46,8 +46,8 @@ def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
 
     Raises
     ------
-    Inexact : float64 cannot represent an integer; or a decimal is neither a float64 nor what Python prints for one, as
-        0.1 is.
+    Inexact : float64 cannot represent an integer; or a decimal is neither exactly a float64 nor, like 0.1, the shortest
+        text of one.
     """
     kind = array.type
     if pa.types.is_decimal(kind):
@@ -126,7 +126,10 @@ def take(array: Any, positions: Any) -> Any:
 
 
 def dictionary_encode(array: Any) -> Any:
-    """Return an Arrow array as a `DictionaryArray` with int32 indices; the distinct elements stand as they appear."""
+    """Return an Arrow array as a `DictionaryArray` of its distinct elements, in the order of their appearance.
+
+    The indices are int32; null stays null.
+    """
     return call_function("dictionary_encode", [array])
 
 

@@ -131,9 +131,9 @@ def choose_attributes(
 def _find_attributes_in_range_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> set[int]:
     """Return the positions of the attributes that a list of ranges or a pattern means; an empty set for other texts.
 
-    An ``@`` may stand before the ranges. Raise StageError if an attribute of a range does not exist, or if the text
-    begins with ``@``, but is neither ranges nor like the name of any attribute, as none begins so. Raise UsageError if
-    a range does not count upward from 1.
+    An ``@`` may stand before the ranges. Raise StageError if an attribute of a range does not exist, or if something
+    else than ranges follows an ``@``, and no attribute's name begins with ``@``. Raise UsageError if a range does not
+    count upward from 1.
     """
     forced = text.startswith("@")
     listed = text.removeprefix("@")

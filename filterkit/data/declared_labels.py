@@ -11,7 +11,7 @@ _OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
 def find_label_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
     """Return the text after the first colon of a relation's name, and the match of the last ``-C N`` in it, or None.
 
-    Group 1 of the match is N: the first N attributes are labels or, if it is negative, the last -N.
+    Group 1 of the match is N: the first N attributes are labels; if N is negative, the last |N|.
     """
     text = relation.partition(":")[2]
     found = list(_OPTION.finditer(text)) if "-C" in text else []

@@ -138,7 +138,10 @@ def from_pandas(
 
 
 def _describe_losses(frame: pd.DataFrame) -> list[str]:
-    """Return a text for each thing that a batch does not keep of a frame, besides those of its columns in Arrow."""
+    """Return a text for each thing that a batch does not keep of a frame, such as its index.
+
+    `infer_attributes_and_weights` returns those about its columns in Arrow.
+    """
     import pandas as pd
 
     losses = []
@@ -161,7 +164,7 @@ def _describe_losses(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_sparse_dtype(dtype: Any, subtypes: str = "biuf") -> bool:
-    """Return whether a dtype is sparse with 0 in the gaps, and numpy's letter for its kind is one of `subtypes`."""
+    """Return whether a dtype is sparse with 0 in the gaps, and its numbers are of `subtypes`, letters as `dtype.kind`."""
     import pandas as pd
 
     return isinstance(dtype, pd.SparseDtype) and dtype.subtype.kind in subtypes and dtype.fill_value == 0

@@ -26,7 +26,7 @@ def convert_to_integer_codes(values: np.ndarray, dtype: Any = "int32") -> np.nda
 
 
 def get_attribute_values(batch: Batch, position: int) -> Any:
-    """Return the values of one attribute in the rows of a batch, which the caller must not change.
+    """Return the values of one attribute in the rows of a batch; they may share its memory, so do not change them.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def is_table(rows: Any) -> bool:
 
 
 def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
-    """Convert a data frame or table to a batch; return a batch as `check_batch` does.
+    """Convert a data frame or table to a batch; check a batch by `check_batch`, and return the result.
 
     Parameters
     ----------
@@ -182,10 +182,10 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
 
 
 def name_columns_if_possible(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
-    """Name the columns of an array of objects, which becomes an Arrow table, or of a table.
+    """Convert an array of objects to an Arrow table with these names of columns, or rename the columns of a table.
 
-    Return other rows unchanged, such as those with another number of columns; and tables unless `may_rename`, or if
-    they have the same names in any order. Raise FilterkitError if a column of an array has objects of several types.
+    A table is returned unchanged unless `may_rename`, or if it has these names in any order. So are all other rows, and
+    those with another number of columns. Raise FilterkitError if a column of an array has objects of several types.
     """
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):
@@ -214,7 +214,10 @@ def _make_arrow_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
 
 
 def _is_numeric(column: Any) -> bool:
-    """Return whether a pandas column has floats, integers that float64 can represent, or objects that may be those."""
+    """Return whether a pandas column has floats, integers, or objects other than texts, truth values and dates.
+
+    Integers count only if float64 can represent all of them.
+    """
     import pandas as pd
     import pyarrow as pa
 
@@ -242,6 +245,6 @@ def check_integers_are_exact(rows: Any, numbers: np.ndarray) -> None:
 
 
 def make_text_batch(texts: Sequence[str | None], name: str | None) -> Batch:
-    """Return a batch with one string attribute, which has these texts, None for missing; None names it ``text``."""
+    """Return a batch with one string attribute of these texts, None for missing; it is called `name`, or ``text``."""
     schema = Schema("X", [Attribute(name or "text", "string")])
     return Batch(schema, np.empty((len(texts), 0)), passthrough=make_passthrough_table(schema, [list(texts)]))
