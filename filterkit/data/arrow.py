@@ -29,7 +29,7 @@ _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np
 
 
 def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
-    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true, if it is not None."""
+    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true, if given."""
     values = np.ascontiguousarray(values)
     validity = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [validity, pa.py_buffer(values)])

@@ -164,7 +164,7 @@ def _describe_losses(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_sparse_dtype(dtype: Any, subtypes: str = "biuf") -> bool:
-    """Return whether a dtype is sparse with 0 in the gaps, and its numbers are of `subtypes`, letters as `dtype.kind`."""
+    """Return whether a dtype is sparse with 0 in the gaps, and its numbers are of `subtypes`, as in `dtype.kind`."""
     import pandas as pd
 
     return isinstance(dtype, pd.SparseDtype) and dtype.subtype.kind in subtypes and dtype.fill_value == 0
