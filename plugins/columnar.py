@@ -183,7 +183,7 @@ class Parquet(Columnar):
 
 
 class ArrowIpc(Columnar):
-    """Arrow IPC, which is also Feather: files, and streams for reading; columns are those of Parquet."""
+    """Arrow IPC files, also called Feather, and for reading, streams, too. Columns are read as those of Parquet."""
 
     name = "arrow"
     title = "Arrow"

@@ -133,7 +133,7 @@ class Libsvm(FileFormat):
 
 
 def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
-    """Return `text` without empty lines and comments after #, one blank between words, a line feed after each line."""
+    """Return `text` without empty lines and comments; one blank separates words, and a line feed ends each line."""
     lines = (b" ".join(line.split()) for line in re.sub(rb"#[^\n]*", b"", text).split(b"\n"))
     return b"".join(line + b"\n" for line in lines if line)
 

@@ -38,7 +38,11 @@ class TextFolder(FileFormat):
 
 
 class FolderTable(Table):
-    """An opened folder of texts; warns of files and folders in it that are not read."""
+    """An opened folder of texts; warns of files and folders in it that are not read.
+
+    Raise FilterkitError if it is not a folder, or has a class that `opening` does not want, and IsADirectoryError if it
+    contains no folders.
+    """
 
     def __init__(self, form: TextFolder, opening: Opening) -> None:
         self._form, self._opening = form, opening

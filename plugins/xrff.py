@@ -210,7 +210,7 @@ class XrffDocument:
         return bool(text)
 
     def pop_rows(self) -> ArffLines:
-        """Remove the parsed rows from `rows`, and return them as lines of ARFF."""
+        """Remove the parsed rows, at least one, from `rows`; return them as lines of ARFF, with their line numbers."""
         part = ArffLines(
             ("\n".join(self.rows) + "\n").encode("utf-8", "surrogatepass"),
             np.array(self._numbers, np.int64),

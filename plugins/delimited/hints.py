@@ -20,7 +20,7 @@ _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})
 
 
 def explain_why_column_is_text(form: Delimited, words: Sequence[str]) -> str:
-    """Say why a column is not read as numbers or dates, and which option helps.
+    """Return why a column is not read as numbers or dates, and which option helps, as the end of a warning.
 
     `words` are the distinct texts of the column. Return "" if they do not look like numbers or dates.
     """
@@ -59,7 +59,7 @@ def explain_why_column_is_text(form: Delimited, words: Sequence[str]) -> str:
 
 
 def advise_on_non_number(form: Delimited, word: str) -> str:
-    """Say which option reads `word` as a number or as missing; return "" if it looks like neither."""
+    """Return which option reads `word` as a number or as missing, for a message; "" if it looks like neither."""
     if form.separator != "," and is_number(word, ","):
         return f"if it has a decimal comma, say {_format_from_option(form, ',', [])}"
     if word.lower() in _MISSING:

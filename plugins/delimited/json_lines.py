@@ -52,7 +52,7 @@ class JsonLines(TypedFormat):
     """JSON lines: an object on each line, whose members are the columns. Types are inferred as for CSV.
 
     The columns are those of the first rows; a member that is left out is missing. Texts are never numbers, as they
-    are in quotes. Arrays and objects inside are refused.
+    are in quotes. Values that are arrays or objects are refused.
     """
 
     name = "jsonl"
@@ -77,7 +77,8 @@ class JsonLines(TypedFormat):
 def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows) -> list[Attribute]:
     """Infer the attributes of an input from its first rows; labels come from all rows if it is a local file.
 
-    Raise RowError if the first rows cannot be read, and FilterkitError if an attribute cannot hold a column.
+    Warn of whole numbers that become texts, because float64 cannot hold them. Raise RowError if the first rows cannot
+    be read, and FilterkitError if an attribute cannot hold a column.
     """
     import pyarrow as pa
 
@@ -335,7 +336,7 @@ class JsonParser(TextParser):
 
     Parameters
     ----------
-    schema : see `TextParser`.
+    schema : the schema of the batches.
     opening : how the input was opened.
     is_part : whether the types of columns were inferred from the first rows only.
     form : the format.

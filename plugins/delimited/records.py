@@ -91,7 +91,7 @@ class RecordSplitter:
             raise RowError(self._describe_quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
 
     def _describe_quote_fault(self, text: bytes, form: str) -> str:
-        """Return what is wrong with the quoted value at the beginning of `text`, and what to do."""
+        """Return what is wrong with the quoted value that begins `text`, and what to do; `form` names the format."""
         match = re.match((rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")") % self._marks, text)
         assert match is not None
         value, end = (quoted(each.decode("utf-8", "replace"), 30) for each in match.groups())
