@@ -9,10 +9,10 @@ _NO_TABLES = (
     (b"version https://git-lfs.github.com/", "a pointer of Git LFS to the data: run git lfs pull"),
 )
 _NO_TEXTS = (
-    (b"\x1f\x8b", "compressed by gzip; give the file a name that ends in .gz"),
-    (b"BZh", "compressed by bzip2; give the file a name that ends in .bz2"),
-    (b"\xfd7zXZ\x00", "compressed by xz; give the file a name that ends in .xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd; give the file a name that ends in .zst"),
+    (b"\x1f\x8b", "compressed by gzip; give the file a name that ends in .gz, or decompress it with gzip -dc"),
+    (b"BZh", "compressed by bzip2; give the file a name that ends in .bz2, or decompress it with bzip2 -dc"),
+    (b"\xfd7zXZ\x00", "compressed by xz; give the file a name that ends in .xz, or decompress it with xz -dc"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd; give the file a name that ends in .zst, or decompress it with zstd -dc"),
     (b"PK\x03\x04", "a zip archive: unpack it, save a table of Excel as CSV, or give a saved chain to --load"),
     (b"\xd0\xcf\x11\xe0", "an Excel file: save the table as CSV"),
     (b"PAR1", "Parquet: say --from parquet"),

@@ -164,8 +164,11 @@ class Source:
         return text
 
     def peek(self) -> bytes:
-        """Return 16 next bytes or more, without reading on, of an uncompressed local UTF-8 file; b"" of any other."""
-        if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
+        """Return 16 next bytes or more, or what has arrived in a pipe, without reading on; b"" if they are not known.
+
+        They are known of an uncompressed UTF-8 input that is no URL. Wait for the first bytes of a live input.
+        """
+        if self._stream is not self._raw or self._decoder is not None or not isinstance(self._raw, io.BufferedReader):
             return b""
         with name_read_errors(self.name, self.path):
             return self._raw.peek(16)

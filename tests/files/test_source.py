@@ -1,5 +1,7 @@
-"""Live sources return what has arrived at once, and gather only a flood. The clock and the pipe are fakes."""
+"""Live sources return what has arrived at once, and gather only a flood. The clock and the pipe are mostly fakes."""
 
+import os
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
@@ -111,3 +113,14 @@ def test_a_pause_in_a_flood_is_waited_for_while_threads_work_on_it(n_texts, long
     pipe.timeouts.clear()
     assert source.must_wait()
     assert 0 < pipe.timeouts[0] <= longest
+
+
+@pytest.mark.posix
+def test_peek_leaves_the_text_of_a_pipe_to_be_read():
+    reading, writing = os.pipe()
+    os.write(writing, b"\x1f\x8bab")
+    os.close(writing)
+    with closing(Source(f"/dev/fd/{reading}")) as source:
+        os.close(reading)
+        assert source.peek() == b"\x1f\x8bab" == source.read(100)
+        assert source.peek() == source.read(100) == b""
