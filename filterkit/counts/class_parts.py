@@ -181,10 +181,3 @@ def sum_groups_of_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts
         if number >= 0:
             array[:, number] += parts[:, code]
     return array
-
-
-def has_weight_at_position(parts: Parts) -> np.ndarray:
-    """Return whether the weight of any class at each position differs from 0: bool (n,)."""
-    if isinstance(parts, SparseParts):
-        return np.diff(parts.starts) > 0
-    return np.asarray(parts.any(axis=(1, 2)))

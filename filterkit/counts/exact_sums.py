@@ -46,6 +46,7 @@ class ExactSums:
     ----------
     power, values, weights : as above.
     digits : as above, without the last ones that are 0 in all columns.
+    nbytes : the bytes that the digits take.
     """
 
     def __init__(self, power: int, values: np.ndarray, weights: int, digits: np.ndarray) -> None:
@@ -54,6 +55,7 @@ class ExactSums:
         self.weights = weights
         used = np.flatnonzero(digits.any(axis=1))
         self.digits = digits[: used[-1] + 1 if len(used) else 0].copy()
+        self.nbytes = self.digits.nbytes
 
     @staticmethod
     def merge(several: Sequence[ExactSums]) -> ExactSums:
@@ -76,11 +78,6 @@ class ExactSums:
     def __getitem__(self, columns: slice) -> ExactSums:
         """Return the sums of a range of columns, as a copy."""
         return ExactSums(self.power, self.values[columns], self.weights, self.digits[:, columns])
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that the digits take."""
-        return self.digits.nbytes
 
     def compute_integers(self) -> np.ndarray:
         """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``.

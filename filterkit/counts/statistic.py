@@ -31,6 +31,8 @@ class Statistic(Record):
     ----------
     title : what `--explain` calls it.
     grows : whether it takes more memory the more distinct values there are.
+    sized_names : the names of large attributes without a row for each column, which `nbytes` counts, too.
+    work_bytes : the bytes that a stage works with for each column, beyond `nbytes`.
     from_tables : whether `of_table` gives the same as `of`, to the last bit.
     schema : the schema of the rows.
     columns : int64 (k,), the ascending numbers of the columns of X that the statistic covers.
@@ -43,6 +45,8 @@ class Statistic(Record):
     column_offset: int = 0
     title: ClassVar[str] = ""
     grows: ClassVar[bool] = False
+    sized_names: ClassVar[tuple[str, ...]] = ()
+    work_bytes: ClassVar[int] = 0
     from_tables: ClassVar[bool] = False
 
     @classmethod
@@ -79,13 +83,14 @@ class Statistic(Record):
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the statistic takes, approximately."""
-        return sum(getattr(self, name).nbytes for name, field in self.fields.items() if field.by_column)
+        """The bytes of the arrays that are by column, and of `sized_names`; about what the statistic takes."""
+        names = [name for name, field in self.fields.items() if field.by_column]
+        return sum(getattr(self, name).nbytes for name in (*names, *self.sized_names))
 
     @property
     def working_bytes(self) -> int:
-        """The bytes of the arrays that a stage works with: `nbytes`, unless a subclass computes larger ones."""
-        return self.nbytes
+        """The bytes of the arrays that a stage works with: `nbytes`, and `work_bytes` for each column."""
+        return self.nbytes + self.work_bytes * len(self)
 
     def column_range(self, low: int, high: int) -> Self:
         """Return the statistic of the covered columns from `low` up to, but not including, `high`, counted from 0.

@@ -37,7 +37,6 @@ from filterkit.data.ragged import Ragged, compute_offsets
 
 _CHUNK = 1 << 14  # numbers that are worked on at once, so that they stay in the processor's cache
 _WEIGHT_BITS = 64  # weights are multiples of 2**-64
-_INT_BYTES = 400  # of the Python ints of one column
 
 
 class Summary(Statistic):
@@ -56,6 +55,7 @@ class Summary(Statistic):
 
     title = "extremes and counts"
     from_tables = True
+    sized_names = ("label_parts",)
     fields = Statistic.fields | {
         "low": LEAST,
         "high": LARGEST,
@@ -82,7 +82,7 @@ class Summary(Statistic):
             columns=columns,
             low=low,
             high=high,
-            total_parts=rows.totals[0],
+            total_parts=rows.total_parts[0],
             missing_parts=missing,
             nonzero_parts=nonzero,
             label_parts=_sum_weights_by_label(rows, columns),
@@ -113,11 +113,6 @@ class Summary(Statistic):
             return self
         begin, end = compute_offsets(self.schema.label_counts[self.columns])[[low, high]].tolist()
         return super().column_range(low, high).replace(label_parts=self.label_parts[begin:end])
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that the arrays take."""
-        return super().nbytes + self.label_parts.nbytes
 
     @property
     def totals(self) -> np.ndarray:
@@ -178,6 +173,7 @@ class Moments(Summary):
     """
 
     title = "sums and squares"
+    work_bytes = 400  # of the Python ints that computing a mean makes of the sums
     fields = Summary.fields | {"sums": MERGED, "squares": MERGED}
     sums: ExactSums
     squares: ExactSums
@@ -216,11 +212,6 @@ class Moments(Summary):
         _add_values_and_squares(digits, table.values * scale[column], None, column, sum_over_classes(table.counts))
         return moments._set_sums(digits, exponent, 0)
 
-    @property
-    def working_bytes(self) -> int:
-        """The bytes that a stage works with: computing a mean makes Python ints of the sums."""
-        return self.nbytes + _INT_BYTES * len(self)
-
     def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:
         """Set `sums` and `squares` from their digits, float64 (2, digits, k), and their exponents, and return self."""
         self.sums, self.squares = (
@@ -235,7 +226,7 @@ class Moments(Summary):
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,).
 
-        A value minus `mean` minus this loses no digits.
+        Subtract `mean` from a value first, and then this: the difference from the exact mean loses no digits.
         """
         # The mean is a whole number of these units, too, because no sum is below one unit.
         mean = np.frompyfunc(int, 1, 1)(np.ldexp(self._scaled_mean, 2 * UNIT_BITS))

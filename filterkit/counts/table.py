@@ -52,6 +52,7 @@ class ContingencyTable(Statistic):
 
     title = "table of the distinct values"
     grows = True
+    sized_names = ("values", "cell_parts", "gap_parts")
     fields = Statistic.fields | dict.fromkeys(("indptr", "values", "cell_parts", "gap_parts", "total_parts"), TOGETHER)
 
     indptr: np.ndarray
@@ -71,7 +72,7 @@ class ContingencyTable(Statistic):
             values=values,
             cell_parts=cells,
             gap_parts=gaps,
-            total_parts=rows.totals,
+            total_parts=rows.total_parts,
         )
 
     @classmethod
@@ -87,11 +88,6 @@ class ContingencyTable(Statistic):
         bounds = sorted({0, *cuts.tolist(), len(several[0])})
         spans = [[table.column_range(low, high) for table in several] for low, high in pairwise(bounds)]
         return concatenate_columns(list(LocalEngine(jobs).map(_merge_tables, spans)))
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that the arrays take."""
-        return self.values.nbytes + self.cell_parts.nbytes + self.gap_parts.nbytes
 
     @property
     def working_bytes(self) -> int:
@@ -111,6 +107,7 @@ class ContingencyTable(Statistic):
         return self._to_padded_array(self.gap_parts)
 
     def _to_padded_array(self, parts: Parts) -> np.ndarray:
+        """Return weights as an array with as many parts as `total_parts` has: float64 (n, classes, parts)."""
         return pad_parts(parts.to_array() if isinstance(parts, SparseParts) else parts, self.total_parts.shape[1])
 
     @property
@@ -181,7 +178,10 @@ class ContingencyTable(Statistic):
         return list_row_numbers(np.diff(self.indptr))
 
     def column_range(self, low: int, high: int) -> ContingencyTable:
-        """Return the table of the covered columns from `low` up to, but not including, `high`; nothing is copied."""
+        """Return the table of the covered columns from `low` up to, but not including, `high`.
+
+        Its values and weights are views. If these are all columns covered, it is the table itself.
+        """
         if high - low == len(self):
             return self
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))

@@ -38,7 +38,7 @@ def exact_parts(weights: np.ndarray) -> np.ndarray:
 
 
 def check_weights(reader: str, batch: Batch) -> None:
-    """Raise a `StageError` in the name of the stage `reader` if a weight is negative, NaN, or above 2**43."""
+    """Raise StageError, in the name of the stage `reader`, if a weight is negative, NaN, infinite, or above 2**43."""
     if batch.weights is None:
         return
     bad = np.flatnonzero(~((batch.weights >= 0) & (batch.weights <= _LARGEST)))
@@ -69,7 +69,7 @@ class CountedRows(NamedTuple):
     numbers: np.ndarray
 
     @property
-    def totals(self) -> np.ndarray:
+    def total_parts(self) -> np.ndarray:
         """float64 (classes, parts): the weight of the rows of each class, in parts."""
         return sum_parts(self.y, self.parts, self.classes)
 
@@ -119,7 +119,7 @@ def select_counted_rows(batch: Batch, supervised: bool, reader: str) -> CountedR
 
 
 def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
-    """Add up the weights of the entries with each number in `at`: float64 (length, parts).
+    """Add up the weights of entries by their number in `at`, part by part: float64 (length, parts).
 
     `at` is int (entries,), from 0 to `length` - 1. `weights` are float64 (entries, parts), or None if all are 1.
     """

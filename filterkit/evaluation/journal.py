@@ -32,6 +32,7 @@ class Journal:
     Attributes
     ----------
     results : the results in the file.
+    close : a function that closes the file.
 
     Raises
     ------
@@ -48,6 +49,7 @@ class Journal:
                 # A device may have no end, and a pipe waits.
                 raise FilterkitError(f"{path}: this is not a regular file, as a journal must be; name another")
             self._file: IO[str] = open(path, "a+", encoding="utf-8", newline="")
+            self.close = self._file.close
             self._file.seek(0)
             lines = self._file.read().splitlines(keepends=True)
         except UnicodeDecodeError as error:
@@ -82,9 +84,6 @@ class Journal:
         """Append the results of all chains on one fold to the file, and to `results`."""
         self._write_json_line([result._asdict() for result in results])
         self.results += results
-
-    def close(self) -> None:
-        self._file.close()
 
     def _check_same_evaluation(self, line: str, expected: dict[str, Any]) -> None:
         try:

@@ -60,7 +60,7 @@ class Extents(Record):
         low, high = find_extremes_by_column(column, value, width)
         whole = np.ones(width, bool)
         whole[column[value != np.rint(value)]] = False
-        return cls(low=low, high=high, whole=whole, stored_parts=stored_parts, total_parts=rows.totals)
+        return cls(low=low, high=high, whole=whole, stored_parts=stored_parts, total_parts=rows.total_parts)
 
 
 def has_nominal_class(schema: Schema) -> bool:
