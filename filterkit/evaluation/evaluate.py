@@ -117,7 +117,7 @@ def evaluate(
                 "folds as row numbers need one data set, and cannot be combined with repeats, group or test"
             )
         own, folds = _make_folds_from_pairs(folds, len(first)), 10
-    elif not (is_number := isinstance(folds, Real)) or int(folds) != folds:
+    elif not (is_number := isinstance(folds, Real)) or folds % 1:
         hint = "; pass what its split yields" if hasattr(folds, "split") else ""
         found = folds if is_number else type(folds).__name__
         raise UsageError(f"folds must be a whole number or pairs of row numbers, not {found}{hint}")

@@ -53,7 +53,7 @@ class Design:
     def __post_init__(self) -> None:
         if self.folds < 2:
             raise UsageError(f"folds must be at least 2, not {self.folds}")
-        if self.repeats < 1 or self.seed < 0 or int(self.repeats) != self.repeats or int(self.seed) != self.seed:
+        if self.repeats < 1 or self.seed < 0 or self.repeats % 1 or self.seed % 1:
             raise UsageError(
                 "repeats must be a whole number from 1, and seed a whole number from 0, but they are "
                 f"{self.repeats} and {self.seed}"
@@ -81,7 +81,7 @@ class Design:
 
     @property
     def largest_training_share(self) -> float:
-        """The largest share of all rows to train on: those that are outside a fold."""
+        """The share of all rows that are outside a fold, which is the largest share to train on."""
         return (self.folds - 1) / self.folds
 
 

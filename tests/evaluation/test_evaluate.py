@@ -83,6 +83,8 @@ def test_a_notebook_shows_the_page():
         ({"folds": [([0, 1], [1, 2])]}, "folds: fold 1 trains and tests on row 1"),
         ({"folds": [(1, 2, 3)]}, "folds: fold 1 must be a pair: the numbers of the rows to train on, and of"),
         ({"folds": 2.5}, "folds must be a whole number or pairs of row numbers, not 2.5"),
+        ({"folds": float("inf")}, "folds must be a whole number or pairs of row numbers, not inf"),
+        ({"repeats": float("nan")}, "repeats must be a whole number from 1, and seed a whole number from 0"),
         ({"folds": KFold(3)}, "folds must be a whole number or pairs of row numbers, not KFold; pass what its split"),
         ({"choose": "f2"}, "choose='f2' must be one of accuracy, precision,"),
         ({"choose": "cost"}, "choose='cost' needs costs"),
