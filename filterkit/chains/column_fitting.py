@@ -23,7 +23,7 @@ from filterkit.allocators import give_back_freed_memory
 from filterkit.chains.budget import STATISTIC_DIVISOR
 from filterkit.chains.queries import Passes, Query, compute_merged_record
 from filterkit.chains.rows import Rows
-from filterkit.counts.numeric_class import NumericClass, count_class_values
+from filterkit.counts.numeric_class import NumericClass, count_rows_by_class_value
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, concatenate_columns
 from filterkit.counts.weights import check_sum
@@ -65,7 +65,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
                 stage.learns_from.of, supervised=stage.needs_class, reader=stage.name
             )
             if stage.needs_class and rows.schema.has_numeric_target:
-                table = yield from compute_merged_record(rows, partial(count_class_values, stage.name))
+                table = yield from compute_merged_record(rows, partial(count_rows_by_class_value, stage.name))
                 count_rows = partial(NumericClass.from_table(table).count_rows_by_bin, reader=stage.name)
         learn = partial(_learn_from_column_range, counted_for, stage)
         fitted, _, strip = yield from fit_in_strips_by_passes(stage, count_rows, learn, rows, memory, strip)

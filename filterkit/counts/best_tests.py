@@ -42,9 +42,13 @@ def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None 
     Parameters
     ----------
     thresholds : the tests of a table; if the metric needs no class, of one that counts all rows as one class.
-    metric : what to score by. If it looks at whole columns, the form for a feature that a row has or lacks decides; if
-        it looks at no data, the first test of each column is taken.
+    metric : what to score by. If it looks at whole columns, its `Metric.score` decides. If it looks at no data, the
+        first test of each column is the best.
     alpha : see `score_columns`.
+
+    Raises
+    ------
+    PluginError : as for `score_tests`.
     """
     table = thresholds.table
     k = len(table)

@@ -43,7 +43,8 @@ def count_rows_by_value_and_class(
 def find_and_check_nonzero_entries(
     rows: CountedRows, columns: np.ndarray, reader: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `find_nonzero_entries` does. Raise StageError, in the name of stage `reader`, if one is infinite."""
+    """Return what `find_nonzero_entries` does; raise StageError, in the name of the stage `reader`, if a value is
+    infinite."""
     column, value, row = find_nonzero_entries(rows.batch, columns)
     for at in np.flatnonzero(np.isinf(value))[:1]:
         raise make_infinite_value_error(rows, int(columns[column[at]]), int(row[at]), reader)
@@ -63,7 +64,8 @@ def make_infinite_value_error(rows: CountedRows, column: int, row: int, reader: 
 def find_nonzero_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the values in some columns of a batch that are not zero, missing ones (NaN) included.
 
-    Returns the column (an index into `columns`), value and row of each: by row if the batch is sparse, else by column.
+    Return three arrays (n,): the column of each, an int index of `columns`; its value, float64; and its row, int. They
+    are in the order of rows if the batch is sparse, else in that of columns.
     """
     if batch.sparse:
         column, value, row = batch.csr.indices, batch.csr.data, batch.csr.row_of_entry
@@ -111,7 +113,10 @@ def include_zeros_in_extremes(
 
 
 def _find_codes_and_distinct_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return an index for each value, int (n,), and the ascending values that it points to, some perhaps unused."""
+    """Encode values, float64 (n,) without NaN: the index of each, int (n,), and the values that indices stand for.
+
+    The latter ascend. If all values are small whole numbers from 0, they are all whole numbers up to the largest.
+    """
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)
         if (whole == value).all():

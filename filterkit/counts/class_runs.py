@@ -23,7 +23,9 @@ Score = Callable[["np.ndarray", "np.ndarray", float, float, "np.ndarray"], tuple
 
 
 class Runs(NamedTuple):
-    """The runs of each class in each column where it has cells; those of one column and class follow each other.
+    """The runs of each class in each column where it has cells, by column and class.
+
+    A run is a range of consecutive tests of a column that select the same weight of the class.
 
     Attributes
     ----------
@@ -121,7 +123,7 @@ def find_runs_by_class(
     )
 
 
-def find_best_scores_of_runs(
+def find_best_score_of_each_pair(
     runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool
 ) -> np.ndarray:
     """Return the best score of each pair of column and class, over the tests of its runs: float64 (n,).

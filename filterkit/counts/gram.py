@@ -133,7 +133,10 @@ class Gram(Record):
         self.rows += len(batch)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
-        """Return the sums of products, as of values times ``2**scale``: float64 (columns, columns); may be infinite."""
+        """Return the sums of the products of all values times ``2**scale``: float64 (columns, columns).
+
+        Sums that are too large for float64 are infinite.
+        """
         return self._to_floats(slice(None, -1), slice(None, -1), scale)
 
     @property
@@ -187,7 +190,10 @@ class Gram(Record):
 
 
 def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
-    """Yield the same rows in batches of at least 512, the last of the rest, without class and passthrough columns."""
+    """Yield the same rows in batches of at least 512 rows, without class and passthrough columns.
+
+    The last batch may have fewer; there is none without batches.
+    """
     waiting: list[Batch] = []
     for batch in batches:
         waiting.append(batch.replace(y=None, passthrough=None))

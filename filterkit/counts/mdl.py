@@ -13,7 +13,7 @@ from filterkit.data.ragged import expand_ranges, list_row_numbers
 def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
     """Return where to cut numeric columns: where the entropy of the classes is least, and so on in both parts.
 
-    A cut is made if it gains more than it costs. Each round tries to cut all open ranges, of all columns at once.
+    It cuts a range only if the cut gains more than it costs. Missing values do not count.
 
     Parameters
     ----------

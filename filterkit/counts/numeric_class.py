@@ -32,7 +32,7 @@ class NumericClass(NamedTuple):
 
     @staticmethod
     def from_table(table: ContingencyTable) -> NumericClass:
-        """Make the bins and moments of a class from the table that `count_class_values` returns."""
+        """Make the bins and moments of a class from the table that `count_rows_by_class_value` returns."""
         cells, (low, high) = table.with_zeros(), np.ravel(table.extremes())
         half = high / 2 - low / 2 or 1.0  # of halves, no range overflows
         share, scaled = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
@@ -42,7 +42,7 @@ class NumericClass(NamedTuple):
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
     def count_rows_by_bin(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
-        """Return a table that counts the rows of a batch by the bins of the class, and last has its sums.
+        """Return a table that counts the rows of a batch by the bins of the class, with the class sums after them.
 
         The parameters and errors are those of `Statistic.of`; see also `ContingencyTable.class_sums`.
         """
@@ -64,7 +64,7 @@ class NumericClass(NamedTuple):
         )
 
 
-def count_class_values(reader: str, batch: Batch) -> ContingencyTable:
+def count_rows_by_class_value(reader: str, batch: Batch) -> ContingencyTable:
     """Return a table whose only column is the numeric class of a batch, and which counts all rows as one class.
 
     Raise StageError if a value is infinite, or a weight cannot be counted, in the name of the stage `reader`.

@@ -31,16 +31,16 @@ class Overview(Record):
     schema : of the rows.
     rows : their number.
     class_rows : int64 (classes,), how many rows each class has; empty without a nominal class.
-    unlabelled : the number of rows whose class, or a label of which, is missing.
+    unlabelled : the number of rows whose class, or one of whose labels, is missing.
     infinite : int64 (k,), the number of infinite values of each column of X, which `moments` takes for missing.
     moments : extremes, means, deviations, missing values and labels of the columns of X.
     distinct : the sketch of the columns of X, zeros left out.
     prints : uint64 (k, 2), equal for equal columns of X; see `filterkit.counts.sketches.fingerprint_columns`.
     least_weight, largest_weight, weight : of the instance weights, and their sum, which is exact.
-    absent : int64 (passthrough columns,), the number of missing values of each.
+    absent : int64 (passthrough columns,), the number of missing values of each string, date or relational attribute.
     texts : the sketch of the passthrough columns.
-    shortest, longest : float64 (passthrough columns,), the least and the largest number of characters, of dates moment
-        in milliseconds; NaN if all are missing.
+    shortest, longest : float64 (passthrough columns,), the least and the largest number of characters or, of dates, of
+        milliseconds since 1970; NaN if all are missing.
     """
 
     fields: ClassVar[dict[str, Field]] = {
@@ -180,9 +180,9 @@ def _make_infinite_missing(batch: Batch) -> Batch:
 
 
 def _measure_texts_or_dates(column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Measure the values of an Arrow column that are not missing: float64 (n,) and their hashes, uint64 (n,).
+    """Measure and hash the n values of an Arrow column that are not missing: float64 (n,) and uint64 (n,).
 
-    A text is measured by its length in characters, a date by its milliseconds since 1970.
+    The measure of a text is its length in characters, that of a date its milliseconds since 1970.
     """
     sizes, hashes = [np.zeros(0)], [np.zeros(0, np.uint64)]
     for chunk in column.chunks:

@@ -8,7 +8,11 @@ from functools import partial
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts
-from filterkit.counts.class_runs import find_best_scores_of_runs, find_runs_by_class, sum_from_each_cell_to_column_end
+from filterkit.counts.class_runs import (
+    find_best_score_of_each_pair,
+    find_runs_by_class,
+    sum_from_each_cell_to_column_end,
+)
 from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
@@ -182,8 +186,7 @@ def score_tests(
 
     Raises
     ------
-    PluginError : a score is not finite.
-    PluginError : the metric returns something else than float64 (n,).
+    PluginError : the metric fails, or returns something else than float64 (n,), finite.
     """
     counts = thresholds.count_against_rest(task)
     if counts.pos <= 0 or (counts.neg <= 0 and task is not None):
@@ -285,7 +288,7 @@ def score_columns_by_each_class(
         found[codes[group == number]] = thresholds.find_best(scores[row], none)
         own = order[bounds[number] : bounds[number + 1]]
         if len(own):
-            best = find_best_scores_of_runs(
+            best = find_best_score_of_each_pair(
                 runs.select_pairs(own), thresholds.rows, pos, neg, score_pairs_of_counts, ends
             )
             found[runs.code[own], runs.column[own]] = best

@@ -69,9 +69,10 @@ def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, test_train_ratio: flo
 
 
 def list_pairs_to_test(n_methods: int) -> list[tuple[int, int]]:
-    """List the pairs of methods to test, by index: all pairs or, if these are more than 6, the first with each other.
+    """List the pairs of methods to test, by index: all pairs if these are at most 6.
 
-    The more tests there are, the weaker each becomes; see `adjust_p_values_by_holm`.
+    If there are more, only the first method is compared with each other one: the more tests there are, the weaker each
+    becomes; see `adjust_p_values_by_holm`.
     """
     pairs = list(combinations(range(n_methods), 2))
     return pairs if len(pairs) <= _MOST_PAIRS else pairs[: n_methods - 1]  # those of the first come first

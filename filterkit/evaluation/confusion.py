@@ -47,7 +47,7 @@ class PredictionCounts:
     Attributes
     ----------
     values : all values that the header declares, in its order, and one for the rest if there is one.
-    weights : the weight of the rows of each pair of a true and a predicted value that occurs.
+    weights : the weight of the rows by pair of the true and the predicted value, both texts; only pairs that occur.
     """
 
     values: list[str] = field(default_factory=list)

@@ -91,7 +91,7 @@ def wrap_text(text: str, width: int, max_lines: int | None = None) -> str:
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=max_lines, placeholder="…")) or text
 
 
-def wrap_name(name: str, width: int) -> str:
+def wrap_name_in_three_lines(name: str, width: int) -> str:
     """Break a name into at most three lines of `width` letters; control characters become visible."""
     return wrap_text(visible(name), width, 3)
 
@@ -205,7 +205,7 @@ def _add_legend(figure: Any, lines: list[Line], note: str) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], **(choose_line_style(number) | dict(line.style))) for number, line in enumerate(lines)]
-    names = [f"{number}  {wrap_name(line.name, 60)}" for number, line in enumerate(lines, 1)]
+    names = [f"{number}  {wrap_name_in_three_lines(line.name, 60)}" for number, line in enumerate(lines, 1)]
     room = int(figure.get_figwidth() * _LETTERS_AN_INCH)  # letters
     columns = max(min(room // (max(map(len, names)) + 8), 3, len(names)), 1)
     key = figure.legend(
@@ -226,7 +226,10 @@ def _add_legend(figure: Any, lines: list[Line], note: str) -> None:
 
 
 def save_figure(figure: Any, path: str) -> None:
-    """Write a figure of matplotlib to a file, whose ending gives its format: .png, .svg or .pdf."""
+    """Write a figure of matplotlib to a file, whose ending gives its format: .png, .svg or .pdf.
+
+    Raise FilterkitError if the file cannot be written.
+    """
     kind = os.path.splitext(path)[1][1:].lower()
     metadata = {} if kind == "png" else {_DATE[kind]: None}
     with use_paper_style(), open_output(path) as out:

@@ -26,7 +26,7 @@ from filterkit.evaluation.figures import (
     mark_panel_empty,
     save_figure,
     use_paper_style,
-    wrap_name,
+    wrap_name_in_three_lines,
 )
 from filterkit.evaluation.measure_names import LOSSES, NOT_FROM_0_TO_1, TITLES
 
@@ -87,6 +87,7 @@ def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
 
 
 def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
+    """Draw a learning curve of each chain for each measure; with a single share, the mean of each chain."""
     if len(results.shares) == 1:
         return _draw_means_of_chains(results, measures)
     figure, panels = make_figure_with_panels(len(measures), compute_panel_height_for_names(len(results.chains)))
@@ -103,7 +104,7 @@ def _draw_learning_curves(results: Results, measures: list[str]) -> Any:
 
 
 def _draw_means_of_chains(results: Results, measures: list[str]) -> Any:
-    names = [wrap_name(name, 26) for name in results.chains]
+    names = [wrap_name_in_three_lines(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
     positions = heights.cumsum() - heights / 2
     figure, panels = make_figure_with_panels(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
@@ -188,7 +189,7 @@ def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     """Draw a critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
     if not results.can_be_ranked:
         raise UsageError("--figure ranks: it needs at least three chains and two tasks; choose another")
-    names = [wrap_name(name, 24).split("\n") for name in results.chains]
+    names = [wrap_name_in_three_lines(name, 24).split("\n") for name in results.chains]
     name_height = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
     is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS
     height = 1.0 + name_height * ((len(names) + 1) // 2) * 0.3
@@ -286,7 +287,7 @@ def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, co
     """Draw a matrix of weights, float64 (true classes, predicted classes), shaded by the share of the true class."""
     shares = divide_or_zero(weights, weights.sum(axis=1, keepdims=True))
     panel.imshow(shares, cmap=colormap, vmin=0, vmax=1, interpolation="nearest")
-    shown = [wrap_name(name, 12) for name in names]
+    shown = [wrap_name_in_three_lines(name, 12) for name in names]
     is_wide = max(map(len, shown)) > 3
     panel.set_xticks(range(len(names)), shown, rotation=90 if is_wide and len(names) > 3 else 0, parse_math=False)
     panel.set_yticks(range(len(names)), shown, parse_math=False)

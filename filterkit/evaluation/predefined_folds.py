@@ -27,8 +27,10 @@ class PredefinedFolds:
 
     Attributes
     ----------
+    folds, n_rows : as the parameters.
     count : the number of folds.
-    shares : for each point of a learning curve, the mean number of rows to train on as a share of the largest one.
+    shares : for each point of a learning curve, the mean number of rows to train on over the folds, divided by the
+        largest of these means.
     """
 
     def __init__(self, folds: list[Fold], n_rows: int) -> None:

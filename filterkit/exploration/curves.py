@@ -46,7 +46,10 @@ class Curves(NamedTuple):
     what: str
 
     def list_curves(self, column: int) -> list[dict[str, Any]]:
-        """Return dictionaries for the page, one for each of the first six curves of an incoming column."""
+        """Return a dictionary for the page for each of the first six curves of an incoming column.
+
+        It has ``task`` (the number of the curve), ``value``, ``p`` (the images), ``rows``, ``what`` and ``stage``.
+        """
         values, rows = self.values.get_row(column), self.rows.get_row(column)
         return [
             {
@@ -82,7 +85,7 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     is int64, ascending; `memory` is bytes, as for `Chain.fit`. Raise StageError if the stage cannot be fitted.
     """
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
-    thinned, fitted = yield from fit_in_passes([_ThinValues(), stage], chosen, memory)
+    thinned, fitted = yield from fit_in_passes([_ThinningStage(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     columns = fitted.columns
     grid = _pad_rows_with_nan(values, values.values)[columns]
@@ -98,7 +101,7 @@ def compute_class_mean_curves(rows: Rows, columns: np.ndarray, class_: dict[str,
     `class_` is what `describe_numeric_class` returns. The other parameters are those of `compute_curves`.
     """
     (thinned,) = yield from fit_in_passes(
-        [_ThinValues()], rows.transform_by(make_column_selector(rows.schema, columns)), memory
+        [_ThinningStage()], rows.transform_by(make_column_selector(rows.schema, columns)), memory
     )
     state = thinned.state
     means = class_["mean"] + class_["deviation"] * _pad_rows_with_nan(
@@ -114,10 +117,10 @@ def _pad_rows_with_nan(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
     return grid
 
 
-class _ThinValues(MeasuringStage):
+class _ThinningStage(MeasuringStage):
     """Learns `Curves.values` and `Curves.rows`: all values, or up to 200 at equally distant ranks of rows.
 
-    The `sums` are those of `ContingencyTable.class_sums` of these rows; 0 if the class is not numeric.
+    Its `sums` are those of `ContingencyTable.class_sums` of the rows of each value; 0 if the class is not numeric.
     """
 
     def fit_columns(self, table: ContingencyTable) -> State:

@@ -20,7 +20,7 @@ from filterkit.chains.fitting import Fitting
 from filterkit.chains.queries import Query, compute_merged_record, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
-from filterkit.counts.numeric_class import count_class_values
+from filterkit.counts.numeric_class import count_rows_by_class_value
 from filterkit.counts.overview import Overview
 from filterkit.counts.record import SUM, Record, RecordMerger
 from filterkit.data.batch import Batch
@@ -96,7 +96,7 @@ def explore(
     has_features = bool(explored.schema.width and metrics)
     _, numbers, ranking, before, after, *counts = run_passes(
         iter([[Query(explored, overviews.compute, overviews.add)]]),
-        compute_merged_record(explored, partial(count_class_values, READER)) if has_numeric_class else iter(()),
+        compute_merged_record(explored, partial(count_rows_by_class_value, READER)) if has_numeric_class else iter(()),
         rank_features(explored, leave_out_slow_metrics, is_supervised, memory) if has_features else iter(()),
         compute_merged_record(explored, Extents.of) if has_features else iter(()),
         compute_merged_record(each_rows[-1], Extents.of) if has_features and stages[head:] else iter(()),

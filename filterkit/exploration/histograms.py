@@ -33,8 +33,8 @@ class Histograms(NamedTuple):
     schema : the schema of the columns.
     classes : the names of the classes counted, of which the last may be all others; ``[""]`` without a nominal class.
     edges : the edges of the bins of each column, ascending; none of a nominal one, or of one without values.
-    counts : float64 (columns, classes, bins), the weights of rows; of a nominal column by label, where the last bin
-        holds all labels from there on.
+    counts : float64 (columns, classes, bins), the weights of rows. A nominal column has a bin for each label; the last
+        bin holds all labels that have no bin of their own.
     zero : float64 (columns, classes), the weights of the zeros that are counted apart; NaN if they are in `counts`.
     missing : float64 (columns, classes), the weights of rows whose value is missing.
     """
