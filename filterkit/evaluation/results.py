@@ -17,6 +17,7 @@ from filterkit.evaluation.comparison import (
     DIGITS,
     MethodRanks,
     adjust_p_values_by_holm,
+    average_without_nan,
     compute_corrected_t_test,
     compute_mean_and_standard_error,
     compute_signed_rank_test,
@@ -173,8 +174,8 @@ class Results:
         if self.has_several_tasks:
             return compute_signed_rank_test(of_one, of_other)
         chosen = np.isin(self._cells[:, 2], (first, second)) & (self._cells[:, 3] == share_index)
-        ratio = np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)])
-        return compute_corrected_t_test(of_one, of_other, float(ratio))
+        ratios = [self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)]
+        return compute_corrected_t_test(of_one, of_other, average_without_nan(np.array(ratios)))
 
     def compare_pairs_of_chains(self, measure: str, share_index: int) -> list[tuple[int, int, float, float]]:
         """Compare the pairs of `list_pairs_to_test` at the share of this index.

@@ -56,7 +56,12 @@ def describe_numeric_class(table: ContingencyTable) -> dict[str, Any]:
     cells, class_ = table.with_zeros(), NumericClass.from_table(table)
     if not len(cells.values):
         return {}
-    counts, edges = np.histogram(cells.values / 2, _BINS, weights=cells.rows)  # of halves, no range overflows
+    halves = cells.values / 2  # whose range does not overflow
+    low, high = halves[0], halves[-1]
+    narrow = 2 * _BINS * np.spacing(max(-low, high))  # float64 has too few numbers in it to divide it into bins
+    if (high - low or 1.0) < narrow:  # np.histogram makes a range of one value 1 wide
+        low, high = low - narrow, high + narrow
+    counts, edges = np.histogram(halves, _BINS, (low, high), weights=cells.rows)
     return {
         "mean": class_.mean,
         "deviation": class_.deviation,

@@ -78,6 +78,14 @@ def test_a_paired_test_over_folds_worked_by_hand():
     equal(results.compare_chains("f1", 1, 0, 0), (-2, 1 - t / np.sqrt(2 + t * t)))
 
 
+@pytest.mark.filterwarnings("error")
+def test_chains_without_results_at_a_share_are_compared_without_a_warning():
+    shares = {"a": 0.5, "b": 0.5, "c": 0.9}
+    results = Results(row._replace(share=shares[row.chain]) for row in table(drawn(1, 3, 3, 1)))
+    equal(results.compare_chains("f1", 0, 1, 1), (NAN, NAN))
+    assert not np.isnan(results.compare_chains("f1", 0, 1, 0)).any()
+
+
 def test_results_of_other_splits_are_not_paired():
     rows = table([[[[1.0], [0.0], [0.0]], [[2.0], [0.0], [1.0]]]])
     splits = {"a": "x", "b": "y", "c": "x"}

@@ -227,6 +227,15 @@ def test_a_numeric_class_of_one_value_or_none_has_a_page(y):
     assert described.get("mean") == (4 if 4 in y else None)
 
 
+@pytest.mark.parametrize("values", [[1.7e18], [1e300], [1.7e18, 1.7e18 + 512], [-1.7e18 - 512, -1.7e18], [0, 1e-323]])
+def test_a_class_whose_range_has_few_numbers_has_a_histogram(values):
+    y = np.array([values[0], values[-1]] * 3)
+    described = gathered(make(np.arange(12.0).reshape(6, 2), y, None))["overview"]["class"]
+    edges = described["edges"]
+    assert sum(described["counts"]) == 6 and edges[0] <= y.min() <= y.max() <= edges[-1]
+    assert edges == sorted(set(edges))
+
+
 def test_isolines_are_scores_of_features_at_these_rates():
     found = gathered(sample("breast-cancer"), by=["bns", "f1", "gainratio"])
     assert [each["plane"] for each in found["metrics"]] == [True, True, False]
