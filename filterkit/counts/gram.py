@@ -11,11 +11,11 @@ of its column, and of each product at most 2**-50 of the largest is left out: as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from filterkit.counts.record import SAME, SUM, Field, Record
+from filterkit.counts.record import SAME, SUM, Record
 from filterkit.counts.weights import check_sum, select_counted_rows
 from filterkit.data.batch import Batch, concatenate, empty
 from filterkit.data.blas import one_blas_thread
@@ -47,7 +47,7 @@ class Gram(Record):
     rows : the number of rows.
     """
 
-    fields: ClassVar[dict[str, Field]] = {"grid": SAME, "digits": SUM, "rows": SUM}
+    fields = Record.fields | {"grid": SAME, "digits": SUM, "rows": SUM}
     grid: np.ndarray
     digits: np.ndarray
     rows: int
@@ -78,11 +78,7 @@ class Gram(Record):
         gram = Gram.of(empty(schema), grid, reader)
         for batch in _join_short_batches(batches(), schema):
             gram._add_batch(batch, reader)
-            if gram.rows > _MOST_ROWS:
-                raise StageError(
-                    reader,
-                    f"there are more than {_MOST_ROWS:,} rows; put a stage before it that chooses some, such as sample",
-                )
+            gram.check_rows(reader)
         check_sum(reader, gram.total, gram.rows)
         return gram
 
@@ -112,7 +108,7 @@ class Gram(Record):
     def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
         """Compute the `Gram` of one batch of finite values. It can be merged with others of the same `grid`.
 
-        Raise StageError if a weight cannot be counted.
+        Raise StageError if a weight cannot be counted. Call `check_rows` after merging.
         """
         gram = Gram(grid=grid, digits=np.zeros((_DIGITS, len(grid), len(grid)), np.int64), rows=0)
         gram._add_batch(batch, reader)
@@ -131,6 +127,14 @@ class Gram(Record):
             factor = None if root is None else root[first : first + height]
             _add_products_of_digits(self.digits, _cut_rows_into_digits(chunk.in_form(stays_sparse), unit, factor))
         self.rows += len(batch)
+
+    def check_rows(self, reader: str) -> None:
+        """Raise StageError, in the name of the stage `reader`, if there are more rows than int64 has room for."""
+        if self.rows > _MOST_ROWS:
+            raise StageError(
+                reader,
+                f"there are more than {_MOST_ROWS:,} rows; put a stage before it that chooses some, such as sample",
+            )
 
     def matrix(self, scale: int = 0) -> np.ndarray:
         """Return the sums of the products of all values times ``2**scale``: float64 (columns, columns).

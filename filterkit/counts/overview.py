@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Overview(Record):
         milliseconds since 1970; NaN if all are missing.
     """
 
-    fields: ClassVar[dict[str, Field]] = {
+    fields = Record.fields | {
         "schema": SAME,
         "rows": SUM,
         "class_rows": SUM,

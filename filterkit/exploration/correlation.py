@@ -32,6 +32,7 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
     gram = yield from compute_merged_record(
         chosen, _PairProducts(low, high, complete, float(overview.largest_weight)).compute_gram
     )
+    gram.check_rows(READER)
     # For each pair of columns: the weight of the rows that have both values; the sum of the values of the first column,
     # and of their squares; and the sum of the products of both.
     products = gram.matrix()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from filterkit.counts.cells import find_extremes_by_column, find_nonzero_entries
-from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Field, Record
+from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Record
 from filterkit.counts.weights import select_counted_rows
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
@@ -32,7 +32,7 @@ class Extents(Record):
     total_parts : float64 (classes, parts), the weight of the rows of each class, or of all without a nominal class.
     """
 
-    fields: ClassVar[dict[str, Field]] = {
+    fields = Record.fields | {
         "low": LEAST,
         "high": LARGEST,
         "whole": EVERY,

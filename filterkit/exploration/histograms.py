@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from filterkit.chains.queries import Passes, compute_merged_record
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import find_and_check_nonzero_entries
 from filterkit.counts.class_parts import sum_over_parts
-from filterkit.counts.record import SUM_OF_PARTS, Field, Record
+from filterkit.counts.record import SUM_OF_PARTS, Record
 from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
@@ -122,7 +122,7 @@ class BinCounts(Record):
     filled : (columns, groups, bins + 1, parts), of the values that are not zero; the last bin is for missing ones.
     """
 
-    fields: ClassVar[dict[str, Field]] = {"filled": SUM_OF_PARTS}
+    fields = Record.fields | {"filled": SUM_OF_PARTS}
     filled: np.ndarray
 
 

@@ -10,6 +10,8 @@ from cases import rows
 from gathered import gathered
 
 import filterkit
+from filterkit import StageError
+from filterkit.counts import gram
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.exploration.features import ROC_AXIS_RATES
@@ -115,6 +117,14 @@ def test_curves_are_what_the_stage_makes_of_values(chain, stage, same, what):
             assert curve["p"] == pytest.approx([image[value] for value in curve["value"]], rel=1e-3, abs=1e-4)
             assert (curve["what"], sum(curve["rows"])) == (what, len(X))
             assert curve["stage"] == stage or stage is None
+
+
+def test_more_rows_than_correlations_can_count_are_refused(monkeypatch):
+    monkeypatch.setattr(gram, "_MOST_ROWS", 12)
+    X = np.random.default_rng(5).normal(size=(13, 3))
+    gathered(make(X[1:], [0, 1] * 6))
+    with pytest.raises(StageError, match="explore: there are more than 12 rows"):
+        gathered(make(X, [0, 1] * 6 + [0]))
 
 
 @pytest.mark.parametrize("factor", [1, 1e6])
