@@ -14,26 +14,29 @@ from filterkit.data.schema import Schema
 
 
 def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
-    """Yield the same rows, in order, in new batches of about `size` bytes, which depend on the rows alone.
-    A new batch has the rows that begin within one range of `size` bytes. No batch is empty."""
-    for _, pieces in groupby(_yield_numbered_pieces(batches, size), itemgetter(0)):
+    """Yield the rows of `batches`, in order, in new batches of about `size` bytes, by `estimate_row_bytes`.
+
+    Where a new batch ends depends on the rows alone, not on the batches that they come in. No new batch is empty.
+    `schema` is the schema of all these batches.
+    """
+
+    def yield_numbered_pieces() -> Iterator[tuple[int, Batch]]:
+        """Cut `batches` into pieces, one for each new batch that has rows of it; yield its number, then the piece."""
+        begin = 0  # the byte at which the next row begins
+        for batch in batches:
+            n_bytes = estimate_row_bytes(batch)
+            number = (begin + np.cumsum(n_bytes) - n_bytes) // size  # of the new batch; some numbers are left out
+            begins = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
+            for first, stop in pairwise([*begins, len(batch)]):
+                yield int(number[first]), batch.rows(first, stop)
+            begin += int(n_bytes.sum())
+
+    for _, pieces in groupby(yield_numbered_pieces(), itemgetter(0)):
         yield concatenate([piece for _, piece in pieces], schema)
 
 
-def _yield_numbered_pieces(batches: Iterable[Batch], size: int) -> Iterator[tuple[int, Batch]]:
-    """Cut batches where a range of `size` bytes ends; yield the number of the range, from 0, with each piece."""
-    begin = 0  # the byte at which the next row begins
-    for batch in batches:
-        n_bytes = estimate_row_bytes(batch)
-        number = (begin + np.cumsum(n_bytes) - n_bytes) // size
-        begins = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
-        for first, stop in pairwise([*begins, len(batch)]):
-            yield int(number[first]), batch.rows(first, stop)
-        begin += int(n_bytes.sum())
-
-
 def estimate_row_bytes(batch: Batch) -> Ints:
-    """Return int64 (rows,), an estimate of the bytes of memory that each row takes, at least 8."""
+    """Estimate the bytes of memory that the numbers and texts of each row take: int64 (rows,), at least 8."""
     n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.schema.width)
     n_bytes = (n_values.astype(np.int64) + 1) * 8  # of a float64, and of the row itself
     if batch.passthrough is not None:

@@ -20,7 +20,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.budget import DEFAULT_MEMORY, SPOOL_DIVISOR
-from filterkit.chains.fitting import Fitting, Tell
+from filterkit.chains.fitting import Fitting, ReportProgress
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import describe_type
@@ -76,8 +76,10 @@ class Chain:
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
         """Make a chain of a text as on the command line, or of a list of its words.
 
-        `plugins` knows the stages; None for all that are installed. Raise UsageError if a stage or an option is unknown
-        (the message suggests a similar one), or a quote is not closed, and TypeError if `text` is something else.
+        `plugins` is the registry that knows the stages; None for that of all installed plugins. Raise UsageError if a
+        stage or an option is unknown
+        (the message suggests a similar one), a quote is not closed, or there are more than 1,000 stages; and TypeError
+        if `text` is something else.
         """
         if not isinstance(text, (str, list, tuple)):
             raise TypeError(f"give a chain as a text, not {type(text).__name__}")
@@ -100,10 +102,10 @@ class Chain:
         rows = [(shlex.join(stage.words()), stage.summary()) for stage in self.stages]
         return render_html_table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
 
-    def find_cancelled_weights(self) -> list[str]:
-        """Find the stages that give columns weights which the next stage cancels; return a message for each.
+    def describe_cancelled_weights(self) -> list[str]:
+        """Return a message for each stage that gives columns weights which the next stage cancels; [] if none does.
 
-        If the next stage is confined to some columns, there is no message: the weights of other columns may last.
+        A next stage with `--only` or `--except` causes no message, because it leaves the weights of other columns.
         """
         from filterkit.stages.metric_scaling import ScalingOptions
 
@@ -129,8 +131,8 @@ class Chain:
         Parameters
         ----------
         rows : one batch; several of one schema, as a list or a stream; a data frame or table, which becomes a batch as
-            by `from_pandas` or `from_arrow`; or training rows, which have an engine. Between passes, up to an eighth of
-            `memory` of a stream is in memory, and the rest in a temporary file.
+            by `from_pandas` or `from_arrow`; or `Rows`, which have an engine, so that `jobs` and `engine` are ignored.
+            Between passes, up to an eighth of `memory` of a stream is in memory, and the rest in a temporary file.
         jobs : the number of threads, or of the engine's workers.
         memory : bytes; an eighth bounds a contingency table, and a larger table is counted in strips of columns.
         engine : where the work runs: an open engine; its name, as for ``--engine``; or the object that an engine works
@@ -143,13 +145,14 @@ class Chain:
         ------
         StageError : a stage cannot be fitted on these rows.
         FilterkitError : `rows` is something else, such as a path or an array; the message says what to give instead.
-        UsageError : there is no such engine.
+        UsageError : there is no such engine; `jobs` is less than 1, or `memory` less than 0; or two stages write to one
+            file.
         """
         with (
-            StageProgress(progress, len(self.stages), "fitted") as tell,
+            StageProgress(progress, len(self.stages), "fitted") as report,
             open_training_rows(rows, engine, jobs, memory) as training,
         ):
-            return self.fit_rows(training, memory, tell)[0]
+            return self.fit_rows(training, memory, report)[0]
 
     def fit_transform(
         self,
@@ -166,18 +169,20 @@ class Chain:
         learned from other rows. Parameters and errors are those of `fit`.
         """
         with (
-            StageProgress(progress, len(self.stages), "fitted") as tell,
+            StageProgress(progress, len(self.stages), "fitted") as report,
             open_training_rows(rows, engine, jobs, memory) as training,
         ):
-            fitted, out = self.fit_rows(training, memory, tell)
+            fitted, out = self.fit_rows(training, memory, report)
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
-    def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY, tell: Tell | None = None) -> tuple[FittedChain, Rows]:
+    def fit_rows(
+        self, rows: Rows, memory: int = DEFAULT_MEMORY, report: ReportProgress | None = None
+    ) -> tuple[FittedChain, Rows]:
         """Fit every stage, and return the fitted chain, and the training rows as they come out of it.
 
-        These rows can be mapped over until the source of `rows` is closed. `tell` is called with the number of
-        stages fitted so far and the rows that come out of them. Parameters and errors are otherwise those of
-        `fit`. Raise UsageError if two stages write to one file.
+        These rows can be mapped over until the source of `rows` is closed. After each group of stages that are fitted
+        together, ``report(n_fitted, rows)`` is called with the number of stages fitted so far and the rows that come
+        out of them; None: nothing is called. Parameters and errors are otherwise those of `fit`.
         """
         writers: dict[str, str] = {}  # the name of the stage that writes to each file
         for stage in self.stages:
@@ -188,7 +193,7 @@ class Chain:
                     raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
                 writers[real_path] = stage.name
         with suggest_stages_in_errors():
-            fitting = Fitting(self.stages, rows, memory, tell)
+            fitting = Fitting(self.stages, rows, memory, report)
         return FittedChain(self, rows.schema, fitting.fitted), fitting.rows[-1]
 
 
@@ -196,8 +201,8 @@ class Chain:
 def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterator[Rows]:
     """Return a context that gives the `Rows` made of whatever `Chain.fit` accepts, and closes them at its end.
 
-    An engine that is made for them is closed, too; `Rows` and an engine of the caller stay open. Parameters and errors
-    are those of `Chain.fit`.
+    An engine that is made for them is closed, too; an engine of the caller stays open, and so do `Rows`, which are
+    given as they are. Parameters and errors are those of `Chain.fit`.
     """
     if isinstance(rows, Rows):
         yield rows
@@ -227,7 +232,8 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
 
 @contextmanager
 def suggest_stages_in_errors() -> Iterator[None]:
-    """Return a context that adds stages that help, if there are any, to the message of a `StageError` raised in it."""
+    """Return a context that completes the message of a `StageError` raised in it: it names the stages that can mend the
+    data, if there are any."""
     try:
         yield
     except StageError as error:
@@ -283,9 +289,9 @@ class FittedChain:
 
         Returns
         -------
-        For each stage a dict: its ``words`` on the command line, and ``learned``, a list of tables. A table is a dict
-        of its ``title``, which may be "", its ``head``, the names of its columns, its ``rows``, and ``more``, the
-        number of rows left out.
+        For each stage a dict: its ``words`` on the command line, and ``learned``, a list of tables, without those that
+        have no rows. A table is a dict of its ``title``, which may be "", its ``head``, the names of its columns, its
+        ``rows``, and ``more``, the number of rows left out.
         """
         schemas = [self.incoming, *(fitted.schema for fitted in self.stages)]
         return [
@@ -318,6 +324,7 @@ class FittedChain:
         Raises
         ------
         FilterkitError : the attributes are not those of the training rows, or parts of the batch contradict each other.
+        StageError : a stage cannot transform a value.
         UsageError : `unseen` is something else.
         """
         from filterkit.data.user_rows import convert_to_batch
@@ -335,17 +342,17 @@ class FittedChain:
                 texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
                 warn_of_losses("transform", texts)
             batch = alignment.align(batch)
-        with StageProgress(progress, len(self.stages), "applied") as tell, suggest_stages_in_errors():
+        with StageProgress(progress, len(self.stages), "applied") as report, suggest_stages_in_errors():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
-                tell(done)
+                report(done)
         return batch
 
 
 def summarize_learned(fitted: Fitted, incoming: Schema) -> str:
-    """Return a short text on what a stage has learned: the first rows of its first table with rows, or ``nothing``.
+    """Return a short text on what a stage has learned: up to three rows of its first table with rows, or ``nothing``.
 
-    `incoming` is the schema of its incoming batches.
+    `incoming` is the schema of the batches that come to the stage.
     """
     for table in filter(lambda table: table.rows, fitted.describe(incoming, _MOST_SHOWN)):
         rows = [" ".join([str(row[0]), *map(format_learned_value, row[1:2])]) for row in table.rows]

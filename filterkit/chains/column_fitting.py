@@ -68,7 +68,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
                 table = yield from compute_merged_record(rows, partial(count_rows_by_class_value, stage.name))
                 count_rows = partial(NumericClass.from_table(table).count_rows_by_bin, reader=stage.name)
         learn = partial(_learn_from_column_range, counted_for, stage)
-        fitted, _, strip = yield from fit_in_strips_by_passes(stage, count_rows, learn, rows, memory, strip)
+        fitted, _, strip = yield from fit_strip_by_strip(stage, count_rows, learn, rows, memory, strip)
         all_fitted.append(fitted)
         rows = rows.transform_by(fitted)
         if (
@@ -95,7 +95,8 @@ def can_share_statistic(
     Parameters
     ----------
     earlier, later : the stages.
-    n_unlabelled, n_weighted : the number of training rows without a class, and of those with another weight than 1.
+    n_unlabelled, n_weighted : the number of training rows without a class, and of those with another weight than 1; by
+        default there are none.
     """
     if not issubclass(earlier.learns_from, ContingencyTable):
         return False
@@ -112,8 +113,9 @@ class Strip(NamedTuple):
     ----------
     statistic : the statistic, or the handle of it that `Engine.keep` gives.
     low, high : the first column, and the one after the last.
-    counts : float64 (4,): the sum of the weights, how many are not 0, how many rows have no class, and how many do not
-        have the weight 1. With a stage that needs a class, only rows with a class count in the first two.
+    counts : float64 (4,): the sum of the weights of the rows; the number of rows with another weight than 0; of rows
+        without a class; and of rows with another weight than 1. If the stage needs a class, the first two are those of
+        the rows with a class.
     """
 
     statistic: Any
@@ -122,7 +124,7 @@ class Strip(NamedTuple):
     counts: Floats
 
 
-def fit_in_strips_by_passes(
+def fit_strip_by_strip(
     stage: ColumnStage,
     count_rows: Callable[..., Statistic],
     learn: Callable[[tuple[Any, int, int]], Learned],
@@ -132,23 +134,24 @@ def fit_in_strips_by_passes(
 ) -> Passes[tuple[FittedColumns, list[State], Strip | None]]:
     """Fit a stage by a statistic of all columns; each pass computes it for one range of columns, the strip.
 
-    This is a generator, which yields the queries of each pass. Run it by `run_passes`. A strip is cut into ranges so
-    small that the stage can work on them within the budget.
+    This is a generator, which yields the queries of each pass. Run it by `run_passes`. The stage learns from a strip in
+    ranges of columns so small that it can work on each within an eighth of `memory`. Raise StageError if it cannot be
+    fitted on these rows.
 
     Parameters
     ----------
     stage : learns from the statistic.
     count_rows : ``count_rows(batch, columns=columns)`` returns the statistic of some columns of a batch.
-    learn : a function for the engine. It learns from ``(statistic, first column, stop)``, and returns a list of states,
-        and float64 (classes,), the weight of the rows of each class.
+    learn : ``learn((statistic, first column, stop))``, which the engine calls, learns from a range of columns. It
+        returns a list of states, and float64 (classes,), the weight of the rows of each class.
     rows : the training rows as they come to the stage.
     memory : bytes, as for `Chain.fit`; they bound a strip.
-    strip : has the statistic of all columns already; None to compute it.
+    strip : the statistic of all columns, if it is known; None to compute it.
 
     Returns
     -------
-    The stage, fitted by the first state of all columns; the further states; and the strip, if it has all columns, else
-    None.
+    The fitted stage, which has the first of the states that `learn` returns; a list of the other states; and the strip
+    if it has all columns, else None. The states of all ranges are joined.
     """
     engine, budget, width = rows.source.engine, memory // STATISTIC_DIVISOR, rows.schema.width
     stored: list[Any] = []  # where the states of each range of columns are in the file, if there are several
@@ -196,7 +199,7 @@ def _compute_strip(
             high = (low + high) // 2
 
     def add_batch_statistic(result: tuple[Any, Floats]) -> None:
-        """Add the statistic and the counts of a batch to those before it; merge if many or large statistics wait."""
+        """Add the statistic and counts of a batch to `held` and `counts`; merge if many or large statistics wait."""
         held.append(result[0])
         np.add(counts, result[1], out=counts)
         first, *waiting = (each.nbytes for each in held)
@@ -214,7 +217,7 @@ def _compute_strip(
 
 
 def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[Stored]]]:
-    """Store the arrays of states in a file; return for each state, by the names of its entries, where these are."""
+    """Store the arrays of states in a file; return a dict for each state: by the name of each entry, where it is."""
     return [
         {
             key: scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
@@ -225,9 +228,10 @@ def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[S
 
 
 def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
-    """Return the states of all columns: those that `store_states` has stored for each range, joined along the columns.
+    """Read the states that `store_states` stored for each range of columns, and return the states of all columns.
 
-    `stored` is what it returned for each range. Ragged arrays, which may be large, are mapped from the file.
+    `stored` is a list of what it returned for each range, in order. The values of `Ragged` arrays, which may be large,
+    stay in the file, and are mapped into memory.
     """
     give_back_freed_memory()  # of fitting, which may be as large
     joined: list[State] = []
@@ -261,8 +265,8 @@ def _merge_first_columns(n_columns: int, jobs: int, statistics: list[Statistic])
 
 def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
     """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``.
-    Return a list with its state alone, and float64 (classes,), the weight of the rows of each class. The statistic was
-    computed for `counted_for`, this stage or an earlier one, and then transformed by the stages in between."""
+    Return a list with the state as its only element, and float64 (classes,), the weight of the rows of each class. The
+    statistic was computed for `counted_for`, this stage or an earlier one, and pushed through the stages from there."""
     statistic, begin, end = item
     view = statistic.column_range(begin, end).without_other_columns()
     if isinstance(view, ContingencyTable):
@@ -274,7 +278,7 @@ def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item:
 def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Return the table of the rows that come out of a fitted stage, computed from that of the rows that come in.
 
-    If it takes more than `budget` bytes, it covers only the first columns, which tells the caller not to use it.
+    Once the result takes more than `budget` bytes, further columns are left out, so check its `nbytes` before use.
     """
     pushed: list[ContingencyTable] = []
     n_bytes = 0

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Learned, fit_in_strips_by_passes
+from filterkit.chains.column_fitting import Learned, fit_strip_by_strip
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
@@ -48,12 +48,13 @@ def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """Fit a stage on all rows and, for each of its folds, on the rows of the other folds.
 
-    Return a `CrossFitted`; if the stage only compares the folds, a `FittedColumns`, which treats all rows alike. Raise
-    StageError if a cross-fitting stage has more folds than there are rows that count, or cannot be fitted on the rows.
+    Return a `CrossFitted`; if the stage only compares the folds, a `FittedColumns`, which treats all rows alike. Rows
+    count if they have a class and a weight above 0. Raise StageError if a cross-fitting stage has more folds than there
+    are rows that count, or cannot be fitted on the rows. A stage that only compares folds then gets fewer.
 
     Parameters
     ----------
-    stage : has `ColumnStage.folds`.
+    stage : a stage whose `ColumnStage.folds` returns at least 2.
     rows : the training rows as they come to the stage.
     memory : bytes, as for `Chain.fit`.
     """
@@ -67,15 +68,16 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_by_fold, stage, n_folds)
-    ((fitted, by_fold, _),) = run_passes(fit_in_strips_by_passes(stage, count_rows, learn, rows, memory))
+    ((fitted, by_fold, _),) = run_passes(fit_strip_by_strip(stage, count_rows, learn, rows, memory))
     return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 
 def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch, columns: Ints) -> ContingencyTable:
     """Return the table of a batch whose classes are pairs of class and fold: class · (n_folds + 1) + fold.
 
-    `fold`, int32 (training rows,), is the fold of each row, or `n_folds` for none; other parameters are those of
-    `Statistic.of`. The weights are sparse if that takes less memory.
+    `fold`, int32 (training rows,), is the fold of each row, or `n_folds` for none. `reader` is the name of the stage,
+    for messages, and `columns`, int64 (n,), are the columns to count. Only rows with a class count. The weights are
+    sparse if that takes less memory.
     """
     rows = select_counted_rows(batch, True, reader)
     paired = rows._replace(y=rows.y * (n_folds + 1) + fold[rows.numbers], classes=rows.classes * (n_folds + 1))
@@ -111,7 +113,7 @@ def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTabl
 def read_class_codes(rows: Rows) -> Ints:
     """Read the class code of every row in one pass: int (rows,), -1 where it is unknown or the weight is 0.
 
-    If labels or numbers are predicted, the code is 0 where they are known.
+    Labels, and numeric classes or targets, have no such codes: the code is 0 where they are known.
     """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_class_codes)])
 
@@ -125,7 +127,8 @@ def _get_class_codes(batch: Batch) -> Ints:
 
 @dataclass(eq=False, repr=False)
 class ChosenRows(Fitted):
-    """Passes on the training rows that `chosen`, bool (training rows,), marks, numbered anew from 0."""
+    """Passes on only the training rows that `chosen`, bool (training rows,), marks, numbered anew from 0.
+    It cannot transform later rows."""
 
     schema: Schema
     chosen: Bools

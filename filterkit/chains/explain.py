@@ -19,8 +19,8 @@ from filterkit.stages.learner import Learner
 from filterkit.stages.selective import SelectiveStage
 
 
-class Step(NamedTuple):
-    """Describes a step of fitting a chain, which takes one pass over the rows, several, or none.
+class FittingStep(NamedTuple):
+    """Describes a step of fitting a chain: some stages that are fitted together, in one pass, several, or none.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Step(NamedTuple):
     how: str
 
 
-class Explanation(NamedTuple):
+class FittingExplanation(NamedTuple):
     """Describes the steps in which a chain would be fitted, and the columns that would come out.
 
     Attributes
@@ -42,20 +42,20 @@ class Explanation(NamedTuple):
     steps : the steps, in order.
     schema : of the rows that come out; None if that depends on the rows.
     most : the most columns that may come out; None if that depends on the rows.
-    tables : whether a stage learns from a statistic that grows with the number of distinct values.
+    tables : whether a stage learns from a statistic that takes more memory for more distinct values, as a table does.
     """
 
-    steps: list[Step]
+    steps: list[FittingStep]
     schema: Schema | None
     most: int | None
     tables: bool
 
 
-def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> Explanation:
+def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> FittingExplanation:
     """Explain how stages would be fitted on rows of the schema `incoming`, as far as the schema alone tells."""
     schema: Schema | None = incoming
     most: int | None = incoming.width
-    steps, is_numeric = list[Step](), incoming.has_numeric_target
+    steps, is_numeric = list[FittingStep](), incoming.has_numeric_target
     for group in group_stages_fitted_together(stages):
         steps += _describe_steps(group, is_numeric)
         for stage in group:
@@ -74,10 +74,10 @@ def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> Explanation:
             most = None if most is None or others is None else max(most, others)
         is_numeric = is_numeric if schema is None else schema.has_numeric_target
     tables = any(learns_from_statistic(stage) and stage.learns_from.grows for stage in stages)
-    return Explanation(steps, schema, most, tables)
+    return FittingExplanation(steps, schema, most, tables)
 
 
-def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
+def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[FittingStep]:
     """Yield the steps in which a group of stages is fitted; column stages that learn from one statistic share a step.
     `is_numeric` says whether the class is a number, whose quantiles take a pass of their own."""
     stage, names = group[0], (group[0].name,)
@@ -85,23 +85,23 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
         statistic = stage.learns_from
         title = statistic.title or statistic.__name__
         if stage.folds():
-            yield Step("2 or more", names, f"{title} of {stage.folds()} folds")
+            yield FittingStep("2 or more", names, f"{title} of {stage.folds()} folds")
             return
         # A statistic also serves the stages that follow. This is right if all rows have a class and the weight 1.
         served = (*names, *(each.name for each in takewhile(partial(can_share_statistic, stage), group[1:])))
         how, passes = title + (" by class" if stage.needs_class else ""), 1
         if stage.needs_class and is_numeric:
             how, passes = f"{how}, after its quantiles", 2
-        yield Step(f"{passes} or more" if statistic.grows else passes, served, how)
+        yield FittingStep(f"{passes} or more" if statistic.grows else passes, served, how)
         if group[len(served) :]:
             yield from _describe_steps(group[len(served) :], is_numeric)
     elif isinstance(stage, Learner):
         folds = stage.inner_folds()
         how = "learns from all rows" + (f", and from {folds} times all but a fold" if folds else "")
-        yield Step(f"{1 + folds} or more" if folds else 1, names, how)
+        yield FittingStep(f"{1 + folds} or more" if folds else 1, names, how)
     elif isinstance(stage, TrainingStage):
-        yield Step("as many as it needs", names, "chooses, orders or writes the training rows")
+        yield FittingStep("as many as it needs", names, "chooses, orders or writes the training rows")
     elif learns_nothing(stage):
-        yield Step(0, names, "each row by itself")
+        yield FittingStep(0, names, "each row by itself")
     else:
-        yield Step("as many as it needs", names, "reads the rows itself")
+        yield FittingStep("as many as it needs", names, "reads the rows itself")

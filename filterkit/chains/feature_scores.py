@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 
 class _ColumnScorer(ColumnStage):
-    """Scores every column by several metrics, and finds the best test of each column, with its counts, by one of them.
+    """Scores every column by several metrics, and finds its best test: the threshold or label with the highest score.
 
-    The tests are by the first metric that needs a class, or else by the first. With a numeric class there are none.
+    The first metric that needs a class decides which test is best, or else the first metric. With a numeric class, or
+    without a metric, there are no tests. The values stay as they are.
     """
 
     name = "scores"
@@ -88,7 +89,7 @@ def scores(
     rows : as for `Chain.fit`.
     metrics : the name of a metric, or the names of several, each once; or of stages that score columns by
         reading rows, such as relieff.
-    alpha : scores of features of the positive class are multiplied by it, and others by 1 - alpha; None by nothing.
+    alpha : scores of features of the positive class are multiplied by it, and others by 1 - alpha. None: as they are.
     combine : how the scores of several classes become one, ``max``, ``mean`` or ``weighted``. None: as the metric says.
     seed : of metrics that draw rows by chance.
     jobs, memory : as for `Chain.fit`.

@@ -30,7 +30,7 @@ from filterkit.stages.base import (
 from filterkit.stages.columns import learns_from_statistic
 from filterkit.stages.selective import fit_chosen_columns, make_chosen_column_selector
 
-Tell = Callable[[int, Rows], None]
+ReportProgress = Callable[[int, Rows], None]
 
 
 def group_stages_fitted_together(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
@@ -61,8 +61,8 @@ class Fitting:
     stages : in order.
     rows : the training rows.
     memory : bytes; see `Chain.fit`.
-    tell : called after each group of stages with the number of fitted stages and the rows that come out of them; None
-        for nobody.
+    report : after each group of stages, ``report(n_fitted, rows)`` is called with the number of fitted stages and the
+        rows that come out of them; None: nothing is called.
     has_trials : whether a stage that is fitted later has inner folds.
 
     Attributes
@@ -72,7 +72,12 @@ class Fitting:
     """
 
     def __init__(
-        self, stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None, has_trials: bool = False
+        self,
+        stages: Sequence[Stage],
+        rows: Rows,
+        memory: int,
+        report: ReportProgress | None = None,
+        has_trials: bool = False,
     ) -> None:
         self.stages: list[Stage] = []
         self.fitted: list[Fitted] = []
@@ -83,19 +88,19 @@ class Fitting:
         if self._has_trials:
             for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
                 pass
-        self.fit_and_append(stages, tell)
+        self.fit_further_stages(stages, report)
 
-    def fit_and_append(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
+    def fit_further_stages(self, stages: Sequence[Stage], report: ReportProgress | None = None) -> None:
         """Fit further stages on the rows that come out of the last stage; append to `stages`, `fitted` and `rows`.
-        `tell` is called as by the constructor."""
+        `report` is called as by the constructor."""
         for group in group_stages_fitted_together(stages):
             for stage, fitted in zip(group, self._fit_group(group), strict=True):
                 self._append_fitted(stage, fitted)
-            if tell is not None:
-                tell(len(self.fitted), self.rows[-1])
+            if report is not None:
+                report(len(self.fitted), self.rows[-1])
 
     def copy(self) -> Fitting:
-        """Return a copy, to fit other stages with. Rows in memory are transformed now, once for all copies."""
+        """Return a copy, to fit other stages with. Rows in memory are transformed now, once for all copies and self."""
         rows = self.rows[-1].transform_in_memory()
         if self._trial_rows is self.rows[-1]:
             self._trial_rows = rows
@@ -170,6 +175,7 @@ def split_inner_folds(
     Parameters
     ----------
     earlier_stages : the stages before the learner, which are fitted on the other folds, and transform both batches.
+        Training stages that must see all rows, such as `write`, are left out.
     rows : the training rows as they come to the first of these.
     learner : says how many folds, at most one for each row that counts, and how to draw them.
     memory : bytes; see `Chain.fit`.

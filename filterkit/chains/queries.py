@@ -42,7 +42,7 @@ Passes = Generator[list[Query], None, T]
 
 
 def compute_merged_record(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
-    """Compute a record of each batch in one pass, and return all of them merged into one.
+    """Compute a record, such as a `Summary`, of each batch in one pass, and return all of them merged into one.
 
     This is a generator, which yields the query of the pass. Run it by `run_passes`.
     """
@@ -75,7 +75,7 @@ def run_passes(*query_iterators: Iterator[list[Query]]) -> list[Any]:
                     collect(result)
                 continue
             tasks = [(query.rows.stages, query.compute) for query in shared]
-            compute = partial(_compute_task_results, tasks, rows.training)
+            compute = partial(_answer_queries_on_batch, tasks, rows.training)
             growth = max(query.rows.peak_growth for query in shared)
             for several_results in rows.source.map(compute, growth=growth):
                 for query, result in zip(shared, several_results, strict=True):
@@ -83,12 +83,14 @@ def run_passes(*query_iterators: Iterator[list[Query]]) -> list[Any]:
     return results
 
 
-def _compute_task_results(
+def _answer_queries_on_batch(
     tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], training: bool, batch: Batch
 ) -> list[Any]:
-    """Return for each task, ``(stages, compute)``, what ``compute`` returns for the batch that comes out of the stages.
+    """Answer several queries on one batch of their source; return a list of their results, in order.
 
-    `training` says whether they transform it as training rows. Stages that tasks share at their beginning do so once.
+    `tasks` has ``(stages, compute)`` for each query; its result is what ``compute`` returns for the batch that comes
+    out of the stages. `training` says whether they transform it as training rows. If tasks begin with the same stages,
+    these transform the batch only once.
     """
     passed: dict[tuple[int, int], Batch] = {}  # by the incoming batch and the stage
     results = []

@@ -18,9 +18,9 @@ from filterkit.stages.base import Rows
 def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     """Yield, in batches, the rows with these numbers, in the order of `numbers`; for `TrainingStage.arrange`.
 
-    In ascending order the rows stream. In any other order they are sorted in memory if they take at most a quarter of
-    the budget of `rows`. Else they are sorted in a temporary file: first into runs by their new positions, then each
-    run by itself; this takes 16 bytes of memory for each row. Raise ValueError if a number is negative or there twice.
+    If the numbers ascend, the rows stream. In any other order they are sorted in memory if they take at most a quarter
+    of `rows.memory`, else in a temporary file: first into runs by their new positions, then each run by itself. Sorting
+    takes 16 more bytes of memory for each row. Raise ValueError if a number is negative or there twice.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     numbers : int64 (n,), numbers of rows from 0, each at most once.
     """
     if (np.diff(numbers, prepend=-1) > 0).all():
-        yield from rows.map(partial(_take_rows_numbered, numbers=numbers), last=True)
+        yield from rows.map(partial(_select_rows_by_number, numbers=numbers), last=True)
         return
     if (numbers < 0).any() or np.bincount(numbers).max() > 1:  # some rows would be lost
         raise ValueError("the numbers of the rows to take must be at least 0, and each only once")
@@ -57,7 +57,7 @@ def _count_rows_and_spooled_bytes(batch: Batch) -> tuple[int, int]:
     return len(batch), SpooledBatch(batch).nbytes
 
 
-def _take_rows_numbered(batch: Batch, numbers: Ints) -> Batch:
+def _select_rows_by_number(batch: Batch, numbers: Ints) -> Batch:
     """Return the rows of a batch whose numbers in the input are among `numbers`, int64 (n,), ascending."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
     return batch.take(numbers[first:stop] - batch.start)

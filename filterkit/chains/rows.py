@@ -45,7 +45,8 @@ class BatchSource:
     read : ``read(function, done)`` yields ``function(batch)`` for every batch, in order, and None for the batches whose
         numbers are in `done`. It is called for the first pass, and again only if it `rereads`.
     engine : maps over the batches in later passes.
-    memory : bytes of batches that the spool holds in memory; a worker that reads files holds four times as many.
+    memory : bytes of batches that the spool holds in memory. If the source `rereads`, it holds up to four times as many
+        for each worker of the engine.
     rereads : whether `read` can be called again, and then gives the same batches with the numbers of their rows. Rows
         that do not fit into memory are then read again; otherwise they wait in a temporary file.
     live : whether rows may arrive one by one, so that each must be passed on before the next is asked for.
@@ -160,11 +161,25 @@ class Rows:
     source : the rows as they come to the first stage.
     stages : the fitted stages that the rows pass.
     training : whether the chain was fitted on these rows. If not, they are transformed as later rows.
+
+    Attributes
+    ----------
+    memory : the bytes of rows that a training stage may hold in memory.
+    to_the_end : whether even a stage that needs only the first rows must read them to the end.
+    peak_growth : for each value of the source, the largest mean number of values that come out of any of the stages; at
+        least 1.
     """
 
     source: BatchSource
     stages: Sequence[Fitted] = ()
     training: bool = True
+    memory: int = field(init=False)
+    to_the_end: bool = field(init=False)
+    peak_growth: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.memory, self.to_the_end = self.source.memory, self.source.to_the_end
+        self.peak_growth = max(accumulate((stage.growth for stage in self.stages), mul, initial=1.0))
 
     @property
     def schema(self) -> Schema:
@@ -176,24 +191,9 @@ class Rows:
         """The number of threads or workers that may work on the batches."""
         return self.source.engine.jobs
 
-    @property
-    def memory(self) -> int:
-        """The most bytes of memory that rows which a stage stores may take."""
-        return self.source.memory
-
-    @property
-    def peak_growth(self) -> float:
-        """The largest number of values that come out of any stage for each value of the source; at least 1."""
-        return max(accumulate((stage.growth for stage in self.stages), mul, initial=1.0))
-
-    @property
-    def to_the_end(self) -> bool:
-        """Whether even a stage that needs only the first rows must read them to the end."""
-        return self.source.to_the_end
-
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch that comes out of the stages, in order.
-        `last` promises that this is the last pass."""
+        `last` promises that this is the last pass, which may then end early."""
         return self.source.map(
             partial(_transform_and_call, self.stages, self.training, function), last, self.peak_growth
         )
@@ -221,8 +221,8 @@ class Rows:
     def transform_in_first_pass(self) -> Rows:
         """Return rows that their stages transform in the first pass; later passes read the result from the spool.
 
-        Rows of a source in memory, which has no spool, are returned as they are, and so are rows that stages widen:
-        whole batches of them could take very much memory.
+        Return self if the source is in memory, which has no spool, or if stages widen the rows: whole batches of them
+        could take very much memory.
         """
         before = self.source
         if before.in_memory or self.peak_growth > 1:
@@ -239,9 +239,9 @@ class Rows:
         )
 
     def arrange_by(self, stage: TrainingStage) -> Rows:
-        """Return the rows that a training stage makes by choosing or ordering these, once they are first mapped over.
+        """Return the rows that a training stage yields, which chooses or orders these rows.
 
-        Rows of a live input are mapped in one thread.
+        It does so when the result is first mapped over. Rows of a live input are mapped in one thread.
         """
         before = self.source
         all_read = False

@@ -224,7 +224,8 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
-    """Make the stage that a note in ``chain.json`` describes; if it is unknown, a `UsageError` says what to install."""
+    """Make the stage that a note in ``chain.json`` describes; if it is unknown, a `UsageError` says what to install.
+    Raise _DamageError if the words of the note are not those of one stage."""
     name = note["words"][0]
     if name not in known.stages:
         plugin = note["plugin"]
@@ -277,7 +278,7 @@ def _yield_array_member_names(state: dict[str, Any]) -> Iterator[str]:
 def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     """Return the value that `_encode_state_value` encoded, with its arrays from the archive.
 
-    Raise _DamageError if the types or lengths of its arrays contradict each other.
+    Raise _DamageError as `_parse_array` does, or if the types or lengths of the arrays contradict each other.
     """
     if "plain" in note:
         return note["plain"]

@@ -36,7 +36,7 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
     began = time.perf_counter()
     job = make_job(path, words, options, known)
     chain = Chain(job.stages)
-    for message in chain.find_cancelled_weights():
+    for message in chain.describe_cancelled_weights():
         write_message(f"filterkit: warning: {message}")
     if options.as_json and not options.explain:
         raise UsageError("--json needs --explain or a subcommand; to write rows as JSON lines, use --to jsonl")

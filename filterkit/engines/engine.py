@@ -35,8 +35,11 @@ def count_available_cores() -> int:
 
 
 def check_may_start() -> None:
-    """Raise a `UsageError` if this process is itself a worker that still imports the script of the user.
-    It may not start processes; the message names the line that the script lacks."""
+    """Check that this process may start worker processes; call this before starting any.
+
+    Raise UsageError in a worker that is still importing the user's script: that starts processes as it is imported,
+    because it lacks ``if __name__ == '__main__':``.
+    """
     import multiprocessing
 
     if getattr(multiprocessing.current_process(), "_inheriting", False):
@@ -72,7 +75,7 @@ class Engine:
     """Applies functions to items, and returns results in order; as a context, it closes at the end.
 
     Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce`
-    and `of`. Raise UsageError if the engine does not know such options, or `jobs` is no whole number of at least 1.
+    and `of`. Raise UsageError if the engine does not know these options, or `jobs` is no whole number of at least 1.
 
     Parameters
     ----------
@@ -170,8 +173,8 @@ def map_checked(
 ) -> Generator[R, None, None]:
     """Yield the results of ``engine.map(function, items)``, and check at the end that there is one for each item.
 
-    The result of an item whose number is in `done` is None. Raise PluginError if the engine gives no generator, or
-    fewer or more results than there are items.
+    An item whose number is in `done` is not passed to the function: its result is None. Raise PluginError if the engine
+    returns no generator, or yields fewer or more results than there are items.
     """
     n_items = n_results = 0
     remaining: Iterator[Any] = iter(items)

@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 class LocalEngine(Engine):
-    """Applies functions to items in `jobs` threads, but 1 starts none; nothing needs to be pickled."""
+    """Applies functions to items in `jobs` threads, or without any if `jobs` is 1; nothing needs to be pickled."""
 
     name = "local"
 
@@ -63,8 +63,8 @@ def map_ahead(
 
     Parameters
     ----------
-    submit : starts the work on an item, and returns a task. At the end, ``task.cancel()`` is called of tasks whose
-        results nobody wants.
+    submit : starts the work on an item, and returns a task. If the map ends early, ``task.cancel()`` is called for each
+        task whose result has not been yielded.
     items : an exception that they raise comes after the results of the items before it.
     result : waits for the result of a task.
     most : the number of tasks to start ahead of the results that have been consumed.

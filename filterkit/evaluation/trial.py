@@ -119,7 +119,7 @@ class _FittedPrefix(NamedTuple):
         began, n_fitted = time.perf_counter(), len(self.fitting.fitted)
         with collect_stage_warnings() as messages, suggest_stages_in_errors():
             fitting = self.fitting.copy()
-            fitting.fit_and_append(stages[n_fitted:])
+            fitting.fit_further_stages(stages[n_fitted:])
             test = transform(fitting.fitted[n_fitted:n_applied_to_test], self.test)
         seconds = self.seconds + time.perf_counter() - began
         return _FittedPrefix(fitting, test, [*self.warnings, *messages], seconds)

@@ -107,13 +107,14 @@ class Stage(Configured):
     Attributes
     ----------
     name : the word for the stage in a chain: short, lower case.
-    known_as : words for it elsewhere, such as in pandas or a shell, which messages answer with `name`: in small letters
-        without hyphens, with blanks between them.
+    known_as : what pandas, a shell and others call it: words in lower case without hyphens, separated by blanks. If a
+        user writes one of them, the message names the stage.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
-    mends : ``missing values`` or ``nominal columns`` if it makes numbers of them, or ``a numeric class`` if it scores
-        columns by one; messages of stages that refuse them then name it. Empty for none of these.
-    scores_columns : whether it ranks or scales columns by scores, so that others name a score of a numeric class.
+    mends : what it accepts and others refuse, whose messages then name it: ``missing values`` or ``nominal columns`` if
+        it makes numbers of them, ``a numeric class`` if it scores columns by one. "" for none of these.
+    scores_columns : whether it ranks or scales columns by a score. If it refuses a numeric class, its message then
+        advises a score that accepts one.
     makes_missing : whether it may turn numbers into missing or infinite values; the kit checks that all other stages
         do not.
     reads_class : whether it uses the class of the rows that it transforms, for example to make the class an ordinary

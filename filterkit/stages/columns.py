@@ -164,8 +164,8 @@ class ColumnStage(SelectiveStage):
     def curve(self, values: Floats, columns: Ints, state: State) -> Floats:
         """Return the height of the curve at some values; parameters and result are those of `apply`, the default.
 
-        Override it if `apply` moves the curve so that zero stays zero, or if some outgoing columns have no curve: their
-        values are NaN.
+        Override it if `apply` subtracts what the curve must show, for example so that zero stays zero; or to return NaN
+        for outgoing columns without a curve.
         """
         return self.apply(values, columns, state)
 
@@ -173,9 +173,7 @@ class ColumnStage(SelectiveStage):
         """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither."""
         return 0
 
-    def fold_seed(self) -> int:
-        """Return the seed that draws the folds: by default, the option ``--seed``, or 0 without it."""
-        return get_seed_option(self)
+    fold_seed = get_seed_option  # for drawing the folds
 
     def cross_fits(self) -> bool:
         """Return whether each training row is transformed by what was learned from other folds, if there are `folds`.
@@ -201,6 +199,9 @@ class ColumnStage(SelectiveStage):
 
     def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
         """Make the fitted stage from the state that was learned.
+
+        Raise PluginError if `output_columns` or another hook returns something invalid, and StageError if two outgoing
+        columns have the same name.
 
         Parameters
         ----------

@@ -20,8 +20,8 @@ Compute = Callable[[Batch], Any]
 class Edit:
     """Collects changes to the attributes of a schema; `build` returns the new schema and what transforms batches to it.
 
-    Positions are those of the incoming attributes. The class, the labels, the positive class value and texts follow by
-    themselves. Sparse rows stay sparse.
+    Positions are indices of incoming attributes, except in `insert`. The class, the labels and texts move with their
+    attributes. A positive class value that the class no longer has is dropped. Sparse rows stay sparse.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Edit:
         self._inserted: list[tuple[int, Attribute, Compute]] = []
 
     def take(self, positions: Sequence[int] | Ints) -> None:
-        """Let only these attributes come out, in this order; raise a `ValueError` if a class or label is left out."""
+        """Let only these attributes come out, in this order; raise ValueError if the class or a label is left out."""
         self._order = np.asarray(positions, np.int64)
         if not np.isin(self._schema.targets, self._order).all():
             raise ValueError("the class and the labels must be among the positions")
@@ -49,7 +49,10 @@ class Edit:
         self._changed[position] = attribute, compute
 
     def insert(self, position: int, attribute: Attribute, compute: Compute) -> None:
-        """Add an attribute before the one that comes out at `position`, or at the end; `compute` is as for `change`."""
+        """Add an attribute before the attribute at `position` of those that `take` chose, or at the end of these.
+
+        `compute` is as for `change`. Attributes inserted at one position come out in the order of the calls.
+        """
         self._inserted.append((position, attribute, compute))
 
     def append(self, attribute: Attribute, compute: Compute) -> None:

@@ -45,9 +45,9 @@ def make_learned_table(
     ----------
     title : what it is, or "".
     names : the names, which stand in the first column.
-    columns : the other columns by their heads: arrays (names,), lists or `Ragged`. If the first of these is an array of
-        floats, a row with NaN in it is left out; if it has a list for each name, one whose list is empty or has only
-        NaN: nothing was learned there.
+    columns : the other columns by their heads: arrays (names,), lists or `Ragged`, with a value or a list of values for
+        each name. A name for which nothing was learned is left out: the first of `columns` has only NaN there, or an
+        empty list.
     top : the number of rows to show; None for all.
     ranked : whether the largest absolute values of the first of `columns`, an array of floats, come first.
     of : the head of the names.
@@ -72,7 +72,7 @@ def _get_cell(column: Any, row: int) -> Any:
 
 
 def format_learned_value(value: Any) -> str:
-    """Format a value of a `LearnedTable` in few characters: four digits of a number, five numbers of a list."""
+    """Format a value of a `LearnedTable`: a float by four significant digits, a list by its first five values."""
     if isinstance(value, list):
         return " ".join(map(format_learned_value, value[:_NUMBERS])) + " …" * (len(value) > _NUMBERS)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -87,10 +87,11 @@ _LONGEST = 100  # characters of a text that is no encoded object
 
 
 def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
-    """Return tables of the state of a stage: of its values for each attribute, of each list of texts, and of the rest.
+    """Return tables of the state of a stage: its values for each attribute, each list of texts, and single values.
 
-    Of arrays (attributes, n) there are the first five columns, and of other arrays the shape. Other lists, and texts of
-    more than 100 characters, are left out. The parameters are those of `Fitted.describe`.
+    Of an array (attributes, n), the first table shows the first five columns. Single values are numbers, texts, and the
+    shapes of other arrays. Other lists, and texts of more than 100 characters, are left out. The parameters are those
+    of `Fitted.describe`.
     """
     by_attribute: dict[str, Any] = {}
     single: dict[str, Any] = {}
@@ -117,9 +118,9 @@ def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | Non
 def make_score_tables(
     outgoing: Schema, incoming: Schema, top: int | None, of_earlier: bool = False
 ) -> list[LearnedTable]:
-    """Return a list of one table: the attributes that a stage has scored, with their scores, the best first.
+    """Return a list of one table: the outgoing features with the score that a stage left on them last, the best first.
 
-    It is empty if they have no scores; or if an earlier stage has scored them, unless `of_earlier`.
+    It is empty if the features have no scores; or if they came in with these scores, unless `of_earlier`.
     """
     features, known = outgoing.features, {a.name: a.scores for a in incoming.features}
     first = next((a for a in features if a.scores), None)

@@ -45,7 +45,7 @@ class Learner(Stage):
     Write `learn`, and `model` if the model is not a `LinearModel`. A learner that takes more than finite numbers also
     writes `check_columns` and `check_values`; one whose scores are probabilities, or that has none, `expect_threshold`.
     A learner that evaluates itself on held-out training rows, with all stages before it fitted again, also writes
-    `inner_folds` and `learn_with_inner_cv`.
+    `inner_folds` and `learn_with_inner_cv`, which is then called instead of `learn`.
 
     Attributes
     ----------
@@ -96,13 +96,7 @@ class Learner(Stage):
         """Return the `Model.threshold` that the model will have: by default 0; None if it will have no scores."""
         return 0.0
 
-    def inner_folds(self) -> int:
-        """Return the number of folds for `learn_with_inner_cv`; 0 for `learn` instead."""
-        return 0
-
-    def inner_seed(self) -> int:
-        """Return the seed that assigns training rows to the folds of `inner_folds`: ``--seed``, or 0 without it."""
-        return get_seed_option(self)
+    inner_seed = get_seed_option  # for drawing the folds of `inner_folds`
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         """Learn a model from the training rows, after trials on held-out rows; by default call `learn`, without trials.
@@ -238,7 +232,8 @@ def take_usable_rows(batch: Batch) -> Batch:
 def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
     """Yield for each batch the rows whose class or labels are known and whose weight is above 0.
 
-    Raise StageError if there are none, or their weights cannot be counted.
+    `stage` is the name of the stage, for messages. Raise StageError if a weight cannot be counted; and, after the last
+    batch, if there were no such rows, or the sum of their weights cannot be computed exactly.
     """
     weights, rows = 0.0, 0
     for batch in batches:
@@ -259,8 +254,8 @@ class FittedLearner(Fitted):
     tasks : the tasks of the model.
     model : the model.
     added : the attributes of the predictions, one for the class or each label, and of the scores.
-    predicts_rest : whether it predicts for each row the positive one of several classes, or ``rest``, that it is
-        another.
+    predicts_rest : whether it only separates the positive class from two or more others: it then predicts the positive
+        class or ``rest``.
     """
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
@@ -367,7 +362,8 @@ class FittedLearner(Fitted):
     def scores(self, batch: Batch) -> Floats:
         """Compute the scores of the model, or the numbers that it predicts: float64 (rows, tasks); (rows, 0) if none.
 
-        Raise StageError if a value is one that `Learner.check_values` refuses, or so large that a score is NaN.
+        Raise StageError if a value is one that `Learner.check_values` refuses, or so large that a score is NaN; and
+        PluginError if the model returns something else than such an array.
         """
         self._learner.check_values(batch)
         shape = (len(batch), len(self.tasks.names) * self._has_scores)

@@ -63,14 +63,8 @@ class ScalingOptions(Stage):
     def __post_init__(self) -> None:
         if self.score_only and self.multiply:
             raise UsageError(f"{self.name}: --score-only changes no values, and --multiply does; leave one out")
-
-    @property
-    def weighs_columns(self) -> bool:  # type: ignore[override]
-        return not self.score_only
-
-    @property
-    def cancels_weights(self) -> bool:  # type: ignore[override]
-        return not self.score_only and not self.multiply
+        self.weighs_columns = not self.score_only
+        self.cancels_weights = not self.score_only and not self.multiply
 
 
 class Scaling(ScalingOptions, ColumnStage):
@@ -139,7 +133,7 @@ def compute_scaling_state(
 ) -> State:
     """Compute the state that `rescale` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
 
-    A value v becomes (v · unit − offset) / span · factor.
+    A value v becomes (v · unit − offset) / span · factor. The unit is 1, or 0.5 where the range would overflow.
 
     Parameters
     ----------
@@ -200,7 +194,7 @@ class ClassScaling(MetricScaling):
 
 
 def make_metric_stage(metric: Metric) -> type[MetricScaling]:
-    """Make the stage class that scales each column by `metric`; its name and help are those of the metric."""
+    """Make a subclass of `MetricScaling` that scales each column by `metric`, with the name and help of the metric."""
     base: type[MetricScaling] = ClassScaling if metric.compares_class_with_rest else MetricScaling
     if metric.by_column is not None:
         base = RandomScaling

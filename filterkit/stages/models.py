@@ -33,13 +33,14 @@ class Tasks(NamedTuple):
 
     Attributes
     ----------
-    names : the names of the classes or labels to separate from all others; ``target=value`` in multi-target data.
+    names : the names of the classes or labels to separate from all others; ``target=value`` in multi-target data. Of
+        numeric tasks, the names of the class or the targets.
     codes : int64 (tasks,), the index of each class among the values of the class attribute, or of each label among
-        `Schema.label_values`.
+        `Schema.label_values`. Of numeric tasks, 0, 1, and so on.
     exclusive : True if each row belongs to exactly one of them, because they are the values of a nominal class; False
         if they are labels. In multi-target data, int64 (tasks,): tasks with the same number are values of one target.
-    means : None; of a numeric class or numeric targets float64 (tasks,), the mean of each over the training rows, by
-        weight.
+    means : float64 (tasks,), the weighted mean of the numeric class, or of each numeric target, over the training rows;
+        None unless numbers are predicted.
     """
 
     names: tuple[str, ...]
@@ -82,7 +83,8 @@ class Tasks(NamedTuple):
     def decode(self, chosen: Bools) -> Ints:
         """Return int64 (rows,), the index of the class that each row is predicted as; the tasks must cover all classes.
 
-        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
+        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive. Of several tasks, that is
+        exactly one.
         """
         if len(self.names) > 1:
             return np.asarray(self.codes[chosen.argmax(axis=1)])
@@ -91,8 +93,8 @@ class Tasks(NamedTuple):
     def decode_targets(self, chosen: Bools, schema: Schema) -> Ints:
         """Return int (rows, targets), the index of the value that is predicted of the class, or of each label.
 
-        The tasks must cover all classes. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
-        positive.
+        The tasks must cover all values. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
+        positive; of several tasks of one target, that is exactly one.
         """
         target, value = self.find_task_values(schema)
         sizes = np.array([len(schema.attributes[position].values) for position in schema.targets])
@@ -107,7 +109,7 @@ class Tasks(NamedTuple):
 
 def make_numeric_tasks(schema: Schema, means: Floats) -> Tasks:
     """Make the tasks of a numeric class or of numeric targets; `means`, float64 (targets,), are their mean values."""
-    names = tuple(schema.attributes[place].name for place in schema.targets)
+    names = tuple(schema.attributes[position].name for position in schema.targets)
     return Tasks(names, np.arange(len(names)), False, means)
 
 
@@ -142,7 +144,8 @@ class Training(NamedTuple):
 
     Attributes
     ----------
-    X : float64 (rows, features), ndarray or `scipy.sparse.csr_array`, without missing and infinite values.
+    X : float64 (rows, features), ndarray or `scipy.sparse.csr_array`; without missing and infinite values, unless
+        `Learner.check_values` is overridden to accept them.
     truth : bool (rows, tasks), whether each row is positive in each task; of numeric tasks the numbers, float64.
     weights : float64 (rows,), or None if all are 1.
     tasks : the tasks, which are the columns of `truth`.

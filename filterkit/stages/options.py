@@ -197,7 +197,7 @@ _TYPES = {  # what each type means, and its name in JSON Schema
 
 
 def _convert_option_value(owner: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
-    """Return a value, converted to the option's own type; None if it is None, and so is the default.
+    """Return a value, converted to the option's own type. None stays None, but only if the default is None, too.
 
     Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
     list or a single text into a tuple. Texts of a set, whose order changes from run to run, are sorted. Raise

@@ -7,7 +7,7 @@ come out replace the chosen ones. So a stage need not know that it is confined.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -167,9 +167,6 @@ class FittedOnSomeColumns(Fitted):
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         return self._fitted.describe(self._selector.schema, top)
 
-    def transform_training(self, batch: Batch) -> Batch:
-        return self.transform(batch, training=True)
-
     def transform(self, batch: Batch, training: bool = False) -> Batch:
         """Return `batch` with the transformed columns in the positions of the chosen columns."""
         sparse = self.schema.sparse
@@ -181,6 +178,8 @@ class FittedOnSomeColumns(Fitted):
         else:
             X = np.take(np.hstack([batch.X[:, self._others], out.X]), self._order, axis=1)
         return batch.replace(schema=self.schema, X=X)
+
+    transform_training = partialmethod(transform, training=True)
 
 
 def rebuild_fitted(stage: Stage, state: State, schema: Schema) -> Fitted:

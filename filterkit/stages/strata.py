@@ -21,7 +21,7 @@ def _get_nominal_class_codes(batch: Batch) -> Ints:
 
 
 def choose_rows(strata: Ints, most: Ints, order: Ints) -> Ints:
-    """Choose the first rows of each stratum in an order, and return their numbers, ascending: int64 (chosen,).
+    """Choose the rows of each stratum that come first in `order`; return their numbers, int64 (chosen,), ascending.
 
     Parameters
     ----------

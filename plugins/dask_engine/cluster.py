@@ -35,18 +35,19 @@ _WORKER_ENVIRONMENT = {
 class Cluster:
     """Hands tasks to the workers of a Dask scheduler, and waits for their results.
 
-    Raise FilterkitError if there is no such scheduler, it has no workers, or one has other versions than this process.
+    Raise FilterkitError if there is no such scheduler, it has no workers, or one has other versions than this process;
+    or if workers cannot be started. Raise UsageError as `check_may_start` does.
 
     Parameters
     ----------
     jobs : the number of worker processes to start, if there is no scheduler.
     options : the address of a scheduler, or the path of its file; "" to start one, unless there is a client.
     client : a client that the caller closes; None to open one.
-    preparations : functions, with their arguments, that each worker calls first.
+    preparations : pairs of a function and the tuple of its arguments, which each worker calls first.
 
     Attributes
     ----------
-    client : of the scheduler.
+    client : the client of the scheduler.
     """
 
     def __init__(self, jobs: int, options: str, client: Client | None, preparations: Iterable[Any]) -> None:

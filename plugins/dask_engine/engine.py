@@ -27,14 +27,21 @@ _HEAVY = 1 << 16  # bytes of an item; results of larger items do not stay on wor
 
 
 class _Task(NamedTuple):
-    """Holds an `item`, the future `done` of what `run_task` returns, and the future `small` of its pickled part."""
+    """A call of `run_task` on an item.
 
-    done: Any
-    small: Any
+    Attributes
+    ----------
+    future : the Dask future of what `run_task` returns.
+    pickled : the Dask future of the pickled result, without the parts that stay on the worker.
+    item : the item.
+    """
+
+    future: Any
+    pickled: Any
     item: Any
 
     def cancel(self) -> None:
-        self.done.cancel()
+        self.future.cancel()
 
 
 class DaskEngine(Engine):
@@ -109,10 +116,10 @@ class DaskEngine(Engine):
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item once a worker has computed it, in any order."""
         cluster = self._get_cluster()
-        tasks = {task.small: task for task in map(self._make_submit_function(function), items)}
+        tasks = {task.pickled: task for task in map(self._make_submit_function(function), items)}
         try:
-            for small in cluster.yield_as_done(tasks):
-                yield self._wait_for_result(tasks.pop(small))
+            for future in cluster.yield_as_done(tasks):
+                yield self._wait_for_result(tasks.pop(future))
         finally:
             for task in tasks.values():
                 task.cancel()
@@ -120,7 +127,7 @@ class DaskEngine(Engine):
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
         """Return a function for `map` whose results stay in the memory of workers, or on their disks if that is full.
 
-        Results of items of more than 64 KB come to this process nevertheless, see `_submit_item`.
+        If an item takes more than 64 KB, its result comes to this process nevertheless, see `_submit_item`.
         """
         return partial(compute_large_result, function)
 
@@ -158,11 +165,11 @@ class DaskEngine(Engine):
         return partial(self._submit_item, cluster, cluster.submit(pickle.loads, sent), keeps)
 
     def _submit_item(self, cluster: Cluster, function_future: Any, keeps_large_parts: bool, item: Any) -> _Task:
-        """Start a function, given by its future, on an item; items with a `KeptPart` go before others.
+        """Start a function, of which a worker has the future `function_future`, on an item; return the task.
 
-        `keeps_large_parts` says whether large parts of the result are to stay on the worker. If that is lost, Dask
-        computes them again, so the scheduler remembers their items. Large items would fill it up; therefore results of
-        items of more than 64 KB do not stay on workers.
+        Items with a `KeptPart` go before others. `keeps_large_parts` says whether large parts of the result are to stay
+        on the worker. If the worker is lost, Dask computes them again, so the scheduler remembers their items. Large
+        items would fill up its memory; therefore results of items of more than 64 KB do not stay on workers.
         """
         futures: list[Any] = []
 
@@ -173,8 +180,8 @@ class DaskEngine(Engine):
         pickled = pickle.dumps(replace_parts(item, KeptPart, replace_future_by_number), pickle.HIGHEST_PROTOCOL)
         priority = _FIRST if futures else 0
         keeps = keeps_large_parts and len(pickled) < _HEAVY
-        done = cluster.submit(run_task, function_future, pickled, futures, keeps, priority=priority)
-        return _Task(done, cluster.submit(getitem, done, 0, priority=priority) if keeps else done, item)
+        future = cluster.submit(run_task, function_future, pickled, futures, keeps, priority=priority)
+        return _Task(future, cluster.submit(getitem, future, 0, priority=priority) if keeps else future, item)
 
     def _wait_for_result(self, task: _Task) -> Any:
         """Return the result of a task when it is done, with a `KeptPart` for each large part, or raise its error.
@@ -186,7 +193,7 @@ class DaskEngine(Engine):
 
         cluster = self._get_cluster()
         try:
-            result = pickle.loads(cluster.wait_for_result(task.small))
+            result = pickle.loads(cluster.wait_for_result(task.pickled))
         except KilledWorker as error:
             location = getattr(task.item, "location", "")
             about = f"{location}: " if location else ""
@@ -204,5 +211,5 @@ class DaskEngine(Engine):
         return replace_parts(
             result,
             KeptPart,
-            lambda kept: kept._replace(part=cluster.submit(getitem, task.done, kept.part, priority=_FIRST)),
+            lambda kept: kept._replace(part=cluster.submit(getitem, task.future, kept.part, priority=_FIRST)),
         )

@@ -12,7 +12,7 @@ _LIBRARIES = ("arff-filterkit", "numpy", "orjson", "pyarrow", "scipy", "scikit-l
 
 
 def find_library_versions() -> dict[str, str]:
-    """Return the versions, by name, of Python without its last part, filterkit, its plugins and its libraries.
+    """Return the versions, by name, of Python (such as 3.13), filterkit, its plugins and the libraries that it uses.
 
     A library that is not installed has the version "none".
     """

@@ -32,7 +32,8 @@ class KeptPart(NamedTuple):
 
     Attributes
     ----------
-    part : its Dask future; on the way to a worker or from it, its number among the parts that go with it.
+    part : its Dask future. On the way to a worker: its index in the list of parts that goes with the item. On the way
+        back: its index in what `run_task` returns.
     nbytes : its size in bytes.
     """
 
@@ -58,7 +59,8 @@ def compute_large_result(function: Callable[[Any], Any], item: Any) -> LargePart
 
 
 def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -> Any:
-    """Return `thing` with ``replace(part)`` for each instance of a class: it itself, or within its lists and tuples."""
+    """Replace each instance of `part_class` by ``replace(part)``, and return the result: `thing` itself may be one, and
+    so may elements of its lists and tuples, at any depth. These are copied."""
     if isinstance(thing, part_class):
         return replace(thing)
     if not isinstance(thing, (list, tuple)):
@@ -67,11 +69,11 @@ def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -
 
 
 def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart], keeps_large_parts: bool) -> Any:
-    """Call a function with a pickled item on a worker, and return the pickled result, or a `Failure` for an error.
+    """Call a function with a pickled item on a worker; return the pickled result, or a pickled `Failure` on an error.
 
     Parameters
     ----------
-    parts : what replaces the `KeptPart` of each number in the item.
+    parts : the parts that replace the `KeptPart`s in the item, by their index.
     keeps_large_parts : whether large parts of the result stay on the worker. If so, a list is returned: the rest of the
         result, pickled, followed by these parts.
     """

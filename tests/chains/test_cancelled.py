@@ -27,7 +27,7 @@ import filterkit
     ],
 )
 def test_the_stages_that_are_warned_of(text, pairs):
-    found = filterkit.chain(text).find_cancelled_weights()
+    found = filterkit.chain(text).describe_cancelled_weights()
     said = [f"{each.split()[5]} {each.split()[0]}" for each in found]
     assert said == pairs
     for message, pair in zip(found, pairs):

@@ -282,7 +282,7 @@ def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design
         parse_named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains
     )
     for name, text in chains:
-        for message in Chain.parse(text, known).find_cancelled_weights():
+        for message in Chain.parse(text, known).describe_cancelled_weights():
             write_message(f"filterkit: warning: chain {quoted(name)}: {message}")
     return Design(
         chains,
