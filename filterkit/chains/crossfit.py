@@ -146,7 +146,7 @@ def _make_table_of_chosen_folds(table: ContingencyTable, chosen_folds: Bools) ->
     classes = len(table.total_parts) // len(chosen_folds)
     group = np.where(chosen_folds, np.arange(classes)[:, None], -1).ravel()
     table = table.group_classes(group, classes)
-    cells = np.flatnonzero(np.diff(class_parts.SparseParts.from_parts(table.cell_parts).starts))
+    cells = np.flatnonzero(table.rows)
     return table.replace(
         indptr=np.searchsorted(cells, table.indptr),
         values=table.values[cells],

@@ -120,11 +120,9 @@ def test_curves_are_what_the_stage_makes_of_values(chain, stage, same, what):
 
 
 def test_more_rows_than_correlations_can_count_are_refused(monkeypatch):
-    monkeypatch.setattr(gram, "_MOST_ROWS", 12)
-    X = np.random.default_rng(5).normal(size=(13, 3))
-    gathered(make(X[1:], [0, 1] * 6))
-    with pytest.raises(StageError, match="explore: there are more than 12 rows"):
-        gathered(make(X, [0, 1] * 6 + [0]))
+    monkeypatch.setattr(gram, "_MOST_ROWS", 3)
+    with pytest.raises(StageError, match="explore: there are more than 3 rows"):
+        gathered(make(np.eye(4), [0, 1] * 2))
 
 
 @pytest.mark.parametrize("factor", [1, 1e6])
@@ -237,13 +235,11 @@ def test_a_numeric_class_of_one_value_or_none_has_a_page(y):
     assert described.get("mean") == (4 if 4 in y else None)
 
 
-@pytest.mark.parametrize("values", [[1.7e18], [1e300], [1.7e18, 1.7e18 + 512], [-1.7e18 - 512, -1.7e18], [0, 1e-323]])
-def test_a_class_whose_range_has_few_numbers_has_a_histogram(values):
-    y = np.array([values[0], values[-1]] * 3)
-    described = gathered(make(np.arange(12.0).reshape(6, 2), y, None))["overview"]["class"]
-    edges = described["edges"]
-    assert sum(described["counts"]) == 6 and edges[0] <= y.min() <= y.max() <= edges[-1]
-    assert edges == sorted(set(edges))
+@pytest.mark.parametrize(("least", "most"), [(1e300, 1e300), (1e18, 1e18 + 512), (-1e18, -1e18), (0, 1e-323)])
+def test_a_class_whose_range_has_few_numbers_has_a_histogram(least, most):
+    found = gathered(make(np.eye(4), [least, most] * 2, None))["overview"]["class"]
+    edges = found["edges"]
+    assert sum(found["counts"]) == 4 and edges[0] <= least <= most <= edges[-1] and edges == sorted(set(edges))
 
 
 def test_isolines_are_scores_of_features_at_these_rates():
