@@ -24,7 +24,7 @@ class Halved(Svm):
     def learn(self, training: Training) -> Model:
         return self._halved(super().learn(training), training, self.c)
 
-    def _calibrate_on_held_out_rows(
+    def _move_threshold_or_calibrate(
         self, model: LinearModel, training: Training, trials: list[Any], best: int
     ) -> LinearModel:
         return self._halved(model, training, self.c.split(",")[best])

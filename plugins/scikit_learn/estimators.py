@@ -45,7 +45,7 @@ NEEDS_PARAMETER = "needs the parameter {0}; write --set {0}=VALUE, which may be 
 
 
 def declare_set_option() -> tuple[str, ...]:
-    """Declare the option ``--set``: parameters of the estimator, each a text such as ``C=0.1``."""
+    """Return the declaration of the option ``--set``, parameters as texts such as ``C=0.1``, for a class attribute."""
     return option(
         (),
         "A parameter, as C=0.1; what is not a Python literal is a text or names a class, as estimator=LinearSVC.",
@@ -54,12 +54,12 @@ def declare_set_option() -> tuple[str, ...]:
 
 
 def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, ...], flag: str = "--set") -> None:
-    """Check the name of a class and assignments to its parameters, without importing anything.
+    """Check the name of a class and assignments to its parameters, without importing the class.
 
     Parameters
     ----------
     stage : the name of the stage, for messages.
-    class_ : a short name of scikit-learn, or the full path of any class.
+    class_ : the short name of a class of scikit-learn, such as ``LinearSVC``, or the full path of any class.
     assignments : texts such as ``C=0.1``.
     flag : the option that has the assignments.
 
@@ -81,10 +81,12 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
 
 
 def parse_parameter_value(stage: str, name: str, text: str) -> Any:
-    """Parse the value of the parameter `name`: a Python literal, the class of an estimator, or else a text.
+    """Parse the value of the parameter `name`.
 
-    A class becomes an estimator of it. Classes with commas between them become, for the parameter ``estimators``, a
-    list of pairs of a name and an estimator, and else the first estimator. `stage` is for messages.
+    A Python literal becomes its value. The name of a class becomes an estimator of the class. For the parameter
+    ``estimators``, names with commas between them become a list of pairs of a name and an estimator; for others only
+    the first one counts. Anything else stays a text. `stage` is for messages. Raise UsageError as `make_estimator`
+    does.
     """
     try:
         return ast.literal_eval(text)
@@ -106,7 +108,7 @@ def make_estimator(
     ----------
     stage, class_, assignments : as for `check_class_and_parameters`; ``estimator__C=0.1`` sets the parameter C of the
         estimator ``estimator``.
-    chosen : the values of further parameters by name; None without any.
+    chosen : the values of further parameters by name, which replace those of `assignments`; None for no others.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def _import_estimator_class(stage: str, class_: str) -> type[Any]:
 
 
 def _complete_estimator_parameters(options: Mapping[str, str]) -> list[str]:
-    """List the parameters of the class that values of the options name, each with ``=``; [] without such a class."""
+    """List the parameters of the estimator that a command line names, each with ``=``; [] if it names no class."""
     class_ = options.get("estimator") or options.get("class_", "")
     try:
         return [f"{name}=" for name in inspect.signature(_import_estimator_class("", class_)).parameters]
@@ -163,8 +165,8 @@ def _complete_estimator_parameters(options: Mapping[str, str]) -> list[str]:
 def call_estimator(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
     """Call a method of an estimator so that the result does not depend on the number of threads; return the result.
 
-    Only one call runs at a time, and signals interrupt it. Its warnings come once each, in `evaluate` once for a chain,
-    and name the stage and the class.
+    Only one call runs at a time, and signals interrupt it. Each different warning of the call becomes a warning that
+    names the stage and the class.
 
     Parameters
     ----------
@@ -217,7 +219,7 @@ def convert_sparse_to_csr_matrix(X: Any) -> Any:
 
 
 def encode_estimator_as_text(estimator: Any) -> str:
-    """Encode a fitted estimator, or a list with estimators, as text, which `load_estimator` decodes.
+    """Encode a fitted estimator, or a list of estimators and numbers, as text, which `load_estimator` decodes.
 
     Raise NotImplementedError if skops is not installed, or cannot store the estimator with all it has learned.
     """
@@ -232,20 +234,17 @@ def encode_estimator_as_text(estimator: Any) -> str:
     except UnsupportedTypeException as error:
         raise NotImplementedError(f"skops cannot store it: {error}") from None
     untrusted = skops_io.get_untrusted_types(data=data)
-    if untrusted and _list_feature_counts(skops_io.loads(data, trusted=untrusted)) != _list_feature_counts(estimator):
+    loaded = skops_io.loads(data, trusted=untrusted) if untrusted else estimator
+    pairs = zip(estimator, loaded) if isinstance(estimator, list) else [(estimator, loaded)]
+    if any(getattr(one, "n_features_in_", None) != getattr(other, "n_features_in_", None) for one, other in pairs):
         raise NotImplementedError(
             "skops stores it without what it has learned; take another estimator to save the chain"
         )
     return base64.b64encode(data).decode()
 
 
-def _list_feature_counts(estimator: Any) -> list[Any]:
-    several = estimator if isinstance(estimator, list) else [estimator]
-    return [getattr(each, "n_features_in_", None) for each in several]
-
-
 def load_estimator(stage: str, text: str) -> Any:
-    """Decode the estimator, or list, that `encode_estimator_as_text` encoded, without running code in it.
+    """Decode the estimator or list that `encode_estimator_as_text` encoded; nothing in the text can run.
 
     Only classes of scikit-learn, those of scipy and numpy that skops trusts, and those of packages that the user trusts
     are allowed. Raise UsageError for another class or without skops, and FilterkitError if the estimator would take

@@ -20,14 +20,16 @@ def describe_estimator(
 ) -> Iterator[LearnedTable]:
     """Yield tables of what a fitted estimator has learned: its arrays with a number for each feature or each class.
 
-    They have scikit-learn's names. A tree is a text. The members of an ensemble are described too if they have weights,
-    or if the ensemble has no such arrays.
+    The tables are named like the attributes of scikit-learn. The table of a tree has the lines of its text. The members
+    of an ensemble are described too if they have weights, or if the ensemble has no array with a number for each
+    feature.
 
     Parameters
     ----------
     estimator : the fitted estimator.
     incoming : the schema whose features the estimator gets.
-    classes : the names of the classes, whose indices are the numbers that the estimator predicts.
+    classes : the names of the classes, whose indices are the numbers that the estimator predicts; empty for a
+        transformer, and the name of the target for a regressor.
     top : the most rows of a table, and members of an ensemble; None for all.
     prefix : the beginning of the titles; "" if there is only one estimator.
     """

@@ -78,10 +78,11 @@ def get_sklearn_class_paths(kind: str = "") -> dict[str, str]:
     return {name: f"{module}.{name}" for own, module, *names in lines if kind in ("", own) for name in names}
 
 
-def find_counterpart_class_name(name: str, wants_regressor: bool) -> str:
-    """Return the regressor most like a classifier or, if not `wants_regressor`, the classifier most like a regressor.
+def find_similar_class_of_other_kind(name: str, wants_regressor: bool) -> str:
+    """Return the name of the class of scikit-learn that does for numbers what a classifier does, or the other way.
 
-    `name` and the result are names of classes of scikit-learn. Without a similar class the result is a linear model.
+    `name` is that of a classifier if a regressor is wanted, else of a regressor. The result is ``Ridge`` or
+    ``LogisticRegression`` if there is no similar class.
     """
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
     known = get_sklearn_class_paths("regressor" if wants_regressor else "classifier")

@@ -40,7 +40,7 @@ from .estimators import (
     make_estimator,
     parse_parameter_value,
 )
-from .names import find_counterpart_class_name, get_sklearn_class_paths
+from .names import find_similar_class_of_other_kind, get_sklearn_class_paths
 
 _BLOCK = 256  # rows that a model scores together
 _BY_TYPE = "from_dtype"  # the default of `categorical_features`
@@ -122,7 +122,10 @@ class Predict(Learner):
             )
 
     def make_unfitted_estimator(self, chosen: dict[str, Any] | None = None) -> Any:
-        """Make the estimator, not yet fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
+        """Make the estimator, not yet fitted, with the parameters of ``--set`` and ``--seed``.
+
+        `chosen` are the values of the grid by parameter; None for none. Raise UsageError if it is not an estimator.
+        """
         assert self.estimator is not None
         estimator = make_estimator(self.name, self.estimator, self.set, chosen)
         # A method may be there only once the estimator is fitted, as that of StackingClassifier.
@@ -136,7 +139,7 @@ class Predict(Learner):
 
     @cached_property
     def _estimator_tags(self) -> Any:
-        """The tags of scikit-learn, which say what the estimator accepts."""
+        """The tags of scikit-learn, which say what the estimator accepts; raise UsageError if it has none."""
         from sklearn.utils import get_tags
 
         estimator = self.make_unfitted_estimator()
@@ -158,7 +161,7 @@ class Predict(Learner):
         if is_numeric != (self._estimator_tags.estimator_type == "regressor"):
             what, kind = ("classes", "numeric") if is_numeric else ("numbers", "nominal")
             name = quoted(schema.attributes[schema.targets[0]].name)
-            hint = f"write: predict {find_counterpart_class_name(self.class_name, is_numeric)}"
+            hint = f"write: predict {find_similar_class_of_other_kind(self.class_name, is_numeric)}"
             if is_numeric and not schema.labels:
                 hint += (
                     f"; if its numbers stand for classes, make it nominal first, by the stage: nominal --only {name}"
@@ -205,7 +208,11 @@ class Predict(Learner):
         return self.learn(training, combinations[best])
 
     def learn(self, training: Training, chosen: dict[str, Any] | None = None) -> EstimatorModel:
-        """Fit an estimator for each target, or one for all; `chosen` are parameters from the grid, None without one."""
+        """Fit an estimator for each target, or one for all; `chosen` is as for `make_unfitted_estimator`.
+
+        Raise StageError if the estimator takes no weights but rows have some, if it fails, or if the file of
+        ``--costs`` cannot be used.
+        """
         from sklearn.utils.validation import has_fit_parameter
 
         try:
@@ -267,12 +274,18 @@ class Predict(Learner):
 
 
 def _get_code_of_positive(tasks: Tasks) -> int:
-    """Return the number that stands for the positive class: 0 if it is the first of the two class values, else 1."""
+    """Return the number that the estimator of a binary task gets for positive rows.
+
+    It is 0 if they are of the first of two class values, so that numbers are in the order of the header; else 1.
+    """
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
 def _get_names_of_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[str]:
-    """Return what the numbers 0 and 1 stand for in a task, two names; for a numeric task, only its name."""
+    """Return the names of the classes that an estimator knows as 0 and 1; for a numeric task, only its own name.
+
+    `task` is the index of the task.
+    """
     name, target = tasks.names[task], schema.class_attribute
     if tasks.is_numeric:
         return [name]
@@ -294,12 +307,15 @@ class EstimatorModel:
     Parameters
     ----------
     stage : the stage, for messages.
-    estimators : one for the class, for each label or for each target, or a single one for all labels; a number stands
-        in for an estimator whose training rows all have that value.
+    estimators : one for the class, one for each label or target, or a single one for all of them. If all training rows
+        have the same value, there is its number in place of an estimator.
     tasks : what the estimators predict.
-    costs : what it costs to predict each class (second axis) where another is true, float64 (classes, classes); then
-        the class with the least expected cost is predicted. None without costs. Raise StageError if there are costs but
-        no probabilities.
+    costs : float64 (classes, classes), what it costs to predict each class (second axis) where another is true (first
+        axis). The class with the least expected cost is then predicted. None to leave it to the estimators.
+
+    Raises
+    ------
+    StageError : there are costs but no probabilities.
     """
 
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: Floats | None = None) -> None:
@@ -315,7 +331,7 @@ class EstimatorModel:
 
     @property
     def state(self) -> State:
-        """The estimators, encoded as text, and the costs, if there are any."""
+        """The estimators, encoded as text, and the costs, if any; raise NotImplementedError if skops cannot."""
         state = {"estimators": encode_estimator_as_text(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}
 
@@ -338,7 +354,10 @@ class EstimatorModel:
         return tables
 
     def scores(self, X: Any) -> Floats:
-        """Return the scores of rows, or the predicted numbers of numeric tasks: float64 (rows, tasks)."""
+        """Return the scores of rows, probabilities or else decision values: float64 (rows, tasks).
+
+        For numeric tasks they are the predicted numbers. The estimators must have scores.
+        """
         return self._call_method_on_rows(X, "predict" if self._tasks.is_numeric else self._method)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -353,10 +372,11 @@ class EstimatorModel:
         return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
     def _call_method_on_rows(self, X: Any, method: str) -> Floats:
-        """Call a method of the estimators on blocks of rows, and return the responses: float64 (rows, tasks).
+        """Call a method of the estimators, given its name, and return the responses: float64 (rows, tasks).
 
-        Every block has 256 rows, so that products of matrices round the same whatever rows come together; the last
-        block is filled up with copies of its last row.
+        For ``predict`` they are the predicted numbers, or 1 in the tasks in which a row is predicted positive. They are
+        computed for 256 rows at once, so that products of matrices round the same whatever rows come together; the last
+        block is filled up with copies of its last row. Raise StageError if an estimator fails.
         """
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
         blocks = (self._call_method_on_block(convert_sparse_to_csr_matrix(X[some]), method) for some in rows)

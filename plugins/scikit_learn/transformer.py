@@ -95,7 +95,7 @@ class Sklearn(SelectiveStage):
 class FittedTransformer(Fitted):
     """Transforms rows by a fitted transformer of scikit-learn.
 
-    `names` are those of the outgoing columns; None if the transformer does not name them.
+    `schema` is that of the incoming rows. `names` are those of the outgoing columns; None to number them.
     """
 
     def __init__(self, stage: str, estimator: Any, schema: Schema, names: list[str] | None) -> None:
@@ -115,7 +115,7 @@ class FittedTransformer(Fitted):
 
     @property
     def state(self) -> State:  # type: ignore[override]
-        """The transformer, encoded as text, and the names of its columns."""
+        """The transformer, encoded as text, and the names of its columns; NotImplementedError if skops cannot."""
         return {"estimator": encode_estimator_as_text(self._estimator), "names": self._names}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
@@ -160,7 +160,10 @@ def _make_zero_row(schema: Schema) -> Any:
 
 
 def _fit_transformer(estimator: Any, training: Batch) -> None:
-    """Fit a transformer on training rows; if it needs the class, leave out rows without one."""
+    """Fit a transformer on training rows, with their class if all have one.
+
+    If some have none, fit it without classes or, if it needs them, on the rows that have one.
+    """
     has_class = training.class_known
     if training.y is None or not has_class.all():
         try:

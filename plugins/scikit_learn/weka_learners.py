@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 
 class Counterpart(NamedTuple):
-    """Holds the chain that does what a learner of Weka does, and a remark on how it differs from the learner.
+    """Holds the chain to write for a learner of Weka.
 
-    `chain` is "" if there is none, and `remark` then says why. `remark` is "" if the chain predicts the same.
+    Attributes
+    ----------
+    chain : the chain; "" if there is none.
+    remark : how the chain differs from the learner; "" if it predicts the same. Without a chain, why there is none.
     """
 
     chain: str
@@ -121,10 +124,10 @@ _SHORT_NAMES = {  # words for learners, without hyphens
 
 
 def make_hint_for_weka_learner(name: str) -> str:
-    """Return the end of a message that says what to write for a learner of Weka, or for a short name such as xgboost.
+    """Return the end of a message, from its semicolon, that says what to write for a learner of Weka.
 
-    `name` is the name of the learner's class with or without its package, or the short name, in upper or lower case.
-    Return "" if it is neither.
+    `name` is the name of the learner's class, with or without its package, or a short name such as xgboost, in upper or
+    lower case. Return "" if it is neither.
     """
     short = name.rpartition(".")[2].lower()
     word = short.replace("-", "").replace("_", "")

@@ -71,8 +71,9 @@ class AiSvm(Learner):
     ) -> tuple[Floats, float, float]:
         """Fit SVMs with multiples of `default_cost` as C until the training recall is large enough (Algorithm 1).
 
-        Return the coefficients of the last SVM, float64 (features, 1), its intercept, and its C; if its recall is 1,
-        those of the SVM before.
+        Return the coefficients of the last SVM, float64 (features, 1), its intercept, and its C. If its recall is 1 and
+        it is not the first, return those of the SVM before. The recall is that of the rarer class: `positive`, bool
+        (rows,), or the others.
         """
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
@@ -94,9 +95,12 @@ def find_most_sensitive_threshold(
 ) -> float:
     """Find the threshold with the largest sensitivity whose specificity is at least `min_specificity` (section 2.2).
 
-    Rows that score above a threshold are predicted as positive. The thresholds to try are half-way between neighbouring
-    scores below `current`, the present threshold. Of those with the largest sensitivity, the result has the largest
-    specificity; it is `current` if no other finds more positive rows.
+    Rows that score above a threshold are predicted as positive. The thresholds to try are `current`, the present one,
+    and lower ones: half-way between neighbouring scores, and the lowest score less 1/2. Of those with the largest
+    sensitivity, the result has the largest specificity. It may be `current` even if that is not specific enough.
+
+    `scores`, `positive` and `weights` are float64, bool and float64 (rows,): the score of each row, whether it is
+    positive, and its weight.
     """
     values = np.unique(scores[scores <= current])[::-1]
     if not len(values) or positive.all():

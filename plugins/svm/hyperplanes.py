@@ -33,8 +33,8 @@ class SvmSolver:
 
     Raises
     ------
-    StageError : products of rows overflow, or no two rows differ by more than the rounding of their products, which
-        libsvm stores in single precision.
+    StageError : products of rows overflow, or all rows are so close to each other that their products, which libsvm
+        stores in single precision, are rounded by more than they differ.
     """
 
     def __init__(self, stage: str, X: Any, weights: Floats | None) -> None:
@@ -58,7 +58,7 @@ class SvmSolver:
 
     @cached_property
     def _row_products(self) -> Any:
-        """The products of all pairs of rows, float64 (rows, rows), which all SVMs of libsvm share."""
+        """The products of all pairs of rows, float64 (rows, rows), computed once for all classes and values of C."""
         from sklearn.metrics.pairwise import linear_kernel
 
         return linear_kernel(self.X)
@@ -103,7 +103,11 @@ class SvmSolver:
         return coefficients, intercepts
 
     def fit_normal_vector(self, positive: Bools, cost: float) -> Floats:
-        """Separate the positive rows from the others with one C; return the coefficients, float64 (features,)."""
+        """Separate the positive rows from the others, some of each, with C `cost`.
+
+        Return the coefficients, float64 (features,). Raise StageError as `fit_hyperplanes` does. It does not store the
+        products of all pairs of rows.
+        """
         model = self._fit_svc("linear", positive, cost)
         if model is None:
             return self._fit_hyperplane_by_newton(positive, cost)[0]
@@ -111,7 +115,7 @@ class SvmSolver:
         return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
 
     def _fit_hyperplane_by_newton(self, positive: Bools, cost: float) -> tuple[Floats, float]:
-        """Return the coefficients, float64 (features,), and the intercept; raise StageError if there is no solution."""
+        """Do what `newton.fit_hyperplane_by_newton` does with C `cost`; raise StageError if it finds no solution."""
         costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
         try:
             with np.errstate(all="ignore"):
@@ -124,11 +128,11 @@ class SvmSolver:
             ) from None
 
     def _fit_svc(self, kernel: str, positive: Bools, cost: float) -> Any | None:
-        """Fit a `sklearn.svm.SVC`, and return it; return None if there are too many rows, or its steps are not enough.
+        """Fit a `sklearn.svm.SVC`, and return it; None if there are too many rows, or libsvm needs too many steps.
 
         Values that are not scaled need many steps. With a very large C the multipliers grow until their rounding hides
-        the margin, and most steps lead nowhere. `kernel` is ``linear``, or ``precomputed`` to use the products of all
-        pairs of rows.
+        the margin, and most steps lead nowhere. `kernel` is ``linear``, or ``precomputed`` to use the stored products
+        of all pairs of rows.
         """
         if len(positive) > _LIBSVM_ROWS:
             return None
@@ -147,9 +151,15 @@ def _find_middle_intercept(scores: Floats, multipliers: Floats, positive: Bools,
     """Return the middle of the interval of the best intercepts; None if there is only one best intercept.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an
-    interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then a multiplier
-    is left that is not quite at its bound, and its row puts the intercept at an end. `scores`, float64 (rows,), are
-    without an intercept, and `costs`, float64 (rows,), are C times the weight of each row.
+    interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then one
+    multiplier is not quite at its bound, and its row puts the intercept at an end.
+
+    Parameters
+    ----------
+    scores : float64 (rows,), without an intercept.
+    multipliers : float64 (rows,), Lagrange multipliers of the solution, from 0 to the cost of the row.
+    positive : bool (rows,).
+    costs : float64 (rows,), C times the weight of each row.
     """
     rounding = newton.ROUNDING * costs.sum()
     above, below = multipliers > rounding, multipliers < costs - rounding

@@ -80,15 +80,18 @@ class Svm(Learner):
         return self._fit_model(training, self._costs[0])
 
     def _fit_model(self, training: Training, cost: float) -> LinearModel:
-        """Fit a model that separates the positive rows of each task; `cost` is C."""
+        """Fit an SVM for each task, which separates its positive rows from the others, with C `cost`."""
         solver = self._make_class_weighted_solver(training)
         planes = [solver.fit_hyperplanes(positive, [cost]) for positive in training.truth.T]
         coefficients, intercepts = zip(*planes)
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
     def _make_class_weighted_solver(self, training: Training) -> SvmSolver:
-        """Make the solver for training rows whose weights are multiplied by ``--class-weights``.
-        With ``balanced``, all classes get the same sum of weights."""
+        """Make the solver for training rows, their weights multiplied by ``--class-weights``.
+
+        With ``balanced``, all classes get the same sum of weights. Raise StageError for labels, and for a class that
+        does not exist.
+        """
         if self.class_weights is None:
             return SvmSolver(self.name, training.X, training.weights)
         target, names = training.schema.class_attribute, list(training.tasks.names)
@@ -143,14 +146,15 @@ class Svm(Learner):
         model = self._fit_model(training, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
-        return self._calibrate_on_held_out_rows(model, training, trials, best)
+        return self._move_threshold_or_calibrate(model, training, trials, best)
 
-    def _calibrate_on_held_out_rows(
+    def _move_threshold_or_calibrate(
         self, model: LinearModel, training: Training, trials: list[tuple[Training, np.ndarray]], best_cost: int
     ) -> LinearModel:
-        """Return the model with its threshold moved or its scores calibrated on held-out rows, if an option asks so.
+        """Return the model as ``--threshold`` or ``--calibrate`` changes it, by held-out rows; without both, as it is.
 
-        `trials` are these rows of each fold, and their scores, (costs, rows, tasks); `best_cost` is the index of C.
+        `trials` are the held-out rows of each fold, and their scores with each C, float64 (costs, rows, tasks).
+        `best_cost` is the index of the C of the model.
         """
         truth = np.concatenate([held_out.truth for held_out, _ in trials])
         scores = np.concatenate([scores[best_cost] for _, scores in trials])
@@ -170,7 +174,10 @@ class Svm(Learner):
 
 
 def _parse_class_weights(text: str | None) -> dict[str, float] | None:
-    """Parse the weights of classes by name, as in ``yes=5,no=1``; return None for ``balanced`` and for None."""
+    """Parse ``--class-weights``: the weights of classes by name, as in ``yes=5,no=1``.
+
+    Return None if there are none to parse, for ``balanced`` and for None. Raise UsageError if the text is invalid.
+    """
     if text in (None, "balanced"):
         return None
     try:

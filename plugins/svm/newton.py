@@ -97,10 +97,14 @@ def fit_hyperplane_by_newton(X: Any, positive: Bools, costs: Floats, most_steps:
 def compute_intercept_bounds(
     exact: Floats, positive: Bools, is_above_zero: Bools, is_below_cost: Bools
 ) -> tuple[float, float]:
-    """Return the least and the largest possible value of the best intercept; −∞ or ∞ where no row bounds it.
+    """Return the least and the largest value that the best intercept may have; −∞ or ∞ where no row bounds it.
 
-    `exact`, float64 (rows,), is the intercept with which each row would be at its margin; `is_above_zero` and
-    `is_below_cost`, bool (rows,), say whether its multiplier is above 0, and below its cost.
+    Parameters
+    ----------
+    exact : float64 (rows,), the intercept with which each row would be at its margin.
+    positive : bool (rows,).
+    is_above_zero, is_below_cost : bool (rows,), whether the Lagrange multiplier of each row is above 0, and below its
+        upper bound, the cost of the row.
     """
     least = exact[np.where(positive, is_below_cost, is_above_zero)].max(
         initial=-np.inf
@@ -114,9 +118,9 @@ def compute_intercept_bounds(
 def _find_balancing_intercept(lack: Floats, positive: Bools, costs: Floats, steepness: float) -> float:
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
-    The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.
-    `lack`, float64 (rows,), is what each row lacks to the margin while the intercept is 0. A row that lacks v has the
-    multiplier v times `steepness`, but at least 0 and at most its cost.
+    A row that lacks v to its margin has the multiplier v times `steepness`, but at least 0 and at most its cost. As the
+    intercept grows, the difference of the two sums falls along straight lines, which bend where a multiplier reaches or
+    leaves one of these limits. `lack`, float64 (rows,), is what each row lacks while the intercept is 0.
     """
     width = costs / steepness
     enter = np.where(positive, lack - width, -lack)
@@ -137,10 +141,11 @@ def _find_balancing_intercept(lack: Floats, positive: Bools, costs: Floats, stee
 
 
 def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Floats:
-    """Compute the Newton step of the coefficients, float64 (features,), if the rows `inside` a parabola stay the same.
+    """Compute the Newton step, which is added to the coefficients: float64 (features,), minus Hessian⁻¹ times gradient.
 
-    The Hessian is the unit matrix plus `steepness` times the scatter of these rows about their mean, because the
-    intercept moves along. Conjugate gradients, preconditioned by the diagonal, need only products with the rows.
+    The Hessian is the unit matrix plus `steepness` times the scatter matrix of the rows `inside`, float64 (n,
+    features), about their mean, because the intercept moves along. These are the rows in the curved part of their loss.
+    Conjugate gradients, preconditioned by the diagonal, need only products with the rows.
     """
     rows = inside.shape[0]
     if not rows:
@@ -168,11 +173,16 @@ def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Flo
 def _choose_step_length(
     lack: Floats, gain: Floats, costs: Floats, steepness: float, slope: float, curvature: float
 ) -> float:
-    """Return the share of a step that leads near the lowest point along it: at most 1, and 0 if it does not lead down.
+    """Return which part of a step, up to 1, leads near the lowest point along it; 0 if the step does not lead down.
 
-    `lack`, float64 (rows,), is what each row lacks to the margin before the step, and `gain`, float64 (rows,), what the
-    whole step adds to it. `slope` and `curvature` are the derivatives of half the squared length of the coefficients
-    along the step.
+    Parameters
+    ----------
+    lack : float64 (rows,), what each row lacks to its margin before the step.
+    gain : float64 (rows,), by how much the whole step makes this less.
+    costs : float64 (rows,), the largest multiplier of each row.
+    steepness : the second derivative of the loss of a row in its curved part.
+    slope, curvature : the first and the second derivative of half the squared length of the coefficients along the
+        step.
     """
 
     def compute_slope_at(length: float) -> float:

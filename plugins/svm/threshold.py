@@ -15,7 +15,7 @@ def find_threshold_of_best_f1(scores: Floats, positive: Bools, weights: Floats) 
 
     It is half-way between two neighbouring scores or, if all rows are to be positive, the lowest score less 1; it is 0
     if 0 separates the same rows. Of equally good thresholds the result is the one nearest to 0. Without a positive row
-    it is 0. All arrays have an entry for each row, on which the model was not fitted.
+    it is 0. The arrays are (rows,): the score of each row, whether it is positive, and its weight.
     """
     if not positive.any():
         return 0.0

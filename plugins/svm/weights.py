@@ -35,8 +35,8 @@ class Normal(Scaling):
     The classifier is trained on all training rows, or on a share of them that is drawn at random from each class (Brank
     and others 2002, 2 and 3.1.1); only these rows are held in memory. The scale of the columns matters: the rows of the
     paper are unit vectors of tf-idf weights. With more than two classes and no ``--positive``, each class is compared
-    with the rest. All models have an intercept that is not penalised. The ranking is like
-    that of Weka's SVMAttributeEval without its elimination.
+    with the rest. All models have an intercept that is not penalised. The ranking is like that of Weka's
+    SVMAttributeEval if it eliminates no attributes step by step.
 
     `svm` has hinge loss, as in the paper. Up to 4,000 rows are solved by libsvm, whose time grows with the square of
     the number of rows, and more rows by Newton steps, as in the stage `svm`. Missing values count as zeros. Nominal
@@ -96,7 +96,10 @@ class Normal(Scaling):
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
     def _draw_row_numbers(self, y: Ints) -> Ints:
-        """Draw the share ``--subset`` of the rows of each class in `y`, at least one; return ascending row numbers."""
+        """Draw the share ``--subset`` of the rows of each class, at least one; return their numbers, ascending.
+
+        `y`, int (rows,), is the class of each row.
+        """
         drawn = []
         for code in np.unique(y).tolist():
             numbers = np.flatnonzero(y == code)
@@ -105,7 +108,10 @@ class Normal(Scaling):
         return np.sort(np.concatenate(drawn))
 
     def _fit_normal_vector(self, solver: SvmSolver, positive: np.ndarray) -> np.ndarray:
-        """Return the weights of the classifier of ``--model`` that separates the positive rows from the others."""
+        """Return the weights of the classifier of ``--model`` that separates positive rows from others: (features,).
+
+        `positive` is bool (rows,). Raise StageError if all rows or none are positive, or there is no solution.
+        """
         if positive.all() or not positive.any():
             raise StageError(
                 self.name, "the training rows are all of one class, which leaves nothing to learn; add rows of another"
