@@ -40,7 +40,7 @@ def boost_stumps(
 ) -> tuple[Floats, Floats, Ints]:
     """Boost decision stumps, each on the presence of one feature, and return their sum as a linear function.
 
-    Every pair of a row i and a label l has a weight D(i, l), which starts at ε, or in proportion to the row's weight.
+    Every pair of a row i and a label l has a weight D(i, l). All start at ε, or proportional to the weights of rows.
     W(s, j, l, t) is the sum of D over the rows where label l has the sign s (+ or −) and feature t has the value j (0
     or 1). Where feature t has the value j, the stump on t gives label l the score
 
@@ -69,7 +69,8 @@ def boost_stumps(
     -------
     weights, intercept : float64 (features, labels) and (labels,); a row x of zeros and ones is predicted to have the
         labels where ``x @ weights + intercept > 0``.
-    pivots : int32 (rounds, labels), the features chosen.
+    pivots : int32 (rounds, labels), the index of the feature chosen in each round for each label; with AdaBoost.MH the
+        same for all labels.
     """
     from scipy import sparse
 
@@ -117,20 +118,28 @@ def boost_stumps(
 
 
 def _find_features_of_least_loss(losses: Floats) -> Ints:
-    """Return the index of the feature with the least of `losses`, float64 (features, labels), for each label."""
+    """Return the index of the feature with the least loss for each label, int64 (labels,); the first of equal ones.
+
+    `losses` are float64 (features, labels).
+    """
     return np.asarray((losses <= losses.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
 
 class _LabelBlock:
-    """Holds the boosting weights of all pairs of a row and one of some labels.
+    """Holds the weights D of `boost_stumps` for all rows and some of the labels.
 
     The weights of pairs of a row and a label that it has are stored apart from those of the other pairs. So W of the
     rows that have a feature is a plain sum, exactly 0 if there are no such rows. W of the rows that lack it is the
     difference from the sum over all rows. Because all sums run in the order of the rows and rounding is monotone, this
     difference is never below 0, and exactly 0 if there are no such rows.
 
-    `table` has the rows of each feature and last all rows, `csr_array` (features + 1, rows) of ones. `Y` is bool (rows,
-    labels), whether a row has a label. `initial_weights`, float64 (rows,), are those of all pairs of a row.
+    In each round, call the three methods in their order.
+
+    Parameters
+    ----------
+    table : `csr_array` (features + 1, rows) of ones, the rows that have each feature; the last one is for all rows.
+    Y : bool (rows, labels), whether a row has a label.
+    initial_weights : float64 (rows,), the weight with which all pairs of a row start.
     """
 
     def __init__(self, table: Any, Y: Bools, initial_weights: Floats) -> None:
@@ -153,7 +162,10 @@ class _LabelBlock:
         return np.asarray(plus)
 
     def sum_weights_by_sign_and_value(self, features: Ints) -> Floats:
-        """Compute W of `boost_stumps` for the feature of each label, int64 (labels,): float64 (2, 2, labels)."""
+        """Compute W of `boost_stumps` for the feature chosen for each label: float64 (2 signs, 2 values, labels).
+
+        `features`, int64 (labels,), are their indices. The first sign is plus, and the first value 0.
+        """
         self.present[:] = False
         for label, feature in enumerate(features.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
@@ -161,13 +173,19 @@ class _LabelBlock:
         return np.stack([self.sums[-1] - present, present], axis=1)
 
     def multiply_weights(self, factors: Floats) -> None:
-        """Multiply each weight by the factor of its sign, value and label: float64 (2 signs, 2 values, labels)."""
+        """Multiply each weight by the one of `factors` for its sign, for the value of the feature, and for its label.
+
+        `factors` are float64 (2 signs, 2 values, labels). The features are those of `sum_weights_by_sign_and_value`.
+        """
         for weights, (absent, present) in zip(np.split(self.weights, 2, axis=1), factors):
             weights *= np.where(self.present, present, absent)
 
 
 class Boosting(Learner):
-    """Predicts by boosted decision stumps; with `multiple_pivots`, each label chooses its own feature in a round."""
+    """Base of learners that predict by boosted decision stumps.
+
+    With `multiple_pivots`, each label has a feature of its own in each round; without, one feature is for all labels.
+    """
 
     regressor = "predict GradientBoostingRegressor"
     multiple_pivots = False
@@ -210,7 +228,7 @@ class BoostedStumps(LinearModel):
         return super().state | {"pivots": self.pivots}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Make a table of features for each task: by how much they raise the score, and how many stumps use them."""
+        """Make a table of the intercepts and, for each task, one of features: their weights and numbers of stumps."""
         tables, names = super().describe(incoming, tasks, top)[:1], list_feature_names(incoming)
         for task, (weights, pivots) in zip(tasks.names, zip(self.coefficients.T, self.pivots.T)):
             stumps = np.bincount(pivots, minlength=len(names))

@@ -25,7 +25,8 @@ _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by le
 class RescalingStage(ColumnStage):
     """Base of stages that subtract a number from each column and divide it by another, as `rescale` does.
 
-    `parts` are the name of the subtracted number, the name of the divisor, and the key of the divisor in the state.
+    `parts` are the name to show for the number that is subtracted, that for the divisor, and the key of the divisor in
+    the state.
     """
 
     group = "Rescale and fill columns"

@@ -22,7 +22,7 @@ def score_columns_by_correlation(table: ContingencyTable) -> Floats:
     their means are averaged by the rows that have the label. A missing value counts as the mean of the column, or as
     its most frequent label. It is what Weka's CorrelationAttributeEval computes, with a numeric class, too.
     """
-    return _compute_correlations(table)[0]
+    return _compute_correlations_and_degrees_of_freedom(table)[0]
 
 
 def score_by_f_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
@@ -38,17 +38,20 @@ def score_columns_by_f_test(table: ContingencyTable) -> Floats:
     variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
     mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
     """
-    return _compute_f_statistic(*_compute_correlations(table)[1:], table.totals.sum())
+    return _compute_f_statistic(*_compute_correlations_and_degrees_of_freedom(table)[1:], table.totals.sum())
 
 
 def _compute_f_statistic(r_squared: Floats, degrees: Floats, n_rows: float) -> Floats:
-    """Compute F statistics from R² and its degrees of freedom; 0 where the rows leave no degrees of freedom."""
+    """Compute F statistics from R² and its degrees of freedom; 0 where no residual degrees of freedom are left."""
     left = np.maximum(n_rows - degrees - 1, 0.0)
     return r_squared / np.maximum(1 - r_squared, 1e-12) * left / degrees
 
 
-def _compute_correlations(table: ContingencyTable) -> tuple[Floats, Floats, Floats]:
-    """Compute for each column the mean |r|, R², and the degrees of freedom of R²: float64 (columns,) each."""
+def _compute_correlations_and_degrees_of_freedom(table: ContingencyTable) -> tuple[Floats, Floats, Floats]:
+    """Compute for each column the mean |r|, R², and the degrees of freedom of R²: float64 (columns,) each.
+
+    `score_columns_by_correlation` and `score_columns_by_f_test` say what these are.
+    """
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(cells.totals.sum(), 1e-300)
     nominal, counts = cells.nominal[column], _count_rows_after_filling_missing_labels(cells)
@@ -88,8 +91,11 @@ def _center_and_scale_values(cells: ContingencyTable) -> Floats:
 
 
 def _count_rows_after_filling_missing_labels(cells: ContingencyTable) -> Floats:
-    """Count rows by cell and class, float64 (cells, classes); a missing label counts as the most frequent one.
-    With a numeric class, the two columns are the number of rows and the sum of the class as `class_sums` shifts it."""
+    """Count rows by cell and class: float64 (cells, classes); a missing label counts as the most frequent one.
+
+    With a numeric class return float64 (cells, 2): the number of rows, and the sum of the class as `class_sums` shifts
+    it.
+    """
     counts, missing = cells.counts.copy(), cells.missing
     if cells.numeric_class:
         sums = cells.class_sums()

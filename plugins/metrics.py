@@ -30,7 +30,7 @@ Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
 
 
 def wrap_score_to_invert_negative_features(score: Score) -> Score:
-    """Return a score that is `score` of the absence of a feature if it is more frequent in the negative class."""
+    """Return a function that scores a feature as `score` does, or its absence if it is rarer in the positive class."""
 
     @wraps(score)
     def score_after_inversion(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
@@ -98,9 +98,9 @@ def score_by_multiclass_chi_squared(class_counts: Floats, class_totals: Floats) 
     class_totals : float64 (classes,), the weight of all rows of each class.
     """
     rows = sum_over_classes(class_counts)
-    return divide_or_zero(
-        _sum_squared_deviations(class_counts, class_totals), rows * (_sum_class_totals(class_totals) - rows)
-    )
+    # Both sums add up in the same order, so rounding makes no difference of them negative.
+    without = sum_over_classes(class_totals[None]) - rows
+    return divide_or_zero(_sum_squared_deviations(class_counts, class_totals), rows * without)
 
 
 def score_columns_by_chi_squared(table: ContingencyTable) -> Floats:
@@ -111,14 +111,17 @@ def score_columns_by_chi_squared(table: ContingencyTable) -> Floats:
     """
     bins = bin_by_mdl(table)
     counts = share_out_missing(bins)
-    divisors = sum_over_classes(counts) * _sum_class_totals(bins.totals)
+    divisors = sum_over_classes(counts) * sum_over_classes(bins.totals[None])
     of_cells = divide_or_zero(_sum_squared_deviations(counts, bins.totals), divisors)
     return np.bincount(bins.column_of_cell, of_cells, len(bins)).astype(np.float64)  # it gives integers for no cells
 
 
 def _sum_squared_deviations(counts: Floats, totals: Floats) -> Floats:
-    """Add up (count − expected count)² / total over the classes, times the squared weight of all rows: float64 (n,)."""
-    rows, every = sum_over_classes(counts), _sum_class_totals(totals)
+    """Add up (count − expected count)² / total over the classes, times the squared weight of all rows: float64 (n,).
+
+    `counts` are float64 (n, classes), and `totals`, float64 (classes,), the weights of all rows of each class.
+    """
+    rows, every = sum_over_classes(counts), sum_over_classes(totals[None])
     found = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
         others = rows - count
@@ -128,13 +131,11 @@ def _sum_squared_deviations(counts: Floats, totals: Floats) -> Floats:
     return found
 
 
-def _sum_class_totals(class_totals: Floats) -> float:
-    """Return the weight of all rows, added up as `sum_over_classes` does, so that no count can be larger."""
-    return float(sum_over_classes(class_totals[None])[0])
-
-
 def _compute_chi_squared_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
-    """Compute `score_by_multiclass_chi_squared` from the sums of count² / total over the classes, float64 (n,)."""
+    """Compute `score_by_multiclass_chi_squared` from the sums of count² / total over the classes.
+
+    The parameters and the result are those of `ClassSums.score`.
+    """
     total = totals.sum()
     share = rows / total
     return np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0)
@@ -192,11 +193,14 @@ def score_columns_by_information_gain(table: ContingencyTable) -> Floats:
     within = np.bincount(bins.column_of_cell, _compute_weighted_entropy(share_out_missing(bins)), len(bins))
     bits = _compute_weighted_entropy(bins.totals[None]) - within
     known = np.diff(bins.indptr) > 0
-    return np.where(known, np.maximum(bits / max(_sum_class_totals(bins.totals), 1e-300), 0.0), 0.0)
+    return np.where(known, np.maximum(bits / np.maximum(sum_over_classes(bins.totals[None]), 1e-300), 0.0), 0.0)
 
 
 def _compute_information_gain_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
-    """Compute `score_by_multiclass_information_gain` from the sums of n log₂ n of rows with and without the feature."""
+    """Compute `score_by_multiclass_information_gain` from the sums of n log₂ n of rows with and without each feature.
+
+    The parameters and the result are those of `ClassSums.score`.
+    """
     total = totals.sum()
     bits = _compute_weighted_entropy(totals[None]) - compute_n_log2_n(rows) - compute_n_log2_n(total - rows) + sums
     return np.asarray(np.maximum(bits / total, 0.0))
@@ -249,9 +253,9 @@ def score_at_random(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 
 
 def draw_random_scores(columns: np.ndarray, seed: int) -> Floats:
-    """Draw a random number from 0 to 1 for each column, float64 (n,), which depends only on its index and the seed.
+    """Draw a random number from 0 to 1 for each of `columns`, int64 (n,), indices of columns: float64 (n,).
 
-    `columns`, int64 (n,), are the indices.
+    The number depends only on the index and the seed.
     """
     return np.asarray(np.random.default_rng(seed).random(columns.max(initial=-1) + 1)[columns])
 

@@ -78,25 +78,35 @@ class Neighbors(Learner):
 
 
 class NeighborModel:
-    """Scores rows by the votes of the nearest training rows; `truth` has the classes, labels or numbers of these."""
+    """Scores rows by the votes of the nearest training rows.
+
+    Parameters
+    ----------
+    stage : the stage, for its options.
+    X : float64 (training rows, features), ndarray or `csr_array`, finite.
+    truth : (training rows, tasks), the classes, labels or numbers of these rows, as in `Training.truth`.
+    weights : float64 (training rows,), above 0.
+    """
 
     threshold = 0.5
 
     def __init__(self, stage: Neighbors, X: Any, truth: np.ndarray, weights: Floats) -> None:
         self._k = min(stage.k, len(truth))
         self._cosine = stage.distance == "cosine"
-        self._X = X
-        self._truth = truth
+        self._truth = np.ascontiguousarray(truth)
         self._weights = weights
+        rows = {"data": X.data, "indices": X.indices, "indptr": X.indptr} if hasattr(X, "tocsr") else {"rows": X}
+        self.state: State = {"truth": self._truth, "weights": weights, **rows}  # what `Neighbors.model` needs
         self._exponent = int(choose_scale_exponents(abs(X).max(), _DIGITS))
         self._near = self._scale_rows_against_overflow(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares: Floats = (self._near * self._near).sum(axis=1)
 
     def _scale_rows_against_overflow(self, X: Any) -> Any:
-        """Return the rows times powers of two, so that no square overflows or underflows; distances keep their order.
+        """Return rows times powers of two, so that no square overflows or underflows.
 
-        For the cosine distance each row has its own power; for the Euclidean one all have that of the training rows.
+        For the cosine distance, which this does not change, each row has its own power. For the Euclidean distance all
+        rows have the power of the training rows. So the nearest rows stay the same.
         """
         exponents = np.full(X.shape[0], self._exponent)
         if self._cosine:
@@ -111,19 +121,15 @@ class NeighborModel:
         scaled.data = np.ldexp(X.data, -np.repeat(exponents, np.diff(X.indptr)))
         return scaled
 
-    @property
-    def state(self) -> State:
-        """The training rows, their classes, labels or numbers, and their weights, as `Neighbors.model` needs them."""
-        X = self._X
-        rows = {"rows": X} if self._columns is None else {"data": X.data, "indices": X.indices, "indptr": X.indptr}
-        return {"truth": np.ascontiguousarray(self._truth), "weights": self._weights, **rows}
-
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Return one table, which has only the number of training rows; see `FittedLearner.describe`."""
+        """Return one table, which has only the number of training rows; the parameters are not used."""
         return [make_learned_table("", ["training rows"], {"value": [f"{len(self._truth):,}"]})]
 
     def scores(self, X: Any) -> Floats:
-        """Return shares of votes or, for a numeric class, numbers: float64 (rows, tasks); see `Model.scores`."""
+        """Return shares of votes or, for numeric tasks, means of numbers: float64 (rows, tasks).
+
+        Raise StageError if values are too large for distances.
+        """
         step = max(_DISTANCES // (self._k + 1 if self._kd_tree else len(self._truth)), 1)
         blocks = (X[first : first + step] for first in range(0, X.shape[0], step))
         return np.concatenate([call_interruptibly(self._score_by_votes, block) for block in blocks])
@@ -142,7 +148,10 @@ class NeighborModel:
 
     @cached_property
     def _kd_tree(self) -> Any:
-        """A k-d tree of the training rows, scaled to length 1 for the cosine; None if it would be slower to search."""
+        """A k-d tree of the training rows, which have the length 1 for the cosine; None if it would not save time.
+
+        There is none for sparse rows either, and for the cosine if a training row is zero.
+        """
         count, columns = self._near.shape
         if self._columns is not None or not columns or count < _TREE_ROWS:
             return None
@@ -155,10 +164,11 @@ class NeighborModel:
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
     def _search_tree_and_list_undecided_rows(self, X: Floats, neighbors: Ints) -> Ints:
-        """Write the nearest training rows of each row to `neighbors`; return the rows that the tree cannot decide.
+        """Write the nearest training rows of each row to `neighbors`; return the rows for which the tree cannot decide.
 
-        The tree rounds distances differently from `_compute_distances`. It decides only where the next training row is
-        farther by more than both can be rounded, and never between ties. For undecided rows `neighbors` is meaningless.
+        `neighbors` is int64 (rows, k), changed in place, and meaningless for the undecided rows, int64 (n,). The tree
+        rounds distances differently from `_compute_distances`. So it decides only where the training row after the k
+        nearest ones is farther away by more than rounding, and never between ties.
         """
         X = self._scale_rows_against_overflow(X)
         largest = np.abs(X).max(axis=1)
@@ -191,7 +201,8 @@ class NeighborModel:
     def _compute_distances(self, X: Any) -> Floats:
         """Return 1 − cosine, or the squared Euclidean distance, from all training rows: float64 (rows, training rows).
 
-        BLAS is not used, because the last digits of its products depend on the number of rows.
+        The squares are those of rows scaled by `_scale_rows_against_overflow`. A distance that overflows is infinite or
+        NaN. BLAS is not used, because the last digits of its products depend on the number of rows.
         """
         X = self._scale_rows_against_overflow(X)
         if self._columns is None:

@@ -44,7 +44,10 @@ class Noise(ChoosingStage, TrainingStage):
             start += len(batch)
 
     def _change_codes_randomly(self, position: int, batch: Batch) -> Floats:
-        """Return the codes of an attribute, each changed with the probability `share`: float64 (rows,)."""
+        """Return the codes of the attribute at `position`, each changed with the probability ``--share``.
+
+        They are float64 (rows,), and NaN stays NaN. An attribute with fewer than two labels stays as it is.
+        """
         codes, labels = get_attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:
             return np.asarray(codes)

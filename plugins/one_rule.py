@@ -10,12 +10,12 @@ from filterkit.plugin import Bools, ContingencyTable, Floats, Ragged, find_run_b
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 
 
-def compute_one_rule_accuracy(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """Return the share of rows predicted right by the more frequent class with and that without the feature."""
+def score_by_one_rule(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
+    """Compute the share of rows that a rule predicts right: the more frequent class with each feature, and without it."""
     return (np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg)
 
 
-def compute_one_rule_accuracy_by_column(table: ContingencyTable) -> Floats:
+def score_columns_by_one_rule(table: ContingencyTable) -> Floats:
     """OneR, the share of training rows that a rule on this column alone predicts right.
 
     The rule predicts the most frequent class of each label, of the missing values, and of each bucket of numbers (R. C.
@@ -39,10 +39,10 @@ def compute_one_rule_accuracy_by_column(table: ContingencyTable) -> Floats:
 
 
 def _flag_bucket_starts(cells: ContingencyTable) -> Bools:
-    """Flag the cells of numeric columns with which a bucket begins: bool (cells,); flags of nominal cells mean nothing.
+    """Flag the values with which a bucket begins: bool (cells,); flags of nominal columns mean nothing.
 
-    First compute, for each cell, the end of a bucket that begins there. Then follow these ends from the first cell of
-    each column.
+    First compute for each cell where a bucket that begins with it would end. Then go from bucket to bucket, beginning
+    with the first cell of each column.
     """
     count, ends = len(cells.values), cells.indptr[cells.column_of_cell + 1]
     upto, counts = cells.cumulative(), cells.counts
@@ -67,4 +67,4 @@ def _flag_bucket_starts(cells: ContingencyTable) -> Bools:
     return begins
 
 
-filterkit_metrics = offer(Metric("oner", compute_one_rule_accuracy, by_table=compute_one_rule_accuracy_by_column))
+filterkit_metrics = offer(Metric("oner", score_by_one_rule, by_table=score_columns_by_one_rule))

@@ -90,9 +90,11 @@ class Svd(SelectiveStage):
 
 
 def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
-    """Return the leading singular values, descending, and the axes, float64 (columns, components), by LOBPCG.
+    """Compute the leading singular values and axes of the training rows by LOBPCG, in many passes over them.
 
-    Raise a StageError if there are too many components for it or no training rows, or if a value is not finite.
+    Return the values, float64 (components,), descending, and the axes, float64 (columns, components); there may be
+    fewer components than ``--components``, and none if all values are 0. Raise a StageError if ``--components`` is too
+    large for the method, there are no training rows, or a value is not finite.
     """
     import warnings
 
@@ -109,7 +111,7 @@ def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[F
         )
 
     def read_weighted_rows() -> Iterator[Batch]:
-        """Yield the rows whose weight is not zero, with their features and weights alone."""
+        """Yield the rows whose weight is above 0, with their features and weights alone."""
         for batch in rows():
             check_weights(stage.name, batch)
             counts = batch.row_weights > 0
@@ -134,7 +136,10 @@ def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[F
         length += (np.square(block.stored_values * unit) * weights).sum()
 
     def multiply_by_gram(vectors: Floats) -> Floats:
-        """Return X'X times `vectors`, float64 (columns, k); X are the rows times `unit`, and they count by weight."""
+        """Return X'WX times `vectors`, float64 (columns, k), in one pass over the rows.
+
+        X are the rows times `unit`, and the diagonal matrix W has their weights.
+        """
         total = np.zeros(vectors.shape)
         for block in equal_blocks(read_weighted_rows(), schema, _BLOCK):
             total += block.X.T @ (multiply_rows(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
@@ -194,9 +199,10 @@ _WORD = 64  # signs come from the bits of a number
 
 
 def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
-    """Return random signs of columns in the components from `first` up to `stop`: float64 (columns, components), ±1.
+    """Return random signs, 1 or −1, of columns in the components from `first` up to `stop`: float64 (n, stop − first).
 
-    A sign depends only on `seed`, the column and the component. `first` is a multiple of 64.
+    `columns`, int64 (n,), are the indices of the columns. A sign depends only on `seed`, the column and the component.
+    `first` must be a multiple of 64.
     """
     words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
     counter = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
@@ -209,7 +215,11 @@ def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> 
 def _build_column_replacement(
     stage: Svd | Project, schema: Schema, count: int, compute_columns: Callable[[Batch], Floats]
 ) -> Built:
-    """Build a transformation that replaces all columns by the `count` columns that `compute_columns` returns."""
+    """Build the transformation of a stage that replaces all columns by `count` others, named ``--prefix`` and number.
+
+    `compute_columns` returns the new columns of a batch, float64 (rows, count). Raise StageError if a column is nominal
+    with more than two values. The transformation raises it if a value is missing or becomes infinite.
+    """
     check_numeric(stage.name, schema)
     attributes = [Attribute(f"{stage.prefix}{number}") for number in range(1, count + 1)]
     first = np.zeros(count, np.int64)  # they stand where the first column stood

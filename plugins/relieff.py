@@ -96,22 +96,24 @@ class ComparableRows(NamedTuple):
 
     Attributes
     ----------
-    values : float64 (rows, columns), numbers from 0 to 1, or labels; a missing number is 0, and a missing label −1.
+    values : float64 (rows, columns), numbers scaled to [0, 1], or codes of labels; 0 for a missing number, and −1 for a
+        missing label.
     missing : bool (rows, columns), where a value is missing.
-    farthest : float64 (rows, columns), the difference of each value from a missing one; not used where it is missing.
-    both : float64 (columns,), the difference of two missing values.
+    from_missing : float64 (rows, columns), how much each value differs from a missing one; meaningless where it is
+        missing itself.
+    both_missing : float64 (columns,), how much two missing values differ.
     nominal : bool (columns,), which columns are nominal.
     """
 
     values: Floats
     missing: Bools
-    farthest: Floats
-    both: Floats
+    from_missing: Floats
+    both_missing: Floats
     nominal: Bools
 
     @staticmethod
     def from_rows(X: Floats, low: Floats, high: Floats, schema: Schema) -> ComparableRows:
-        """Make comparable rows of X, float64 (rows, columns), whose numbers are scaled to [0, 1] by column.
+        """Scale the numbers of X, float64 (rows, columns), to [0, 1] in each column, and make comparable rows of them.
 
         `low` and `high`, float64 (columns,), are the least and the largest value of each column.
         """
@@ -119,14 +121,14 @@ class ComparableRows(NamedTuple):
         low, high = low / 2, high / 2  # of halves, no range overflows
         values = np.where(nominal, X, (X / 2 - low) / np.where(high > low, high - low, np.inf))
         unlike = 1 - 1 / np.maximum(schema.label_counts, 1)
-        farthest = np.where(nominal, unlike, np.maximum(values, 1 - values))
+        from_missing = np.where(nominal, unlike, np.maximum(values, 1 - values))
         values = np.where(missing, np.where(nominal, -1.0, 0.0), values)
-        return ComparableRows(values, missing, farthest, np.where(nominal, unlike, 1.0), nominal)
+        return ComparableRows(values, missing, from_missing, np.where(nominal, unlike, 1.0), nominal)
 
     def compute_distances(self, some: Ints, others: Ints) -> Floats:
-        """Compute the distance of each row of `some` from each of `others`, given by number: float64 (some, others).
+        """Compute the distance of each row of `some` from each row of `others`: float64 (some, others).
 
-        A distance is the sum of the differences over all columns.
+        `some` and `others`, int64 (n,), are numbers of rows. A distance is the sum of the differences over all columns.
         """
         from scipy.spatial.distance import cdist
 
@@ -138,13 +140,13 @@ class ComparableRows(NamedTuple):
             distances += np.rint(cdist(one[:, self.nominal], other[:, self.nominal], "hamming") * labels)
         if self.missing.any():
             # What one missing value adds to the difference of its stand-in; 0 where both are missing.
-            more = np.where(self.missing, 0.0, self.farthest - np.where(self.nominal, 1.0, self.values))
+            more = np.where(self.missing, 0.0, self.from_missing - np.where(self.nominal, 1.0, self.values))
             one, other = self.missing[some].astype(float), self.missing[others].astype(float)
-            distances += one @ more[others].T + more[some] @ other.T + (one * self.both) @ other.T
+            distances += one @ more[others].T + more[some] @ other.T + (one * self.both_missing) @ other.T
         return distances
 
     def compute_differences(self, some: Ints, others: Ints) -> Floats:
-        """Compute the differences between the two rows of each pair, by column: float64 (pairs, columns).
+        """Compute how much the two rows of each pair differ in each column, from 0 to 1: float64 (pairs, columns).
 
         `some` and `others`, int64 (pairs,), are the numbers of the rows.
         """
@@ -152,16 +154,21 @@ class ComparableRows(NamedTuple):
         found: Floats = np.where(self.nominal, one != other, np.abs(one - other))
         if self.missing.any():
             gone, away = self.missing[some], self.missing[others]
-            found = np.where(gone, self.farthest[others], np.where(away, self.farthest[some], found))
-            found = np.where(gone & away, self.both, found)
+            found = np.where(gone, self.from_missing[others], np.where(away, self.from_missing[some], found))
+            found = np.where(gone & away, self.both_missing, found)
         return found
 
 
 def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, n_neighbors: int) -> Floats:
     """Score columns by ReliefF, for a nominal class: float64 (columns,).
 
-    `y`, int32 (rows,), are the classes of the rows, and `drawn`, int64 (n,), the numbers of the rows to score by, each
-    of which is compared with its `n_neighbors` nearest rows of each class.
+    Parameters
+    ----------
+    rows : all training rows.
+    y : int32 (rows,), the class of each row.
+    weights : float64 (rows,), the weight of each row.
+    drawn : int64 (n,), the numbers of the rows to score by.
+    n_neighbors : with how many nearest rows of each class each of these is compared.
     """
     share = np.bincount(y, weights) / weights.sum()
     members = {label: np.flatnonzero(y == label) for label in np.flatnonzero(share).tolist()}
@@ -179,7 +186,8 @@ def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, draw
     """Score columns by RReliefF, for a numeric class: float64 (columns,).
 
     The score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c) over the pairs of near rows, where a is the
-    difference of the column and c that of the class `y`. See `score_by_relieff` for the parameters.
+    difference in the column and c that in the class, as a share of its range. The parameters are those of
+    `score_by_relieff`, but `y` is float64, and the nearest rows are chosen among all rows.
     """
     low, high = y.min() / 2, y.max() / 2  # of halves, no range overflows
     y = (y / 2 - low) / (high - low if high > low else np.inf)
@@ -199,10 +207,11 @@ def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, draw
 def _yield_neighbor_weights(
     rows: ComparableRows, queries: Ints, others: Ints, n_neighbors: int, weights: Floats
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Yield some of the queries, and the weight of each of `others` as one of their nearest rows.
+    """Yield blocks of the rows `queries`, and for each the weights of the rows `others` as its neighbors.
 
-    The weights are float64 (some, others), add up to the weight of the query, and are 0 for all but its `n_neighbors`
-    nearest rows. A row is no neighbor of itself. Equally distant rows share the last of these weights.
+    A block is int64 (n,), numbers of rows, and the weights are float64 (n, others). Those of a query are equal for its
+    `n_neighbors` nearest rows, 0 for all others, and add up to the weight of the query in `weights`, float64 (rows,).
+    Rows at the same distance share what is left for them. A row is no neighbor of itself.
     """
     step = max(_AT_ONCE // len(others), 1)
     for first in range(0, len(queries), step):
@@ -222,7 +231,10 @@ def _yield_neighbor_weights(
 
 
 def _sum_weighted_differences(rows: ComparableRows, some: Ints, others: Ints, weights: Floats) -> Floats:
-    """Add up the differences of each column over all pairs of rows, weighted by `weights`, float64 (some, others)."""
+    """Add up the differences in each column over all pairs of a row of `some` and one of `others`: float64 (columns,).
+
+    `some` and `others` are int64 numbers of rows, and `weights`, float64 (some, others), those of the pairs.
+    """
     one, other = np.nonzero(weights)
     total = np.zeros(len(rows.nominal))
     step = max(_AT_ONCE // max(len(total), 1), 1)

@@ -46,11 +46,13 @@ class Normalizer(SelectiveStage, RowStage):
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
     def _compute_row_lengths_and_exponents(self, values: Floats, indptr: Ints, start: int) -> tuple[Floats, Ints]:
-        """Return the length of each row, float64 (rows,), after division by 2**exponent, and exponents, int64 (rows,).
+        """Return the length of each row divided by 2**exponent, float64 (rows,), and the exponents, int64 (rows,).
 
-        The exponent is 0 unless the length would overflow or have few digits. For a row of zeros the length is the
-        norm, so that dividing leaves the row as it is. `start` is the number of the first row. Raise a StageError if a
-        value is infinite.
+        `values`, float64 (n,), are those of all rows, one after the other; row i has
+        ``values[indptr[i]:indptr[i + 1]]``. Missing ones do not count. The exponent is 0 unless the length would
+        overflow or have few digits. For a row of zeros the length is ``--norm``, so that dividing by it and multiplying
+        by ``--norm`` leave the row as it is. `start` is the number of the first row. Raise a StageError if a value is
+        infinite.
         """
         with np.errstate(over="ignore", under="ignore"):
             lengths = self._compute_row_lengths(values, indptr)
@@ -76,7 +78,10 @@ class Normalizer(SelectiveStage, RowStage):
         return lengths, exponents
 
     def _compute_row_lengths(self, values: Floats, indptr: Ints) -> Floats:
-        """Compute the length of each row, float64 (rows,): 0 without values, NaN if one is missing; it may overflow."""
+        """Compute the length of each row, float64 (rows,): 0 without values, NaN if one is missing; it may overflow.
+
+        The parameters are those of `_compute_row_lengths_and_exponents`.
+        """
         powers = values * values if self.exponent == 2 else np.abs(values)
         lengths = np.zeros(len(indptr) - 1)
         filled = np.flatnonzero(np.diff(indptr))

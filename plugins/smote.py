@@ -43,9 +43,10 @@ class Smote(TrainingStage):
         yield self._make_rows_of_rarer_classes(join_all_rows(self.name, parts, rows.schema, rows.memory))
 
     def _make_rows_of_rarer_classes(self, known: Batch) -> Batch:
-        """Make rows until each class has as many as the largest; `known` are the training rows whose class is known.
+        """Return the synthetic rows that make all classes as large as the largest; none if they are.
 
-        Raise a StageError if a class has a single row or a value is missing, and a UsageError without imbalanced-learn.
+        `known` are the training rows whose class is known. Raise a StageError if a class has a single row, or if a
+        value is missing or infinite, and a UsageError if imbalanced-learn is not installed.
         """
         schema, y = known.schema, known.y
         assert y is not None and schema.class_attribute is not None

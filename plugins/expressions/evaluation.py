@@ -255,16 +255,24 @@ def _compare_values(operator: str, one: Value, other: Value) -> Value:
 
 # Dates
 
+_PARTS_OF_DATES = ("year", "month", "day", "weekday", "hour", "minute")
 _DAY = 86_400_000  # milliseconds
 _FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
 _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
 
 
-def _wrap_date_function(function: Callable[[Ints], Any]) -> Function:
-    """Make a `Function` of a date from one that computes numbers from milliseconds since 1970, int64 (rows,) or ()."""
-    return _wrap_array_function(
-        lambda dates: np.where(np.isnan(dates), np.nan, function(np.nan_to_num(dates).astype(np.int64))), 1, 1, (DATE,)
-    )
+def _compute_part_of_date(name: str, date: Value) -> Value:
+    """Compute the part of each date that `name` says, one of `_PARTS_OF_DATES`; the weekday is 1 for Monday."""
+    milliseconds = np.nan_to_num(date.data).astype(np.int64)
+    if name == "weekday":
+        part = (milliseconds // _DAY + 3) % 7 + 1
+    elif name == "hour":
+        part = milliseconds // 3_600_000 % 24
+    elif name == "minute":
+        part = milliseconds // 60_000 % 60
+    else:
+        part = _compute_years_months_days(milliseconds)[_PARTS_OF_DATES.index(name)]
+    return Value(NUMBER, np.where(np.isnan(date.data), np.nan, part))
 
 
 def _compute_years_months_days(milliseconds: Ints) -> tuple[Ints, Ints, Ints]:
@@ -414,12 +422,7 @@ _FUNCTIONS: dict[str, Function] = {
         name: _wrap_array_function(name, 1, 1)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
-    "year": _wrap_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[0]),
-    "month": _wrap_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[1]),
-    "day": _wrap_date_function(lambda milliseconds: _compute_years_months_days(milliseconds)[2]),
-    "weekday": _wrap_date_function(lambda milliseconds: (milliseconds // _DAY + 3) % 7 + 1),
-    "hour": _wrap_date_function(lambda milliseconds: milliseconds // 3_600_000 % 24),
-    "minute": _wrap_date_function(lambda milliseconds: milliseconds // 60_000 % 60),
+    **dict.fromkeys(_PARTS_OF_DATES, Function(_compute_part_of_date, 1, 1, (DATE,))),
     "days_between": Function(_count_days_between, 2, 2),
     "if": Function(_choose_by_condition, 3, 3),
     **dict.fromkeys(  # the second as in Weka

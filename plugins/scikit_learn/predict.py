@@ -154,7 +154,7 @@ class Predict(Learner):
         return tags
 
     def expect_threshold(self) -> float | None:
-        return _THRESHOLDS.get(_find_name_of_score_method([self.make_unfitted_estimator()]))
+        return _find_score_method_and_threshold([self.make_unfitted_estimator()])[1]
 
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
@@ -293,12 +293,15 @@ def _get_names_of_binary_codes(tasks: Tasks, task: int, schema: Schema) -> list[
     return [rest, name] if _get_code_of_positive(tasks) else [name, rest]
 
 
-_THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
+def _find_score_method_and_threshold(estimators: list[Any]) -> tuple[str, float | None]:
+    """Return the name of the method for scores that all estimators have, and the score above which rows are positive.
 
-
-def _find_name_of_score_method(estimators: list[Any]) -> str:
-    """Return the method for scores that all estimators have: ``predict_proba``, else ``decision_function``, else ""."""
-    return next((name for name in _THRESHOLDS if all(hasattr(each, name) for each in estimators)), "")
+    The method is ``predict_proba`` if all have it, else ``decision_function``; "" and None if not all have that either.
+    """
+    for name, threshold in (("predict_proba", 0.5), ("decision_function", 0.0)):
+        if all(hasattr(each, name) for each in estimators):
+            return name, threshold
+    return "", None
 
 
 class EstimatorModel:
@@ -320,8 +323,8 @@ class EstimatorModel:
 
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: Floats | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
-        self._method = _find_name_of_score_method([each for each in estimators if not isinstance(each, int)])
-        self.threshold = _THRESHOLDS.get(self._method)
+        fitted = [each for each in estimators if not isinstance(each, int)]
+        self._method, self.threshold = _find_score_method_and_threshold(fitted)
         if costs is not None and self._method != "predict_proba":
             raise StageError(
                 stage.name,

@@ -12,9 +12,14 @@ from .estimates import compute_log_odds
 def shape_values(values: Floats, column: Ints, task: Ints | int, state: State, log_odds: bool) -> Floats:
     """Return what values become by the curves of their columns, before ``--weight``: float64 (n,).
 
-    `column`, int64 (n,), is the incoming column of each value, and `task`, int64 (n,) or one for all, the index of the
-    positive class that its curve is for. `state` is what `Shape.fit_columns` returned. With `log_odds`, `state` has
-    probabilities, which are interpolated and then become log odds.
+    Parameters
+    ----------
+    values : float64 (n,), numbers or codes of labels; NaN is missing.
+    column : int64 (n,), the incoming column of each value.
+    task : int64 (n,) or one for all, the index of the positive class that the curve of the value is for.
+    state : what `Shape.fit_columns` returned.
+    log_odds : whether values become log odds. The curves in `state` are then probabilities, which are interpolated and
+        become log odds after that.
     """
     image = _interpolate_curves(values, column, task, state, log_odds)
     absent, is_zero = np.isnan(values), values == 0
@@ -26,7 +31,7 @@ def shape_values(values: Floats, column: Ints, task: Ints | int, state: State, l
 
 
 def _interpolate_curves(values: Floats, column: Ints, task: Ints | int, state: State, log_odds: bool) -> Floats:
-    """Shape values as `shape_values` does, but missing values and special zeros get meaningless numbers."""
+    """Do what `shape_values` does, but return meaningless numbers for missing values and special zeros."""
     knots, images, unseen = state["knots"], state["images"].values, state["unseen"]
     tasks = unseen.shape[1]
     if not len(knots.values):

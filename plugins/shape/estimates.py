@@ -1,7 +1,7 @@
 """Estimate the probability of the positive class at each training value.
 
-In all functions, `cells` is a table of k columns, with zero among its values unless zero is special. `tasks` are the
-codes of the classes for each of which there are estimates with this class as the positive one.
+In all functions, `cells` is a contingency table, and a cell is a value of a column. Zero is among the values of numeric
+columns unless it is special. `tasks` are codes of classes; there are estimates with each of these as the positive one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _LEAST, _LARGEST = math.nextafter(0, 1), math.nextafter(1, 0)  # estimates that 
 def parse_neighbor_count(neighbors: int | str, rows: float) -> Fraction:
     """Return how many rows a window has on each side of a value, as ``--neighbors`` says: 15, or ``5%`` of all `rows`.
 
-    A share is at least one row. Raise a UsageError if the option is neither a number nor a share.
+    A percentage gives at least one row, and perhaps a fraction of a row. Raise a UsageError if `neighbors` is neither a
+    whole number nor a percentage up to 100.
     """
     from fractions import Fraction  # imported where it is used, because it takes as long as a small stage
 
@@ -46,31 +47,32 @@ def parse_neighbor_count(neighbors: int | str, rows: float) -> Fraction:
 
 
 class Smoothing(NamedTuple):
-    """Holds the width of the window, and the prior, to which estimates from few rows shrink.
+    """Holds the width of windows, and the prior to which estimates from few rows shrink.
 
-    All numbers are in units. A unit is a fraction of a row, chosen so that the numbers are whole where possible. Then
-    numerators and denominators of estimates are whole, too, and equal fractions are equal float64.
+    Numbers of rows are counted in units. A unit is a fraction of a row, chosen so that all numbers are whole where
+    possible. Then numerators and denominators of estimates are whole, too, and equal fractions are equal float64.
 
     Attributes
     ----------
-    unit : the units of a row.
-    reach : the units of the window on each side of a value.
-    positives : float64 (tasks,), the units of positive rows that the prior adds to each estimate.
-    rows : the units of rows that the prior adds.
+    units_per_row : the number of units of one row.
+    window : the units of rows that a window has on each side of a value.
+    prior_positives : float64 (tasks,), the units of positive rows that the prior adds to each estimate.
+    prior_rows : the units of rows that the prior adds.
     """
 
-    unit: float
-    reach: float
-    positives: Floats
-    rows: float
+    units_per_row: float
+    window: float
+    prior_positives: Floats
+    prior_rows: float
 
 
 def make_smoothing(
     table: ContingencyTable, tasks: list[int], neighbors: int | str, prior: str, strength: float
 ) -> Smoothing:
-    """Make the window and the prior for a table, from the options `neighbors`, `prior` and `strength` of `shape`.
+    """Make the windows and the prior for a table, from the options `neighbors`, `prior` and `strength` of `shape`.
 
     With ``laplace`` the prior is 1/2; with ``class``, the share of the class among all rows, or 1/2 if that is 0 or 1.
+    Raise UsageError as `parse_neighbor_count` does.
     """
     from fractions import Fraction
 
@@ -92,13 +94,16 @@ def make_smoothing(
 
 
 def estimate_positive_shares(counts: Floats, tasks: list[int], smoothing: Smoothing) -> Floats:
-    """Estimate the share of positive rows in groups with the class weights `counts`: float64 (n, tasks)."""
-    numerator = counts[:, tasks] * smoothing.unit + smoothing.positives
-    return numerator / (sum_over_classes(counts)[:, None] * smoothing.unit + smoothing.rows)
+    """Estimate the share of positive rows in each group of rows: float64 (n, tasks).
+
+    `counts`, float64 (n, classes), are the weights of the rows of each class in each group. A group may be empty.
+    """
+    numerator = counts[:, tasks] * smoothing.units_per_row + smoothing.prior_positives
+    return numerator / (sum_over_classes(counts)[:, None] * smoothing.units_per_row + smoothing.prior_rows)
 
 
 def compute_log_odds(p: Floats) -> Floats:
-    """Compute log p − log(1 − p) of each probability; 0 and 1 count as the nearest float64 between them."""
+    """Compute log p − log(1 − p) of each probability; 0 and 1 count as the next float64 between 0 and 1."""
     p = np.clip(p, _LEAST, _LARGEST)
     return np.log(p) - np.log1p(-p)
 
@@ -106,12 +111,13 @@ def compute_log_odds(p: Floats) -> Floats:
 def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> Floats:
     """Estimate the probability at each training value from the rows around it (section 3.2): float64 (cells, tasks).
 
-    A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.reach` beyond
-    the ranks of the value on both sides, and may cut through the rows of another value at either end. Numerator and
-    denominator are whole if weights are, so that the result is the float64 nearest to the fraction.
+    A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.window` beyond
+    the ranks of the value on both sides, and may cut through the rows of another value at either end. That of a nominal
+    value has only its own rows. Numerator and denominator are whole if weights are, so that the result is the float64
+    nearest to the fraction.
     """
     rows, counts = cells.rows, cells.cumulative()
-    units_upto = sum_over_classes(counts) * smoothing.unit
+    units_upto = sum_over_classes(counts) * smoothing.units_per_row
     ranks = Ragged(cells.indptr, units_upto)
     upto, positives = counts[:, tasks], cells.counts[:, tasks]
     estimates = np.empty((len(rows), len(tasks)))
@@ -120,12 +126,12 @@ def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoo
         column = cells.column_of_cell[some]
         last = cells.indptr[1:][column] - 1
         all_units = units_upto[last]
-        reach = np.where(cells.nominal[column], 0.0, smoothing.reach)
-        low = np.maximum(units_upto[some] - rows[some] * smoothing.unit - reach, 0.0)
+        reach = np.where(cells.nominal[column], 0.0, smoothing.window)
+        low = np.maximum(units_upto[some] - rows[some] * smoothing.units_per_row - reach, 0.0)
         high = np.minimum(units_upto[some] + reach, all_units)
         # The window of a rare word's value holds its whole column.
-        whole = upto.take(last, axis=0) * smoothing.unit + smoothing.positives
-        estimates[some] = whole / (all_units + smoothing.rows)[:, None]
+        whole = upto.take(last, axis=0) * smoothing.units_per_row + smoothing.prior_positives
+        estimates[some] = whole / (all_units + smoothing.prior_rows)[:, None]
         narrower = np.flatnonzero((low > 0) | (high < all_units))
         some, column, last, low, high = (each[narrower] for each in (some, column, last, low, high))
         inside = positives.take(some, axis=0)  # positive rows of the values that the window holds whole
@@ -135,7 +141,7 @@ def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoo
         for rank, is_low in ((low, True), (high, False)):
             cut = np.minimum(ranks.search(column, rank), last)
             positives_cut, upto_cut = positives.take(cut, axis=0), upto.take(cut, axis=0)
-            units_cut = rows[cut] * smoothing.unit
+            units_cut = rows[cut] * smoothing.units_per_row
             units_inside = units_upto[cut] - rank if is_low else rank - units_upto[cut] + units_cut
             is_whole = units_inside == units_cut
             inside += before - upto_cut if is_low else upto_cut - positives_cut - through
@@ -144,8 +150,8 @@ def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoo
             taken.append(np.where(is_part, units_inside, 0.0)[:, None])
             size.append(np.where(is_part, rows[cut], 1.0)[:, None])
             part_positives.append(positives_cut)
-        denominator = (high - low + smoothing.rows)[:, None] * size[0] * size[1]
-        numerator = (inside * smoothing.unit + smoothing.positives) * size[0] * size[1]
+        denominator = (high - low + smoothing.prior_rows)[:, None] * size[0] * size[1]
+        numerator = (inside * smoothing.units_per_row + smoothing.prior_positives) * size[0] * size[1]
         numerator += taken[0] * part_positives[0] * size[1] + taken[1] * part_positives[1] * size[0]
         estimates[some] = numerator / denominator
     return estimates
@@ -154,10 +160,13 @@ def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoo
 def estimate_probabilities_at_zero(
     cells: ContingencyTable, tasks: list[int], smoothing: Smoothing, estimates: Floats, share: Floats
 ) -> Floats:
-    """Estimate the probability at zero of each column where zero is special (section 3.5): float64 (k, tasks).
+    """Estimate the probability at zero of each column, where zero is special (section 3.5): float64 (columns, tasks).
 
-    `estimates`, float64 (cells, tasks), are those at the other training values; the one nearest zero is for numeric
-    columns without zeros. Nominal columns without zeros get `share`, float64 (tasks,), the estimate from all rows.
+    Parameters
+    ----------
+    estimates : float64 (cells, tasks), those at the other training values. A numeric column without zeros gets the one
+        nearest zero.
+    share : float64 (tasks,), the estimate from all rows, for nominal columns without zeros and for empty columns.
     """
     zero = estimate_positive_shares(cells.zeros, tasks, smoothing)
     absent = sum_over_classes(cells.zeros) == 0
@@ -174,7 +183,11 @@ def estimate_probabilities_at_zero(
 
 
 def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
-    """Fit the share of positives by a rising or a falling function, whichever is nearer: float64 (cells, tasks)."""
+    """Fit the share of positives in each column by a rising or a falling function of the value: float64 (cells, tasks).
+
+    The function with the smaller squared error is chosen, or the rising one if both are as good. Codes of labels count
+    as numbers.
+    """
     from scipy.optimize import isotonic_regression
 
     rows = cells.rows
@@ -199,10 +212,10 @@ def fit_monotone_curves(cells: ContingencyTable, tasks: list[int]) -> Floats:
 
 
 def flag_knots(images: Floats, indptr: Ints) -> Bools:
-    """Flag the values that linear interpolation between them needs to return all `images` exactly: bool (cells,).
+    """Flag the values from which linear interpolation returns all `images` exactly: bool (cells,).
 
-    A value is not needed if both of its neighbors have the same images as itself. `images`, float64 (cells, tasks), are
-    what the values become; column i has the cells ``indptr[i]:indptr[i + 1]``.
+    A value is not flagged if it and the values before and after it in its column have the same images. `images`,
+    float64 (cells, tasks), are what the values become; column i has the cells ``indptr[i]:indptr[i + 1]``.
     """
     changes = np.ones(len(images) + 1, bool)  # whether the curve changes before each cell, and after the last
     changes[1:-1] = (images[1:] != images[:-1]).any(axis=1)

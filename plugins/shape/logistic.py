@@ -13,10 +13,14 @@ _STEPS = 50  # Newton's method needs about ten
 
 
 class WeightedRows(NamedTuple):
-    """Holds groups of rows that have the same value in the same column, in any order.
+    """Holds n groups of rows, each of the rows that have the same value in the same column; in any order.
 
-    `column`, int64 (n,), and `value`, float64 (n,), are those of each group, `counts`, float64 (n, classes), the weight
-    of its rows of each class, and `total`, float64 (n,), of all its rows.
+    Attributes
+    ----------
+    column : int64 (n,), the index of the column of each group.
+    value : float64 (n,), the value of each group in this column.
+    counts : float64 (n, classes), the weight of the rows of each class in each group.
+    total : float64 (n,), the weight of all rows in each group.
     """
 
     column: Ints
@@ -29,7 +33,7 @@ def predict_column_log_odds(n_columns: int, task: int, training: WeightedRows, h
     """Predict the log odds of the class `task` for each group of held-out rows, from its column alone: float64 (n,).
 
     Each column has its own logistic regression on the standardised values, with the penalty w²/2 and a free intercept:
-    scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``. All values are finite.
+    scikit-learn's ``LogisticRegression()`` after ``StandardScaler()``. All values must be finite.
     """
     # Where squares overflow or underflow, multiply values by a power of two. Nothing else changes, because values are
     # standardised.
@@ -55,7 +59,12 @@ def predict_column_log_odds(n_columns: int, task: int, training: WeightedRows, h
 def _fit_logistic_regressions(training: WeightedRows, z: Floats, weight: Floats, task: int) -> tuple[Floats, Floats]:
     """Fit a logistic regression of each column by Newton's method; return intercepts and slopes, float64 (columns,).
 
-    `z`, float64 (n,), are standardised values, and `weight`, float64 (columns,), is the weight of each column's rows.
+    Parameters
+    ----------
+    training : groups of rows; `z` is used in place of their values.
+    z : float64 (n,), the standardised value of each group.
+    weight : float64 (columns,), the weight of all rows of each column.
+    task : the code of the positive class.
     """
     column, positive, columns = training.column, training.counts[:, task], len(weight)
     sum_by_column = partial(np.bincount, column, minlength=columns)

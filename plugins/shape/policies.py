@@ -17,8 +17,9 @@ _LEAST = 1e-12  # share of a class that no training row has
 def flag_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
     """Flag the columns that predict the class of held-out rows better if they are shaped: bool (columns,).
 
-    Shaped values must do better than the column's own and, by more than chance and a margin, than the shares of the
-    classes. `folds` are all folds of the training rows; with `log_odds`, shaped values are log odds.
+    Shaped values must do better than the values of the column, and better than the shares of the classes by two
+    standard errors more than is expected by chance. `folds` are all folds of the training rows. `log_odds` is as for
+    `shape_values`.
     """
     table = folds[0].training
     width, tasks = len(table), table.tasks()
@@ -33,27 +34,27 @@ def flag_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
             own.append(predict_column_log_odds(width, task, *known))
             shaped.append(predict_column_log_odds(width, task, *(e._replace(value=v) for e, v in zip(parts, images))))
 
-        losses = _sum_task_losses(shaped, table)
+        losses = _compute_losses_by_value_and_class(shaped, table)
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said
         # nothing: if the class of each row was drawn by these shares.
         shares = fold.training.totals / max(fold.training.totals.sum(), 1e-300)
         clipped = np.clip(shares[tasks], _LEAST, 1 - _LEAST)[:, None]
         of_shares = list(np.log(clipped) - np.log1p(-clipped))
-        gains = _sum_task_losses(of_shares, table) - losses
+        gains = _compute_losses_by_value_and_class(of_shares, table) - losses
         expected = sum_over_classes(gains * shares)[:, None]
         variances = sum_over_classes((gains - expected) ** 2 * shares)[:, None]
-        of_rows = _sum_task_losses(own, table), losses, gains, expected, variances
+        of_rows = _compute_losses_by_value_and_class(own, table), losses, gains, expected, variances
         sums += [np.bincount(held_out.column, sum_over_classes(held_out.counts * each), width) for each in of_rows]
     own_losses, shaped_losses, gain, expected_gain, variance = sums
     is_large = (gain - expected_gain > _MARGIN * np.sqrt(variance)) & (gain > shaped_losses * _ROUNDING)
     return (shaped_losses < own_losses * (1 - _ROUNDING)) & is_large
 
 
-def _sum_task_losses(log_odds: list[Floats], table: ContingencyTable) -> Floats:
-    """Add up the log losses, in nats, of predictions for all tasks: float64 (values, classes).
+def _compute_losses_by_value_and_class(log_odds: list[Floats], table: ContingencyTable) -> Floats:
+    """Compute the log loss, in nats, of a row of each class with each value, added up over the tasks.
 
-    There is one sum for a row of each class with each value. `log_odds` has one array for each of `table.tasks`: what
-    is predicted for a row with each value, float64 (values,).
+    `log_odds` has an array for each of ``table.tasks()``, float64 (values,): what is predicted for a row with each
+    value. Return float64 (values, classes).
     """
     losses = np.tile(sum((np.logaddexp(0, each) for each in log_odds), np.zeros(1))[:, None], len(table.totals))
     for each, task in zip(log_odds, table.tasks()):
@@ -62,7 +63,7 @@ def _sum_task_losses(log_odds: list[Floats], table: ContingencyTable) -> Floats:
 
 
 def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
-    """Return the groups of rows with the same value in the same column; values include zero and NaN for missing."""
+    """Return the groups of rows with the same value in the same column; zeros and missing values (NaN) have groups."""
     full = table.with_zeros()
     missing = np.flatnonzero(full.missing.any(axis=1))
     counts = np.concatenate([full.counts, full.missing[missing]])

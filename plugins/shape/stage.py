@@ -129,7 +129,10 @@ class Shape(ColumnStage):
         return np.where(task < 0, np.nan, images)
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        """Return the values or labels at the points of each column's curve, and what they become, for each class."""
+        """Return the points of each column's curve: values or labels, and what they become, for each class if several.
+
+        Also return what a missing value becomes.
+        """
         knots, target, n_tasks = state["knots"], schema.class_attribute, state["unseen"].shape[1]
         column = np.repeat(np.arange(len(knots)), knots.lengths)
         points: list[list[Any]] = [each.tolist() for each in np.split(knots.values, knots.indptr[1:-1])]
@@ -171,7 +174,7 @@ class Shape(ColumnStage):
             estimates = np.where(nominal[:, None], estimates, fit_monotone_curves(cells, tasks))
         missing = estimate_positive_shares(table.missing, tasks, smoothing)
         missing[sum_over_classes(table.missing) == 0] = share
-        base = np.tile(self.center * smoothing.positives / smoothing.rows, (len(table), 1))
+        base = np.tile(self.center * smoothing.prior_positives / smoothing.prior_rows, (len(table), 1))
         if special:
             base = estimate_probabilities_at_zero(cells, tasks, smoothing, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.
@@ -243,7 +246,10 @@ class Shape(ColumnStage):
         return image
 
     def _find_source_columns_and_tasks(self, state: State) -> tuple[Ints, Ints]:
-        """Return the incoming column and the task of each outgoing column, int64 each; the task -1 means unchanged."""
+        """Return the incoming column and the task of each outgoing column, int64 (outgoing columns,) each.
+
+        The task is the index of the positive class of the curve; -1 if the column stays as it is.
+        """
         unchanged = state["unchanged"]
         counts = np.where(unchanged, 1, state["unseen"].shape[1] + self.beside)
         column = np.repeat(np.arange(len(unchanged)), counts)

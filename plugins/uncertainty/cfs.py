@@ -77,12 +77,12 @@ class Cfs(ColumnStage):
         assert target is not None
         between: Floats | UncertaintyCache
         if target.kind == "numeric":
-            between, spread = compute_correlations(rows, schema)
+            between, spread = compute_correlations_and_deviations(rows, schema)
             with_class = between[schema.width]
         else:
             from filterkit import Chain  # lists of stages do not need it
 
-            (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
+            (bins,) = Chain([_BinningStage()]).fit(rows(), memory=rows.memory).stages
             assert isinstance(bins, FittedColumns)
             with_class, spread = bins.state["su"].astype(np.float32).astype(np.float64), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
@@ -103,8 +103,11 @@ class Cfs(ColumnStage):
         return columns
 
 
-class _Bins(ColumnStage):
-    """Replaces each number by the number of its bin, and computes the uncertainty of each column with the class."""
+class _BinningStage(ColumnStage):
+    """Replaces each number by the number of its bin, and learns the uncertainty of each column with the class.
+
+    The state of the fitted stage has the uncertainty, ``su``, and the ``cuts`` between bins of each column.
+    """
 
     name = Cfs.name
 
@@ -129,8 +132,11 @@ class _Bins(ColumnStage):
 class UncertaintyCache(dict[int, "Floats"]):
     """Maps the index of a column to its symmetrical uncertainties with all columns, float64 (columns,).
 
-    They are computed when they are first needed, and rounded to single precision, as in Weka, so that columns that say
-    the same have equal ones. `bins` turns the values of `rows` into codes, the numbers of bins and labels. Raise
+    They are computed when they are first looked up, in some passes over the rows. They are rounded to single precision,
+    as in Weka, so that columns that say the same have equal ones. Those below 1e-6, and those of columns with a single
+    value, become 1.
+
+    `rows` are the training rows, and `bins` is the fitted stage that replaces their numbers by those of bins. Raise
     StageError if a column has more than 2,000 labels.
     """
 
@@ -166,7 +172,7 @@ class UncertaintyCache(dict[int, "Floats"]):
     def _compute_uncertainties_with_columns(self, number: int, start: int, stop: int) -> Floats:
         """Compute the uncertainties of the column `number` with those from `start` up to `stop`: float64 (n,).
 
-        All three are indices of `_columns`, the columns with two values at least. It takes one pass over the rows.
+        These are indices of `_columns`, the columns with at least two values. It takes one pass over the rows.
         """
         sizes, own = self._sizes[start:stop], self._sizes[number]
         starts = np.cumsum(sizes) - sizes
@@ -179,7 +185,11 @@ class UncertaintyCache(dict[int, "Floats"]):
         return compute_symmetrical_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
     def _yield_bin_codes_and_weights(self) -> Iterator[tuple[Ints, Floats | None]]:
-        """Yield blocks of rows: codes, uint16 (rows, columns), and weights in exact parts, None if all are 1."""
+        """Yield blocks of rows: codes, uint16 (rows, columns), and weights as `exact_parts` splits them.
+
+        A code is the number of a bin or label, or the one after the last for a missing value. The columns are those of
+        `_columns`. The weights are None if all are 1. The first pass stores the blocks, unless they exceed the memory.
+        """
         if self._stored is not None:
             yield from self._stored
             return
@@ -201,12 +211,12 @@ class UncertaintyCache(dict[int, "Floats"]):
         self._stored = stored if size <= self._rows.memory else None
 
 
-def compute_correlations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
+def compute_correlations_and_deviations(rows: Batches, schema: Schema) -> tuple[Floats, Floats]:
     """Compute the correlations of columns with each other and with a numeric class, as Weka's CfsSubsetEval does.
 
-    Return |r| of each column and, last, of the class with each column, float64 (columns + 1, columns); and the standard
-    deviation of each column, 1 for a constant one, float64 (columns,). Raise StageError if there are too many columns,
-    or values are too large.
+    Return two arrays. The first is float64 (columns + 1, columns): |r| of each column with each column and, in the last
+    row, of the class with each column. The second is float64 (columns,): the standard deviation of each column, 1 for a
+    constant one. Raise StageError if there are too many columns, or values are too large.
     """
     target = schema.class_attribute
     assert target is not None
@@ -298,7 +308,8 @@ def search_best_column_set(
     class_correlations : float64 (columns,), the correlation or uncertainty of each column with the class.
     spread : float64 (columns,), the standard deviation of each column; 1 with a nominal class.
     column_correlations : for the index of a column, its correlation or uncertainty with each column.
-    max_stale : the search ends after so many sets in a row that led to nothing better; as many sets wait to be tried.
+    max_stale : the search ends after so many sets in a row that led to nothing better. At most as many sets wait for
+        their turn.
     """
     best: tuple[float, list[int]] = (0.0, [])  # the merit of a set, and its columns in the order in which they came
     waiting, vain = [best], 0

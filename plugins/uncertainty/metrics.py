@@ -20,21 +20,20 @@ from filterkit.plugin import (
 )
 
 
-class Entropies(NamedTuple):
-    """Holds the entropy of the values of each feature, and of the classes, in bits, float64 (features,) each.
+class _Scores(NamedTuple):
+    """Holds the scores of features by all metrics of this module, float64 (features,) each.
 
-    `gain` is the information gain: the entropy of the classes less that once the value is known, at least 0.
+    `symmetrical_uncertainty` is 0 where the feature or the class has a single value.
     """
 
-    values: Floats
-    classes: Floats
-    gain: Floats
+    gain_ratio: Floats
+    symmetrical_uncertainty: Floats
+    mutual_information: Floats
 
 
 def score_by_gain_ratio(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Compute the information gain of the presence of each feature, divided by the entropy of its presence."""
-    bits = _compute_presence_entropies(tp, fp, pos, neg)
-    return divide_or_zero(bits.gain, bits.values)
+    return _score_presence(tp, fp, pos, neg).gain_ratio
 
 
 def score_columns_by_gain_ratio(table: ContingencyTable) -> Floats:
@@ -45,13 +44,12 @@ def score_columns_by_gain_ratio(table: ContingencyTable) -> Floats:
     as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each value by the share of
     that value. It is what Weka's GainRatioAttributeEval computes.
     """
-    bits = _compute_entropies(bin_by_mdl(table))
-    return divide_or_zero(bits.gain, bits.values)
+    return _score_bins(bin_by_mdl(table)).gain_ratio
 
 
 def score_by_symmetrical_uncertainty(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Compute twice the information gain of the presence of each feature, divided by its entropy plus the class's."""
-    return _compute_uncertainty(_compute_presence_entropies(tp, fp, pos, neg))
+    return _score_presence(tp, fp, pos, neg).symmetrical_uncertainty
 
 
 def score_columns_by_symmetrical_uncertainty(table: ContingencyTable) -> Floats:
@@ -62,17 +60,12 @@ def score_columns_by_symmetrical_uncertainty(table: ContingencyTable) -> Floats:
     distinct values counts as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each
     value by the share of that value. It is what Weka's SymmetricalUncertAttributeEval computes.
     """
-    return _compute_uncertainty(_compute_entropies(bin_by_mdl(table)))
-
-
-def _compute_uncertainty(bits: Entropies) -> Floats:
-    certain = (bits.values <= 0) | (bits.classes <= 0)
-    return np.where(certain, 0.0, divide_or_zero(2 * bits.gain, bits.values + bits.classes))
+    return _score_bins(bin_by_mdl(table)).symmetrical_uncertainty
 
 
 def score_by_mutual_information(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Compute the information gain of the presence of each feature, in nats."""
-    return math.log(2) * _compute_presence_entropies(tp, fp, pos, neg).gain
+    return _score_presence(tp, fp, pos, neg).mutual_information
 
 
 def score_columns_by_mutual_information(table: ContingencyTable) -> Floats:
@@ -83,35 +76,39 @@ def score_columns_by_mutual_information(table: ContingencyTable) -> Floats:
     (`numpy.quantile` with `inverted_cdf`). Labels stay as they are. The score is that of scikit-learn's
     `mutual_info_score` of these bins. A row whose value is missing counts for each bin by the share of that bin.
     """
-    return math.log(2) * _compute_entropies(bin_by_quantiles(table)).gain
+    return _score_bins(bin_by_quantiles(table)).mutual_information
 
 
-def _compute_presence_entropies(tp: Floats, fp: Floats, pos: float, neg: float) -> Entropies:
-    """Compute the entropies of features that a row has or lacks; the parameters are those of a metric's score."""
+def _score_presence(tp: Floats, fp: Floats, pos: float, neg: float) -> _Scores:
+    """Score features that a row has or lacks; the parameters are those of `Metric.score`."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
     values = compute_n_log2_n(cells[0] + cells[1]) + compute_n_log2_n(cells[2] + cells[3])
     classes = compute_n_log2_n(np.array([pos, neg]) / total).sum() + np.zeros(len(tp))
-    return _make_entropies_from_negated(values, classes, sum(map(compute_n_log2_n, cells), np.zeros(len(tp))))
+    return _score_by_negated_entropies(values, classes, sum(map(compute_n_log2_n, cells), np.zeros(len(tp))))
 
 
-def _compute_entropies(bins: ContingencyTable) -> Entropies:
-    """Compute the entropies of each column of a table whose values are bins or labels."""
+def _score_bins(bins: ContingencyTable) -> _Scores:
+    """Score columns of bins and labels; a row with a missing value counts for each value by the share of that value."""
     total = max(bins.totals.sum(), 1e-300)
     shares = share_out_missing(bins) / total
     column, columns = bins.column_of_cell, len(bins)
     values = np.bincount(column, compute_n_log2_n(sum_over_classes(shares)), columns)
     joint = sum((np.bincount(column, compute_n_log2_n(share), columns) for share in shares.T), np.zeros(columns))
     known = np.diff(bins.indptr) > 0
-    return _make_entropies_from_negated(
-        values, np.where(known, compute_n_log2_n(bins.totals / total).sum(), 0.0), joint
-    )
+    return _score_by_negated_entropies(values, np.where(known, compute_n_log2_n(bins.totals / total).sum(), 0.0), joint)
 
 
-def _make_entropies_from_negated(values: np.ndarray, classes: Floats, joint: np.ndarray) -> Entropies:
-    """Make `Entropies` from negated entropies of values, of classes, and of pairs of both; about 0 becomes 0."""
+def _score_by_negated_entropies(values: np.ndarray, classes: Floats, joint: np.ndarray) -> _Scores:
+    """Score features by minus their entropies, in bits, float64 (features,) each.
+
+    They are the entropies of the values, of the classes, and of pairs of both. What is 0 but for rounding becomes 0.
+    """
     negated = (values, classes, values + classes - joint)
-    return Entropies(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))
+    of_values, of_classes, gain = (np.where(bits < -1e-12, -bits, 0.0) for bits in negated)
+    certain = (of_values <= 0) | (of_classes <= 0)
+    uncertainty = np.where(certain, 0.0, divide_or_zero(2 * gain, of_values + of_classes))
+    return _Scores(divide_or_zero(gain, of_values), uncertainty, math.log(2) * gain)
 
 
 METRICS = [

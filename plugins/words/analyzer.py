@@ -53,13 +53,13 @@ class Analyzer:
 
             self._stemmer = Stemmer.Stemmer(options.stem)
 
-    def find_word_sequences(self, texts: Any, get_piece_number: Callable[[str], int]) -> Iterator[WordSequences]:
+    def find_word_sequences(self, texts: Any, get_piece_number: Callable[[str], int | None]) -> Iterator[WordSequences]:
         """Yield the words of texts, and their sequences of up to ``--ngrams`` words.
 
         Parameters
         ----------
         texts : an Arrow array of strings; a null has no words.
-        get_piece_number : returns the number of a piece; it is called at least once for each distinct piece.
+        get_piece_number : returns the number of a piece; None becomes -1.
 
         Yields
         ------
@@ -82,21 +82,23 @@ class Analyzer:
                 yield WordSequences(*map(np.concatenate, zip(*parts)))
             low = high
 
-    def _join_words_to_sequences(self, row: Ints, code: Ints, pieces: list[list[int]]) -> Iterator[list[WordSequences]]:
+    def _join_words_to_sequences(
+        self, row: Ints, code: Ints, pieces: list[list[int | None]]
+    ) -> Iterator[list[WordSequences]]:
         """Join words that follow each other in a text to sequences of up to ``--ngrams`` words.
 
         Parameters
         ----------
         row : int64 (words,), ascending, the index of the text of each word.
         code : int64 (words,), the index in `pieces` of each word.
-        pieces : the numbers of the pieces of each distinct word.
+        pieces : the numbers of the pieces of each distinct word; None becomes -1.
 
         Yields
         ------
         All sequences with the same number of pieces, as a list to be concatenated.
         """
         lengths = np.array([len(each) for each in pieces], np.int64)
-        numbers = np.array([number for each in pieces for number in each], np.int64)
+        numbers = np.array([-1 if number is None else number for each in pieces for number in each], np.int64)
         first = np.cumsum(lengths) - lengths
         # The pieces of these words one after the other, and where those of each word start.
         flat = numbers[expand_ranges(first[code], lengths[code])]

@@ -65,7 +65,10 @@ def _find_least_count_by_class(counter: SequenceCounter, keep: int) -> Ints:
 
 
 class Vocabulary:
-    """Finds the columns of words and sequences; column i counts the word or sequence ``names[i]``."""
+    """Finds the columns of words and sequences; column i counts the word or sequence ``names[i]``.
+
+    ``get_piece_number(piece)`` returns the number of a piece; None if no word or sequence in `names` has it.
+    """
 
     def __init__(self, names: Texts) -> None:
         import pyarrow.compute as pc
@@ -75,7 +78,7 @@ class Vocabulary:
         self.names = names
         split = pc.split_pattern(names.array, " ")
         pieces, numbers = encode_values(split.flatten())
-        self._numbers: dict[str, int] = {piece: number for number, piece in enumerate(pieces)}
+        self.get_piece_number = {piece: number for number, piece in enumerate(pieces)}.get
         starts = string_offsets(split)
         lengths = np.diff(starts)
         self._tables: dict[int, tuple[Ints, Ints]] = {}  # ordered keys and their columns, by length
@@ -84,10 +87,6 @@ class Vocabulary:
             key = make_sequence_keys(numbers[starts[columns][:, None] + np.arange(length)])
             order = np.argsort(key, kind="stable")
             self._tables[length] = key[order], columns[order]
-
-    def get_piece_number(self, piece: str) -> int:
-        """Return the number that this vocabulary gives to a piece; -1 if none of its words and sequences has it."""
-        return self._numbers.get(piece, -1)
 
     def find_rows_and_columns(self, sequences: WordSequences) -> tuple[Ints, Ints]:
         """Return the row and the column of each sequence that has a column, int64 (n,) each; leave out the others."""
