@@ -11,7 +11,7 @@ _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in 
 
 
 def score_by_one_rule(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """Compute the share of rows that a rule predicts right: the more frequent class with each feature, and without it."""
+    """Compute the share of rows in the more frequent class: of those with the feature, and of those without it."""
     return (np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg)
 
 
