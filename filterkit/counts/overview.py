@@ -199,8 +199,8 @@ def _measure_texts_or_dates(column: Any) -> tuple[np.ndarray, np.ndarray]:
 def describe_attributes(overview: Overview) -> Iterator[dict[str, Any]]:
     """Yield one dictionary for each attribute, in the order of the relation: what ``info --json`` prints.
 
-    It has ``number`` (from 1), ``name``, ``kind``, ``weight`` if that is not 1, and what `_describe_features` or
-    `_describe_others` say. Numbers that do not exist, such as the mean of no values, are None.
+    It has ``number`` (from 1), ``name``, ``kind``, ``weight`` if the attribute has one that is not 1, and what
+    `_describe_features` or `_describe_others` say. Numbers that do not exist, such as the mean of no values, are None.
     """
     schema = overview.schema
     features, others = _describe_features(overview), _describe_others(overview)

@@ -70,7 +70,7 @@ class CountedRows(NamedTuple):
 
     @property
     def total_parts(self) -> np.ndarray:
-        """float64 (classes, parts): the weight of the rows of each class, in parts."""
+        """float64 (classes, parts): the weight of the rows of each class, in parts whose sums are exact."""
         return sum_parts(self.y, self.parts, self.classes)
 
     def sum_weights_by_group(self, group: np.ndarray, row: np.ndarray, groups: int) -> np.ndarray:
@@ -89,8 +89,8 @@ def select_counted_rows(batch: Batch, supervised: bool, reader: str) -> CountedR
     Parameters
     ----------
     batch : some rows.
-    supervised : whether to count the rows whose class is known, by this class if it is nominal; or all rows as one
-        class.
+    supervised : whether to count only the rows whose class is known, by class if it is nominal; the batch must have a
+        class. If False, all rows count as one class.
     reader : the name of the stage that counts, for messages.
 
     Raises

@@ -18,7 +18,7 @@ CHOSEN = "chosen"  # the name, in results, of the chain that each training part 
 
 @dataclass(frozen=True)
 class Design:
-    """How an evaluation compares chains: the chains, how rows are split into folds, and what is predicted.
+    """Says how an evaluation compares chains: which chains, how rows are split into folds, and what is predicted.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ _SAMPLE = "sample"
 
 
 class PredefinedFolds:
-    """Holds the folds that the user gives for a data set, in place of `DrawnFolds`.
+    """Holds the folds that the user gives for a data set, instead of `DrawnFolds`.
 
     Parameters
     ----------

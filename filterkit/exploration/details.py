@@ -32,8 +32,8 @@ class LaterStages(NamedTuple):
     stages : the stages; perhaps none.
     fitted : the same stages, fitted.
     rows : the rows that come out of the last of them.
-    before, after : the extents of the features, and of the columns that come out of the last stage; None without
-        stages.
+    before : the extents of the features.
+    after : the extents of the columns that come out of the last stage; None without stages.
     """
 
     stages: Sequence[Stage]
