@@ -32,7 +32,7 @@ def the_fast_path() -> Iterator[None]:
 @contextmanager
 def the_exact_path() -> Iterator[None]:
     """Let readers take the exact path alone."""
-    with _set(SMALL=1 << 62, _is_fast_path_imported=lambda: False):
+    with _set(SMALL=1 << 62, _FAST_PATH=""):
         yield
 
 

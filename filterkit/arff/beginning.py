@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from filterkit.arff.header import Header, HeaderPieces, parse_header, skip_separators
+from filterkit.arff.header import Header, HeaderPieces, parse_header, skip_separators_and_comments
 from filterkit.errors import ArffError, RowError
 from filterkit.files.contents import describe_non_text
 from filterkit.files.endings import find_other_format
@@ -54,7 +54,7 @@ def _explain_other_format(name: str, text: bytes) -> str:
         read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"
         how = ", as jq -c '.[]' does to JSON lines," if other == "JSON" else ","
         return f"{read_as}{how} or load a plugin that reads {other}"
-    begin = text[skip_separators(text) :][:2]  # perhaps with a quote
+    begin = text[skip_separators_and_comments(text) :][:2]  # perhaps with a quote
     hint = '; if this is not ARFF, say its format with --from ("filterkit formats" lists them)'
     return hint if begin and b"@" not in begin else ""
 
@@ -63,7 +63,7 @@ def _refuse_non_arff_text(text: bytes) -> None:
     """Raise ArffError if the first bytes of a file show that it is not ARFF."""
     if what := describe_non_text(text):
         raise ArffError(f"this is {what}")
-    before = skip_separators(text)
+    before = skip_separators_and_comments(text)
     line = text[before : before + 200]
     if len(line) > 10 and not line.lower().startswith((b"@relation", b"'@relation", b'"@relation')):
         start = count_lines(text[:before]) + 1
@@ -87,5 +87,5 @@ def read_to_first_row(
             n_lines += count_lines(bytes(kept))
             kept.clear()
         kept += piece
-        row = piece[skip_separators(piece) :][:10]
+        row = piece[skip_separators_and_comments(piece) :][:10]
     return bytes(kept) + lines.rest, n_lines, row

@@ -26,6 +26,7 @@ SMALL = 1 << 16
 SMALLEST_HALF = 1 << 13
 _SPECIAL = re.compile(rb"[^!#$&(-\[\]-z|~\x80-\xff\r\n]")  # blanks, control characters, quotes, comments, braces, ``\``
 _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
+_FAST_PATH = "filterkit.arff.fast"  # this module imports pyarrow, which takes longer than to read a few rows exactly
 
 
 @dataclass(eq=False, repr=False)
@@ -117,7 +118,7 @@ class BlockParser:
     def _parse(self, block: Block) -> Parsed:
         """Parse a block by the fast path; halve it where that fails, and parse small halves by the exact path."""
         text, line, name = block
-        is_imported = _is_fast_path_imported()
+        is_imported = _FAST_PATH in sys.modules
         if len(text) >= (_SMALLEST_FAST if is_imported else SMALLEST_HALF) and (is_imported or self._bytes >= SMALL):
             from filterkit.arff import fast
 
@@ -151,11 +152,6 @@ class BlockParser:
         parsed = fast.parse_block(filled, self.layout)
         note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
         return None if parsed is None else parsed._replace(notes=(note,))
-
-
-def _is_fast_path_imported() -> bool:
-    """Return whether the fast path is imported; importing pyarrow takes longer than reading a few rows exactly."""
-    return "filterkit.arff.fast" in sys.modules
 
 
 def _make_rounding_notes(block: Block, batch: Batch) -> tuple[Note, ...]:

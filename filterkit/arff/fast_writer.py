@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +14,30 @@ from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.numbers import format_weight_suffix
+from filterkit.data.schema import Schema
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
 
 class FastFormatter(RowFormat):
     """Formats the rows of batches as ARFF text, whole columns at once through pyarrow, in any thread."""
+
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        super().__init__(schema, precision)
+        count = len(schema.attributes)
+        if schema.sparse:
+            # The position of each attribute as text, for the first pair of a row, and with a comma for its other pairs.
+            texts = row_texts(np.arange(float(count))[:, None])
+            self._index_texts = texts, arrow.join_elementwise(",", texts)
+        else:
+            # Runs of adjacent numeric columns, or of one other attribute: first position, column of X or -1, length.
+            column = np.full(count, -1)
+            column[schema.feature_indices] = np.arange(schema.width)
+            is_number = column >= 0
+            is_number[list(self.labels)] = False
+            first = np.flatnonzero(np.append(True, ~(is_number[1:] & is_number[:-1])))
+            counts = np.diff(first, append=count)
+            self._column_runs = list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
     def format_rows(self, batch: Batch) -> list[memoryview | bytes]:
         """Return the rows of `batch` as ARFF text in pieces: sparse or dense rows, as the schema says."""
@@ -45,20 +62,6 @@ class FastFormatter(RowFormat):
             codes = np.where(values >= 0, values, len(labels) - 1).astype(np.int32)
         return arrow.take(arrow.make_text_array(labels), codes.ravel())
 
-    # Dense rows
-
-    @cached_property
-    def _column_runs(self) -> list[tuple[int, int, int]]:
-        """Runs of adjacent numeric columns, or of one other attribute: first position, column of X or -1, length."""
-        schema = self.schema
-        column = np.full(len(schema.attributes), -1)
-        column[schema.feature_indices] = np.arange(schema.width)
-        is_number = column >= 0
-        is_number[list(self.labels)] = False
-        first = np.flatnonzero(np.append(True, ~(is_number[1:] & is_number[:-1])))
-        counts = np.diff(first, append=len(column))
-        return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
-
     def _format_dense_rows(self, batch: Batch) -> list[memoryview]:
         """Return dense rows as text, with commas between values; adjacent numeric columns are formatted together."""
         passthrough = iter(self.format_passthrough_columns(batch))
@@ -73,12 +76,6 @@ class FastFormatter(RowFormat):
             else:
                 line += [self._format_column(position, values), ","]
         return [arrow.get_text_bytes(arrow.join_elementwise(*line[:-1], weights, "\n"))]
-
-    @cached_property
-    def _index_texts(self) -> tuple[Any, Any]:
-        """Arrow arrays of the positions of all attributes as texts, without a comma before them and with one."""
-        texts = row_texts(np.arange(float(len(self.schema.attributes)))[:, None])
-        return texts, arrow.join_elementwise(",", texts)
 
     def _format_sparse_rows(self, batch: Batch) -> list[memoryview | bytes]:
         """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""

@@ -40,7 +40,7 @@ _TYPES = ["numeric", "real", "integer", "string", "date", "relational"]
 _BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
 
-def skip_separators(text: bytes, position: int = 0) -> int:
+def skip_separators_and_comments(text: bytes, position: int = 0) -> int:
     """Return the offset of the first character from `position` on that is neither a separator nor in a comment."""
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches at any position
 
@@ -122,7 +122,7 @@ class _HeaderTokens:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
             position = 0
             while True:
-                begin = skip_separators(text, position)
+                begin = skip_separators_and_comments(text, position)
                 self.next_line += count_lines(text[position:begin])
                 position, data = begin, DATA.match(text, begin)
                 if data or position == len(text):
@@ -146,23 +146,19 @@ class _HeaderTokens:
                 self.begun = text[data.end() :]
                 return
 
-    def read_token(self) -> Token | None:
-        """Return the next token, which may be the end of a line; None after the last token of the header."""
+    def read_token(self, skip_line_ends: bool = False) -> Token | None:
+        """Return the next token, or with `skip_line_ends` the next that is not an EOL; None after the last of the header."""
         token = next(self._stream, None)
+        while skip_line_ends and token is not None and token.kind == EOL:
+            token = next(self._stream, None)
         self.line = self.next_line if token is None else token.line
-        return token
-
-    def read_first_token_of_line(self) -> Token | None:
-        """Return the next token that is not the end of a line; None after the last token of the header."""
-        while (token := self.read_token()) is not None and token.kind == EOL:
-            pass
         return token
 
     def read_token_in_line(self, expected: str) -> Token:
         """Return the next token of this line; raise ArffError, "`expected` is missing", at the end of the line."""
         token = self.read_token()
         if token is None or token.kind == EOL:
-            raise self.make_error(f"{expected} is missing at the end of the line")
+            raise ArffError(f"{expected} is missing at the end of the line", line=self.line)
         return token
 
     def read_name(self, expected: str) -> str:
@@ -180,10 +176,6 @@ class _HeaderTokens:
                 rest.append(token)
         return rest
 
-    def make_error(self, message: str, attribute: str | None = None) -> ArffError:
-        """Return, without raising it, an error in the line of the last token and in the `attribute` of this name."""
-        return ArffError(message, line=self.line, attribute=attribute)
-
 
 def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, bytes]:
     """Read an ARFF header as Weka does; `lines` yields UTF-8 text in pieces of whole lines, the first numbered `line`.
@@ -192,12 +184,12 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     piece. Raise ArffError if Weka refuses the header, or if a quote is not closed.
     """
     tokens = _HeaderTokens(lines, line)
-    token = tokens.read_first_token_of_line()
+    token = tokens.read_token(skip_line_ends=True)
     if token is None and tokens.begun is None:
         raise ArffError("the file has no declarations; an ARFF file starts with @relation", line=line)
-    if token is None or not token.has_text_ignoring_case("@relation"):
+    if token is None or token.text.lower() != "@relation":
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
-        raise tokens.make_error(f"expected @relation, found {found}")
+        raise ArffError(f"expected @relation, found {found}", line=tokens.line)
     relation = tokens.read_name("the name of the relation")
     extra = tokens.read_rest_of_line()
     if extra:
@@ -211,7 +203,8 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
             + suggestion(end.text.lower(), ["@attribute", "@data"])
         )
     if not attributes:
-        raise tokens.make_error("no attribute is declared before @data; add lines such as @attribute NAME numeric")
+        message = "no attribute is declared before @data; add lines such as @attribute NAME numeric"
+        raise ArffError(message, line=tokens.line)
     _refuse_duplicate_names(attributes, lines_of)
     if tokens.begun is None:
         raise ArffError("there is no @data line; add one before the rows", line=max(tokens.next_line - 1, 1))
@@ -230,7 +223,7 @@ def _read_attributes(
     attributes = AttributeCollector()
     lines = array("q")  # a list would take five times the memory
     while True:
-        token = tokens.read_first_token_of_line()
+        token = tokens.read_token(skip_line_ends=True)
         if token is not None and token.kind == _NUMERIC:
             if "%" in token.text:
                 declarations = _PLAIN_LINE.findall(token.text)
@@ -246,7 +239,7 @@ def _read_attributes(
                 attributes.add_numeric(names)
                 count = len(names)
             lines.frombytes(np.arange(token.line, token.line + count).tobytes())
-        elif token is not None and token.has_text_ignoring_case("@attribute"):
+        elif token is not None and token.text.lower() == "@attribute":
             lines.append(token.line)
             attribute = _read_attribute(tokens, depth)
             if token.line in tokens.scores:
@@ -254,7 +247,7 @@ def _read_attributes(
             attributes.add(attribute)
         elif relational_name is None:
             return attributes.join_collected_attributes(), lines, token
-        elif token is not None and token.has_text_ignoring_case("@end"):
+        elif token is not None and token.text.lower() == "@end":
             name = tokens.read_token_in_line(f"the name {quoted(relational_name)} after @end")
             if name.text.lower() != relational_name.lower():
                 raise name.make_error(f"expected @end {relational_name}, found @end {name.text}")
@@ -263,8 +256,10 @@ def _read_attributes(
             return attributes.join_collected_attributes(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
-            raise tokens.make_error(
-                f"the relational attribute must be closed by @end {relational_name}; found {found}", relational_name
+            raise ArffError(
+                f"the relational attribute must be closed by @end {relational_name}; found {found}",
+                line=tokens.line,
+                attribute=relational_name,
             )
 
 
@@ -313,7 +308,7 @@ def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
         return attribute
     attributes, lines, _ = _read_attributes(tokens, name, depth + 1)
     if not attributes:
-        raise tokens.make_error("declare at least one attribute before its @end", name)
+        raise ArffError("declare at least one attribute before its @end", line=tokens.line, attribute=name)
     _refuse_duplicate_names(attributes, lines)
     return attribute._replace(attributes=tuple(attributes))
 
@@ -324,7 +319,7 @@ def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
     while True:
         token = tokens.read_token()
         if token is None or token.kind == EOL:
-            raise tokens.make_error("the list of values must end with '}' in this line", name)
+            raise ArffError("the list of values must end with '}' in this line", line=tokens.line, attribute=name)
         if token.kind == CLOSE:
             break
         if token.kind == OPEN:
@@ -333,7 +328,8 @@ def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
     if len(set(values)) != len(values):
         seen: set[str] = set()
         twin = next(v for v in values if v in seen or seen.add(v))  # type: ignore[func-returns-value]
-        raise tokens.make_error(f"the value {quoted(twin)} is declared twice; remove one of them", name)
+        message = f"the value {quoted(twin)} is declared twice; remove one of them"
+        raise ArffError(message, line=tokens.line, attribute=name)
     return tuple(values)
 
 

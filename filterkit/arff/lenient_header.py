@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from filterkit.arff.header import DATA, Header, HeaderPieces, parse_header, skip_separators
+from filterkit.arff.header import DATA, Header, HeaderPieces, parse_header, skip_separators_and_comments
 from filterkit.arff.lenient import BARE_TEXT, BLANK_CHARACTERS, QUOTED_TEXT, guess_token
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
@@ -61,7 +61,7 @@ def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Heade
             raise error  # it is too long
         begun = False
         for line in piece.splitlines(keepends=True):
-            begun = begun or DATA.match(line, skip_separators(line)) is not None
+            begun = begun or DATA.match(line, skip_separators_and_comments(line)) is not None
             mended = None if begun else _mend_declaration(line)
             if mended is not None:
                 found.append((len(lines) + 1, mended))

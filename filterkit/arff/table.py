@@ -129,7 +129,7 @@ class ArffTable(TextTable):
         if self._begin is not None:
             self.small_file_size = self._size
         sent = opening._replace(like=None, paths=(), block_size=self._size)  # workers need neither
-        self.further = FurtherFiles(source.name, attributes, sent)
+        self.further = FurtherFileOpener(source.name, attributes, sent)
 
     def parser(self, schema: Schema) -> Callable[[Block | Files], Parsed]:
         opening, layout = self.further.opening, BatchLayout(schema)
@@ -138,7 +138,7 @@ class ArffTable(TextTable):
         return partial(_parse_block_or_files, parser, self.further)
 
 
-class FurtherFiles(NamedTuple):
+class FurtherFileOpener(NamedTuple):
     """Opens the files of an input after the first, which have its header or none.
 
     The first file has this `name` and these `attributes`, and was opened by `opening`.
@@ -189,7 +189,7 @@ class FurtherFiles(NamedTuple):
             return Block(text, table.line, name), table.notes, table.file_rows
 
 
-def _parse_block_or_files(parser: BlockParser, further: FurtherFiles, part: Block | Files) -> Parsed:
+def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part: Block | Files) -> Parsed:
     """Return the rows of a block, or all rows of several small files, and notes about them."""
     if not isinstance(part, Files):
         return parser(part)

@@ -55,10 +55,6 @@ class Token(NamedTuple):
         """Whether this is the bare ``?`` of a missing value."""
         return self.kind == WORD and self.text == "?"
 
-    def has_text_ignoring_case(self, word: str) -> bool:
-        """Return whether the text of this token, in quotes or not, is `word` but for case; `word` is in lower case."""
-        return self.kind in (WORD, QUOTED) and self.text.lower() == word
-
     def describe(self) -> str:
         """Return the name of the token for messages: its text in quotes, or "the end of the line"."""
         return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
