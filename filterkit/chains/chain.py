@@ -105,7 +105,7 @@ class Chain:
     def describe_cancelled_weights(self) -> list[str]:
         """Return a message for each stage that gives columns weights which the next stage cancels; [] if none does.
 
-        A next stage with `--only` or `--except` causes no message, because it leaves the weights of other columns.
+        A next stage with `--only` or `--except` causes no message, because other columns keep their weights.
         """
         from filterkit.stages.metric_scaling import ScalingOptions
 

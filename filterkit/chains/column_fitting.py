@@ -217,7 +217,8 @@ def _compute_strip(
 
 
 def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[Stored]]]:
-    """Store the arrays of states in a file; return a dict for each state: by the name of each entry, where it is."""
+    """Store the arrays of states in a file; return a dict for each state: under the name of an entry, its parts in
+    the file, which are one array, or the lengths and the values of a `Ragged`."""
     return [
         {
             key: scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])

@@ -302,7 +302,7 @@ def _transform_pieces_and_call(
 ) -> T:
     """Return ``function(pieces)``; each piece of the batch is transformed when the function asks for it.
 
-    Stages make at most `growth` values of a value, and about `_MOST_VALUES` of a piece.
+    `growth` is `Rows.peak_growth`. Pieces are so short that stages make about `_MOST_VALUES` values of each.
     """
     pieces = _divide_into_row_ranges(len(batch), batch.stored_values.size * growth)
     return function(transform(stages, batch.rows(*ends), training) for ends in pieces)

@@ -54,9 +54,10 @@ class _DamageError(Exception):
 def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
     """Write a fitted chain to a file, which appears under its name when it is complete.
 
-    `plugins` knows the stages; None for all that are installed. Raise UsageError if the ending of the file belongs to
-    another format, or to a compression; FilterkitError if a stage cannot be saved, or the file cannot be written; and
-    TypeError if `fitted` is no `FittedChain`, or `path` is an open file.
+    `plugins` is the registry that knows which plugin offers each stage; None for that of all installed plugins.
+    Raise UsageError if the ending of the file belongs to another format, or to a compression; FilterkitError if a
+    stage cannot be saved, or the file cannot be written; and TypeError if `fitted` is no `FittedChain`, or `path`
+    is an open file.
     """
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")

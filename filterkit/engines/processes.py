@@ -56,7 +56,10 @@ class ProcessEngine(Engine):
             )
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Yield ``function(item)`` for each item in any order; raise a `FilterkitError` if a process is killed."""
+        """Yield ``function(item)`` for each item in any order; raise a `FilterkitError` if a process is killed.
+
+        All items are read and written to files before the first result is yielded.
+        """
         pool = self._get_running_pool()
         path = self._write_new_file(function)
         with self._end_processes_on_failure():

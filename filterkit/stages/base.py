@@ -438,7 +438,7 @@ class TrainingStage(Stage):
 
 
 def learns_nothing(stage: Stage) -> bool:
-    """Return whether a stage does the same to all rows, whatever the training rows are."""
+    """Return whether a stage does the same to all rows, whatever the training rows are; False for training stages."""
     kind = type(stage)
     is_built = kind.build is not Stage.build and kind.fit is Stage.fit
     return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)

@@ -236,7 +236,7 @@ class ColumnStage(SelectiveStage):
         return FittedColumns(self, schema, outgoing, state, columns)
 
     def _choose_zero_and_sparse(self, schema: Schema) -> dict[str, bool]:
-        """Return `zero` and `sparse` of the outgoing schema by name; raise PluginError if `output` returns none."""
+        """Return `zero` and `sparse` of the outgoing schema, by name; raise PluginError unless `output` returns one."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
             raise make_contract_error(self, f"output returns {describe_type(outgoing)}; return a Schema")

@@ -216,7 +216,8 @@ def _convert_option_value(owner: type[Configured], field: dataclasses.Field[Any]
 def _convert_to_type(type_: Any, value: Any) -> Any:
     """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept it.
 
-    A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int.
+    A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int. A number beyond the
+    range of float64 becomes infinite.
     """
     is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too, which is not imported for this
     if type_ is tuple:
@@ -241,7 +242,7 @@ def _convert_to_type(type_: Any, value: Any) -> Any:
         try:
             return float(value)
         except OverflowError:  # a whole number or a fraction beyond the range of float64
-            return inf
+            return -inf if value < 0 else inf
     return operator.index(value) if hasattr(value, "__index__") else None
 
 

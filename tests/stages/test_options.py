@@ -93,3 +93,10 @@ def test_an_option_of_numbers_and_texts_takes_numbers_as_numbers():
     for given in (2.5, True, None, ["5"]):
         with pytest.raises(UsageError, match="mine: --o must be a whole number or a text, not "):
             kind(o=given)
+
+
+def test_numbers_beyond_float64_keep_their_sign():
+    mine = declared(float, float("inf"))
+    assert mine(o=10**400).o == float("inf")
+    with pytest.raises(UsageError, match=r"^mine: --o must be a finite number, not -inf$"):
+        mine(o=-(10**400))
