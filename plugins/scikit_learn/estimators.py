@@ -84,9 +84,9 @@ def parse_parameter_value(stage: str, name: str, text: str) -> Any:
     """Parse the value of the parameter `name`.
 
     A Python literal becomes its value. The name of a class becomes an estimator of the class. For the parameter
-    ``estimators``, names with commas between them become a list of pairs of a name and an estimator; for others only
-    the first one counts. Anything else stays a text. `stage` is for messages. Raise UsageError as `make_estimator`
-    does.
+    ``estimators``, also of a nested estimator, names with commas between them become a list of pairs of a name and an
+    estimator. Anything else stays a text. `stage` is for messages. Raise UsageError as `make_estimator` does, and for
+    several names where one estimator is wanted.
     """
     try:
         return ast.literal_eval(text)
@@ -96,7 +96,11 @@ def parse_parameter_value(stage: str, name: str, text: str) -> Any:
     if not all(word in get_sklearn_class_paths() or _PATH.fullmatch(word) for word in words):
         return text
     estimators = [make_estimator(stage, word) for word in words]
-    return [(type(e).__name__.lower(), e) for e in estimators] if name == "estimators" else estimators[0]
+    if name.rpartition("__")[2] == "estimators":
+        return [(type(each).__name__.lower(), each) for each in estimators]
+    if len(words) > 1:
+        raise UsageError(f"{stage}: the parameter {name} takes one estimator, not {quoted(text)}; name one of them")
+    return estimators[0]
 
 
 def make_estimator(

@@ -283,6 +283,10 @@ def test_costs_without_use_are_refused(words, options, message, costs):
         ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is not a classifier or"),
         ("LinearSVC --set C", "--set must be like standardize=False, not 'C'"),
         ("LinearSVC --set D=1", "LinearSVC has no parameter 'D'; it has penalty, loss"),
+        (
+            "BaggingClassifier --set estimator=LinearSVC,GaussianNB",
+            "the parameter estimator takes one estimator, not 'LinearSVC,GaussianNB'; name one of them",
+        ),
         ("LinearSVC --set pnalty=l1", "LinearSVC has no parameter 'pnalty'; did you mean 'penalty'"),
         (
             "VotingClassifier",
