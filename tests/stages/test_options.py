@@ -72,10 +72,10 @@ def test_limits_hold_for_a_stage_that_does_not_call_its_base():
         Mine(low=-2)
 
 
-@pytest.mark.parametrize("number", [10**400, -(10**400)])
-def test_whole_numbers_beyond_the_range_of_floats_are_refused(number):
+@pytest.mark.parametrize(("number", "default"), [(10**400, 1.0), (-(10**400), np.inf)])
+def test_whole_numbers_beyond_the_range_of_floats_are_refused(number, default):
     with pytest.raises(UsageError, match=r"^mine: --o must be a finite number, not -?inf$"):
-        declared(float, 1.0)(o=number)
+        declared(float, default)(o=number)
 
 
 def test_texts_of_a_set_are_in_the_same_order_in_every_run():
@@ -93,10 +93,3 @@ def test_an_option_of_numbers_and_texts_takes_numbers_as_numbers():
     for given in (2.5, True, None, ["5"]):
         with pytest.raises(UsageError, match="mine: --o must be a whole number or a text, not "):
             kind(o=given)
-
-
-def test_numbers_beyond_float64_keep_their_sign():
-    mine = declared(float, float("inf"))
-    assert mine(o=10**400).o == float("inf")
-    with pytest.raises(UsageError, match=r"^mine: --o must be a finite number, not -inf$"):
-        mine(o=-(10**400))
