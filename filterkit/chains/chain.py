@@ -77,9 +77,8 @@ class Chain:
         """Make a chain of a text as on the command line, or of a list of its words.
 
         `plugins` is the registry that knows the stages; None for that of all installed plugins. Raise UsageError if a
-        stage or an option is unknown
-        (the message suggests a similar one), a quote is not closed, or there are more than 1,000 stages; and TypeError
-        if `text` is something else.
+        stage or an option is unknown (the message suggests a similar one), a quote is not closed, or there are more
+        than 1,000 stages; and TypeError if `text` is something else.
         """
         if not isinstance(text, (str, list, tuple)):
             raise TypeError(f"give a chain as a text, not {type(text).__name__}")

@@ -211,7 +211,7 @@ class Rows:
         return replace(self, stages=[*self.stages, stage])
 
     def transform_in_memory(self) -> Rows:
-        """Return these rows, transformed now and held in memory; return self if the source is not in memory."""
+        """Return these rows, transformed now and held in memory; self if the source is not, or there are no stages."""
         if not self.source.in_memory or not self.stages:
             return self
         source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.source.engine, self.memory)

@@ -387,7 +387,7 @@ class Rows(Protocol):
     ----------
     schema : of the batches.
     jobs : the number of threads that may work on the batches.
-    memory : bytes of the rows that a stage may store.
+    memory : the bytes of rows that a stage may hold in memory.
     to_the_end : whether even a stage that needs only the first rows must read them to the end.
     """
 

@@ -157,7 +157,7 @@ class ColumnStage(SelectiveStage):
         """Return what was learned of each incoming column, by headings; by default the state without arrays of bool.
 
         The parameters are those of `output_columns`. Values are arrays, `Ragged` arrays or lists, with an entry for
-        each column. Where the first of them is NaN or has no numbers, nothing was learned.
+        each column. A column is left out if the first of them is NaN there, or a list without numbers.
         """
         return {key: value for key, value in state.items() if isinstance(value, Ragged) or value.dtype.kind != "b"}
 

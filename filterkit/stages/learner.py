@@ -203,8 +203,8 @@ class Learner(Stage):
     def _take_usable_rows(self, batch: Batch) -> Batch:
         """Return the rows with a known class or labels and a weight above 0, without texts and dates.
 
-        Raise StageError if a value of these rows is one that `check_values` refuses, or a weight cannot be
-        counted.
+        Raise StageError if a value of these rows is one that `check_values` refuses, a number to predict is infinite,
+        or a weight cannot be counted.
         """
         check_weights(self.name, batch)
         counted = counted_rows(batch)

@@ -134,6 +134,7 @@ def compute_scaling_state(
     """Compute the state that `rescale` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
 
     A value v becomes (v · unit − offset) / span · factor. The unit is 1, or 0.5 where the range would overflow.
+    A numeric column whose `low` is its `high` becomes 0.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def compute_scaling_state(
     low, high : float64 (columns,), the least and the largest training value.
     zero : whether zero is special and stays zero.
     nominal : bool (columns,), whether a column keeps its values.
-    multiply : whether to multiply values by `score` without dividing; a column whose `low` is its `high` becomes 0.
+    multiply : whether to multiply values by `score` without dividing them by the range.
     """
     unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
     span = high * unit - low * unit

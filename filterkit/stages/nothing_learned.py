@@ -40,8 +40,8 @@ def warn_of_fit(stage: str, text: str, category: type[Warning]) -> None:
 
 @contextmanager
 def collect_stage_warnings() -> Iterator[list[str]]:
-    """Return a context that gives a list, and collects in it the messages of `warn_nothing_learned` and `warn_of_fit`.
-    Each different message is in the list once."""
+    """Return a context that gives a list. In it, `warn_nothing_learned` and `warn_of_fit` append their messages to this
+    list instead of warning, each different message once."""
     messages: list[str] = []
     token = _collected.set(messages)
     try:

@@ -38,24 +38,24 @@ def option(
 
     Parameters
     ----------
-    default : the value of an option that the user leaves out; None means that the data decide, which `help` explains.
+    default : the value of an option that the user leaves out. None means no value: `help` says what happens then.
     help : one sentence for ``--help`` and the reference page.
     choices : for a text option, the words allowed.
     minimum, maximum : the least and the largest number allowed. Texts have none. NaN is never allowed, and infinity
         only as the default.
-    bare : whether the value follows the stage's options without a flag and is required; at most one option is bare.
+    bare : whether the value is required, and written without a flag; at most one option is bare.
     output : whether the value is the path of a file that the stage writes. The command line then refuses another output
         to the same file before any work.
     last : whether help lists it after the options that a derived stage declares.
     names : what a text is; help shows it in capitals. A shell completes an ``attribute``, ``metric``, ``stage``,
         ``stages``, ``format`` or ``file``. Other words, such as ``regex``, are only shown; "" is shown as TEXT.
     completions : returns the words that a text may be, or that it may begin with if they end in ``=``. It gets the
-        values of the options before it by name, as texts. A shell completes these words. Such a word in the position
-        of a stage is answered with the line to write; the function then gets no values.
+        values of the options before it by name, as texts. A shell completes these words. If a user writes
+        such a word instead of a stage, the message shows how to write it; the function then gets no values.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
-    ``tuple[str, ...]`` is an option that may be repeated. ``int | str`` takes whole numbers as such and other texts,
-    such as 5%, which the class checks. The attribute `top_rows` is ``--top-rows`` on the
+    ``tuple[str, ...]`` is an option that may be repeated. ``int | str`` holds a whole number as an int, and
+    any other value, such as 5%, as a text that the class checks. The attribute `top_rows` is ``--top-rows`` on the
     command line; a bool is a pair ``--x/--no-x``, or a plain flag ``--x`` if it defaults to False.
     """
     return dataclasses.field(
