@@ -18,10 +18,11 @@ _LEAST_READ = 4096  # bytes that are read at once before the first row
 
 
 def read_header(source: Source, opening: Opening, text: bytes = b"") -> tuple[Header, int, bytes]:
-    """Read the header of an ARFF file, which begins with `text` if that has been read from the source already.
+    """Read the header of an ARFF file; `text` is what has been read from the source already, b"" for nothing.
 
-    Return the header, the number of the line where rows begin, and the text after the header that has been read. Close
-    the source and raise RowError if the file does not begin with an ARFF header, or if a line is too long.
+    Return the header, the number of the ``@data`` line, and the text after ``@data`` that has been read, too. If
+    `opening.lenient`, correct declarations that Weka refuses. Close the source and raise RowError if there is no valid
+    header, or if a line is too long.
     """
     size = max(opening.block_size or BLOCK_SIZE, _LEAST_READ)
     text = text or source.read(size)
@@ -48,7 +49,10 @@ def read_header(source: Source, opening: Opening, text: bytes = b"") -> tuple[He
 
 
 def _explain_other_format(name: str, text: bytes) -> str:
-    """Return advice to add to an error message if the input may be in another format; "" if it looks like ARFF."""
+    """Return advice to append to an error message if the file may have another format; "" if it looks like ARFF.
+
+    `name` is that of the file, whose ending may name a format, and `text` is the beginning of the file.
+    """
     other = find_other_format(name)
     if other is not None:
         read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"
@@ -60,7 +64,7 @@ def _explain_other_format(name: str, text: bytes) -> str:
 
 
 def _refuse_non_arff_text(text: bytes) -> None:
-    """Raise ArffError if the first bytes of a file show that it is not ARFF."""
+    """Raise ArffError if `text`, the beginning of a file, is binary, or begins with a line other than ``@relation``."""
     if what := describe_non_text(text):
         raise ArffError(f"this is {what}")
     before = skip_separators_and_comments(text)
@@ -74,11 +78,12 @@ def _refuse_non_arff_text(text: bytes) -> None:
 def read_to_first_row(
     source: Source, text: bytes, opening: Opening, keep_comments: bool = False
 ) -> tuple[bytes, int, bytes]:
-    """Read an ARFF file up to its first row; `text` has been read from the source already.
+    """Read on in pieces until one has the beginning of a row, or of a header; start with `text`, which was read before.
 
-    Return the text that has been read, without long comments at its beginning unless these are to be kept; the number
-    of lines left out; and the first ten bytes of the row, b"" without a row. The end of the comments always stays,
-    because the last may state the number of rows.
+    Return a text, a number of lines, and at most ten bytes from the beginning of the row on, b"" if the file ends
+    without one. The text is all that has been read; unless `keep_comments`, it lacks earlier pieces that have only
+    comments and blank lines, and the number of lines is theirs. The last piece stays, because its last comment may
+    state the number of rows.
     """
     kept, n_lines, row = bytearray(), 0, b""
     lines = Lines(source, text, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))

@@ -50,7 +50,7 @@ class BlockParser:
     _bytes: int = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """Return the rows of a block, and notes on them.
+        """Return the rows of a block, notes about corrected, undeclared and rounded values, and the number of rows.
 
         A row that cannot be read is among the `rejected` of the result if the parser `rejects`; else raise ArffError.
         """
@@ -61,7 +61,11 @@ class BlockParser:
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _parse_line_by_line(self, block: Block) -> Parsed:
-        """Parse the lines of `block` one by one. Correct lines that Weka refuses, reject them, or raise ArffError."""
+        """Parse the lines of `block` one by one by the exact path.
+
+        If `lenient`, correct a line that Weka refuses. If that is not possible, reject the line, or raise ArffError
+        unless the parser `rejects`.
+        """
         text, line, name = block
         rows: list[exact.Row] = []
         rejected: list[Rejected] = []
@@ -81,9 +85,9 @@ class BlockParser:
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes), rejected=tuple(rejected))
 
     def _parse_or_correct_line(self, text: str, line: int) -> tuple[list[exact.Row], list[Note]]:
-        """Return the rows in a line, which is corrected if `lenient`, and notes about them; raise ArffError if refused.
+        """Return the rows in a line, and notes about them; if `lenient`, correct a line that Weka refuses.
 
-        The message of the error names the option that would accept the line.
+        Raise ArffError if the line cannot be read; its message names the option that would accept the line, if any.
         """
         try:
             return self._parse_rows_strictly(text, line, self.unseen and not self.lenient)
@@ -111,12 +115,15 @@ class BlockParser:
     def _parse_rows_strictly(
         self, text: str, line: int, undeclared_as_missing: bool
     ) -> tuple[list[exact.Row], list[Note]]:
-        """Return the rows in `text`, and notes about them; raise ArffError for a row that Weka refuses."""
+        """Return the rows in `text`, and notes about them; raise ArffError for a row that Weka refuses.
+
+        An undeclared nominal value is an error, too, unless `undeclared_as_missing`; then it is NaN, and has a note.
+        """
         collector = exact.NoteCollector([], undeclared_as_missing)
         return list(exact.parse_rows(text, line, self.layout, collector)), collector.notes
 
     def _parse(self, block: Block) -> Parsed:
-        """Parse a block by the fast path; halve it where that fails, and parse small halves by the exact path."""
+        """Parse a block by the fast path; halve it while that fails, and parse small blocks by the exact path."""
         text, line, name = block
         is_imported = _FAST_PATH in sys.modules
         if len(text) >= (_SMALLEST_FAST if is_imported else SMALLEST_HALF) and (is_imported or self._bytes >= SMALL):
@@ -138,10 +145,10 @@ class BlockParser:
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes))
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Parse dense rows by the fast path with ``?`` in empty fields, and a note of them, from line `line` on.
+        """Put ``?`` into each empty field ``,,`` and note their number; parse the dense rows by the fast path.
 
-        Return None if the fast path cannot read them, or if not `lenient`.
-        Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
+        The first row is in line `line`. Return None if not `lenient`, if there is no ``,,``, or if the fast path cannot
+        read the rows. Text with quotes, comments, braces or blanks is not read, as ``,,`` may be part of a value there.
         """
         first = text.find(b",,") if self.lenient and not self.layout.schema.sparse else -1
         if first < 0 or _SPECIAL.search(text):
@@ -155,7 +162,10 @@ class BlockParser:
 
 
 def _make_rounding_notes(block: Block, batch: Batch) -> tuple[Note, ...]:
-    """Return a note about the first whole number in a block that float64 cannot hold exactly; () if there is none."""
+    """Return one note, about the first whole number in `block` that float64 rounds, or () if there is none.
+
+    `batch` has the rows of the block, and shows whether a number was a value of an attribute.
+    """
     values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:
         values.append(batch.y)

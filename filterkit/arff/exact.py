@@ -45,9 +45,9 @@ class Row(NamedTuple):
     ----------
     weight : its instance weight.
     sparse : whether it is written as index and value pairs.
-    values : maps the position of an attribute to its value: a float for a number, an index of a label, or NaN for
-        missing; int milliseconds for a date; a text for a string or bag; and None for one of these that is missing. A
-        sparse row has only the values that it states.
+    values : a dict from the position of an attribute to its value. A number is a float, and a label is its index as a
+        float; NaN if missing. A date is an int, milliseconds since 1970, and a string or bag is a str; None if missing.
+        A sparse row has only the values that it states.
     """
 
     weight: float
@@ -58,8 +58,8 @@ class Row(NamedTuple):
 def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollector | None = None) -> Iterator[Row]:
     """Parse ARFF `text`, whose first line has the number `line`, and yield its rows.
 
-    Notes about values are added to `collector`. Raise ArffError for a row that Weka refuses, or of which Weka would
-    lose a part. An undeclared nominal value is refused, too, unless `collector.unseen`, which makes it missing.
+    Add notes about values to `collector`; None discards them. Raise ArffError at a row that Weka refuses, or of which
+    Weka would lose a part, and at an undeclared nominal value unless `collector.unseen`, which makes it missing.
     """
     collector = collector or NoteCollector([])
     tokens = tokenize(text, line)
@@ -77,7 +77,7 @@ def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollect
 
 
 def _read_token_or_none(tokens: Iterator[Token], attribute: Attribute) -> Any:
-    """Return the next token; None at the end. An ArffError, as for a quote that is not closed, names `attribute`."""
+    """Return the next token; None at the end of the text. If that raises ArffError, let the error name `attribute`."""
     try:
         return next(tokens, None)
     except ArffError as error:
@@ -144,7 +144,8 @@ def _read_sparse_values(
 def parse_value(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> Any:
     """Return the value that `token` means for the attribute at `position`, in the form of `Row.values`.
 
-    Raise ArffError if the attribute has no such value. An undeclared nominal value is NaN if `collector` allows it.
+    Add a note to `collector` for a number too large for float64, which becomes infinite, and for an undeclared nominal
+    value, which is NaN if `collector.unseen`. Raise ArffError if the attribute cannot have the value.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
@@ -174,9 +175,10 @@ def parse_value(token: Token, position: int, layout: BatchLayout, collector: Not
 
 
 def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> float:
-    """Return the number in `token`, or for a nominal attribute the index of its label, NaN if it is not declared.
+    """Return the number in `token`, or the index of its label if the attribute at `position` is nominal.
 
-    Raise ArffError if it is not a number, or an undeclared label that `collector` does not allow.
+    A number too large for float64 is infinite, and an undeclared label is NaN; both get a note in `collector`. Raise
+    ArffError for a text that is no number, and for an undeclared label unless `collector.unseen`.
     """
     attribute, text, codes = layout.schema.attributes[position], token.text, layout.codes.get(position)
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
@@ -196,7 +198,10 @@ def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, col
 
 
 def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: BatchLayout) -> float:
-    """Read a row after its values, and return its weight ``{w}``, or 1; raise ArffError, at `first`, for other text."""
+    """Read what follows the values of a row up to the end of the line; return the weight ``{w}`` there, or else 1.
+
+    Raise ArffError for anything else, with the line of the row's `first` token.
+    """
     token = next(tokens)
     weight = 1.0
     if token.kind == OPEN:
@@ -227,7 +232,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
 
 
 def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
-    """Return a batch of rows, sparse or dense as the schema says, and which rows omit a text (`Parsed.omitted`)."""
+    """Return `rows` as a `Parsed`: a batch, sparse if the schema is, and the indices of rows that omit a text."""
     columns: list[list[Any]] = []
     for position in layout.schema.passthrough_indices:
         default = 0 if position in layout.dates else OMITTED
@@ -243,11 +248,11 @@ def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
 def make_parse_result_from_pairs(
     layout: BatchLayout, matrix: Csr, weights: np.ndarray | None, columns: list[list[Any]]
 ) -> Parsed:
-    """Return a batch of rows, and which rows omit a text (`Parsed.omitted`).
+    """Return rows as a `Parsed`: a batch, sparse if the schema is, and the indices of rows that omit a text.
 
-    `matrix` has a column for each attribute: numbers and indices of labels, NaN for missing, 0 for texts. `weights` are
-    float64 (rows,), None if all are 1. `columns` are the values of each column of `Batch.passthrough`, with `OMITTED`
-    where a row omits a text.
+    `matrix` has a column for each attribute: numbers and indices of labels, NaN for missing, 0 for strings, dates and
+    bags. `weights` are float64 (rows,), None if all are 1. `columns` has a list of values for each column of
+    `Batch.passthrough`, with `OMITTED` where a row omits a text; lists that have it are replaced by others.
     """
     omitted: dict[int, np.ndarray] = {}
     for number, column in enumerate(columns):

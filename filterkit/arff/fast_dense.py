@@ -29,7 +29,7 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
 def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
-    """Parse dense rows of plain text and the values that its marks stand for, as `make_plain_text` returns both.
+    """Parse dense rows; `text`, and the `quoted_values` that marks in it stand for, come from `make_plain_text`.
 
     Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
     """
@@ -67,7 +67,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
 
 
 def _split_into_csv_and_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
-    """Turn plain text into a CSV without weights; return it, and float64 (rows,) weights, None if all are 1.
+    """Turn plain text into a CSV without weights; return it, and the weights, float64 (rows,), or None if all are 1.
 
     Raise NotPlain if there are no rows, a row may be sparse, or a field at the end of a row may be empty.
     """
@@ -94,9 +94,10 @@ def _read_csv_columns(
 ) -> tuple[np.ndarray, dict[int, Any]]:
     """Read a CSV with a column for each of the attributes at `positions`.
 
-    `is_separate`, bool (all attributes,), chooses columns to return alone. Return the other columns, which are numeric,
-    as one float64 (rows, columns) array, NaN for missing, and a dict from the position of each separate column to its
-    Arrow array. Raise NotPlain if a number is not finite.
+    Return the columns where `is_separate`, bool (all attributes,), is false as one float64 (rows, columns) array, NaN
+    for missing; they are numeric. Return the others as a dict from the position of an attribute to its Arrow array.
+    Raise NotPlain if the float64 array has a value that is infinite or a NaN in words, and ArrowInvalid if the CSV does
+    not fit.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
@@ -145,7 +146,10 @@ def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray
 
 
 def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
-    """Return the Arrow array of `Batch.passthrough` for a CSV column of strings, dates or bags."""
+    """Return the Arrow array of `Batch.passthrough` for a CSV column of strings, dates or bags.
+
+    Raise NotPlain if a field is empty, and NotPlain or ArffError if only the exact path can read a value.
+    """
     if layout.schema.attributes[position].kind == "string":
         if not quoted_values:
             if (np.diff(arrow.string_offsets(column))[~arrow.make_null_mask(column)] == 0).any():

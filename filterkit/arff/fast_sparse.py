@@ -40,9 +40,9 @@ class _Pairs(NamedTuple):
 
     Attributes
     ----------
-    text : one pair in each line.
+    text : one pair, such as ``3 2.5``, in each line that is not empty.
     ends : int64 (rows,): where the line end of each row is in `text`.
-    matrix : of the values, with a column for each attribute; NaN if a value is not a number.
+    matrix : the values, with a column for each attribute; NaN if a value is not a number.
     words : bool (pairs,): whether the value is not a number; None if all are numbers.
     """
 
@@ -53,7 +53,7 @@ class _Pairs(NamedTuple):
 
 
 def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
-    """Parse sparse rows of plain text and the values that its marks stand for, as `make_plain_text` returns both.
+    """Parse sparse rows; `text`, and the `quoted_values` that marks in it stand for, come from `make_plain_text`.
 
     Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
     """
@@ -118,9 +118,10 @@ def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
 def _encode_pair_values(
     pairs: _Pairs, quoted_values: list[str], layout: BatchLayout, passthrough: list[list[Any]]
 ) -> np.ndarray:
-    """Return the values of `pairs`, float64 (pairs,), with codes for nominal values and 0 for texts.
+    """Return the values of `pairs`, float64 (pairs,), with codes for nominal values and 0 for strings, dates and bags.
 
-    Put the texts into `passthrough`: for each column of `Batch.passthrough`, a list with an item for each row.
+    Write these strings, dates and bags into `passthrough`, which has a list for each column of `Batch.passthrough`,
+    with an item for each row. Raise NotPlain or ArffError if only the exact path can read a value.
     """
     matrix = pairs.matrix
     textual = layout.textual.take(matrix.indices)
@@ -150,9 +151,9 @@ def _encode_pair_values(
 
 
 def _dictionary_encode_values(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Return the distinct texts of the values of `chosen` pairs, and int32 (n,), the index of the text of each pair.
+    """Return the distinct texts of the values of some pairs, and int32 (n,), the index of the text of each pair.
 
-    `chosen` and `rows` are int64 (n,): the positions of the pairs, and the rows that they are in.
+    `chosen` and `rows` are int64 (n,): the positions of these pairs in `pairs`, and the rows that they are in.
     """
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1

@@ -50,10 +50,11 @@ class FastFormatter(RowFormat):
         return [piece for part in parts for piece in format_some(part)]
 
     def _format_column(self, position: int, values: np.ndarray) -> Any:
-        """Return an Arrow array of the texts of values, (n,), of the attribute at `position`.
+        """Return an Arrow array of n texts of the `values` of the numeric or nominal attribute at `position`.
 
-        Numeric values may also be (n, k); a text has then k numbers with commas between them. A nominal value is the
-        index of a label, or missing if it is NaN or negative.
+        The values are (n,) or (n, 1). Those of k adjacent numeric attributes, of which `position` is the first, may be
+        (n, k): each text has k numbers with commas between them. A nominal value is the index of a label; if NaN or
+        negative, it is missing, and its text is ``?``.
         """
         labels = self.labels.get(position)
         if labels is None:

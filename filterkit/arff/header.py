@@ -41,7 +41,7 @@ _BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
 
 def skip_separators_and_comments(text: bytes, position: int = 0) -> int:
-    """Return the offset of the first character from `position` on that is neither a separator nor in a comment."""
+    """Return the offset from `position` on where separators and comments end; ``len(text)`` if nothing else comes."""
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches at any position
 
 
@@ -117,7 +117,10 @@ class _HeaderTokens:
         self._stream = self._read_tokens(lines)
 
     def _read_tokens(self, lines: Iterator[bytes]) -> Iterator[Token]:
-        """Yield the tokens in `lines` up to ``@data``; adjacent lines that declare plain numeric attributes are one."""
+        """Yield the tokens in pieces of whole `lines` up to ``@data``, and collect what the attributes hold.
+
+        Adjacent lines that declare numeric attributes with unquoted names are one token, of the kind `_NUMERIC`.
+        """
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
             position = 0
@@ -147,7 +150,7 @@ class _HeaderTokens:
                 return
 
     def read_token(self, skip_line_ends: bool = False) -> Token | None:
-        """Return the next token, or with `skip_line_ends` the next that is not an EOL; None after the last of the header."""
+        """Return the next token, with `skip_line_ends` the next that is not an EOL; None at the end of the header."""
         token = next(self._stream, None)
         while skip_line_ends and token is not None and token.kind == EOL:
             token = next(self._stream, None)
@@ -169,7 +172,7 @@ class _HeaderTokens:
         return token.text
 
     def read_rest_of_line(self) -> list[Token]:
-        """Read the tokens up to the end of this line, and return the first four of them."""
+        """Read this line to its end, and return the first four of its tokens that had not been read, or fewer."""
         rest: list[Token] = []
         while (token := self.read_token()) is not None and token.kind != EOL:
             if len(rest) < 4:
@@ -215,10 +218,12 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
 def _read_attributes(
     tokens: _HeaderTokens, relational_name: str | None, depth: int
 ) -> tuple[ManyOrFew, array[int], Token | None]:
-    """Read declarations up to the end of the header, or up to the ``@end`` of a relational attribute of this name.
+    """Read the declarations of attributes; `depth` is the number of relational attributes that they are inside of.
 
-    `depth` is the number of relational attributes around the declarations. Return the attributes, the numbers of their
-    lines, and the first token that does not begin a declaration; None for the token if there is none.
+    If `relational_name` is None, read up to the end of the header, or up to a line that declares something else.
+    Otherwise, read up to the ``@end`` of the relational attribute of this name. Return the attributes, the numbers of
+    their lines, and the first token of the line that declares something else, or None. Raise ArffError if Weka refuses
+    a declaration, or if the ``@end`` is missing.
     """
     attributes = AttributeCollector()
     lines = array("q")  # a list would take five times the memory
@@ -288,7 +293,10 @@ def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
 
 
 def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
-    """Return the attribute that the tokens after ``@attribute`` declare, inside `depth` relational attributes."""
+    """Return the attribute that the tokens after ``@attribute`` declare; raise ArffError if Weka refuses them.
+
+    The declaration is inside of `depth` relational attributes. Scores in its comment are not read.
+    """
     name = tokens.read_name("the name of the attribute")
     token = tokens.read_token_in_line("the type of an attribute")
     kind = token.text.lower() if token.kind in (WORD, QUOTED) and not token.is_missing else ""
@@ -314,7 +322,10 @@ def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
 
 
 def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
-    """Return the labels of the nominal attribute `name`, whose opening brace has been read."""
+    """Return the labels of the nominal attribute `name`, whose opening brace has been read.
+
+    Raise ArffError if the line has no closing brace, or if a label occurs twice.
+    """
     values: list[str] = []
     while True:
         token = tokens.read_token()
@@ -334,7 +345,10 @@ def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
 
 
 def _parse_date_format(tokens: list[Token], line: int, name: str) -> tuple[str, list[Token]]:
-    """Return the format of the date attribute `name`, and its other tokens; `tokens` come after its type in `line`."""
+    """Return the format of the date attribute `name`, or the default, and the tokens after the format.
+
+    `tokens` follow the word ``date`` in line `line`. Raise ArffError if the format is not valid.
+    """
     pattern = DEFAULT_DATE_FORMAT
     if tokens and tokens[0].kind == CLOSE:
         raise ArffError(
@@ -352,7 +366,10 @@ def _parse_date_format(tokens: list[Token], line: int, name: str) -> tuple[str, 
 
 
 def _parse_attribute_weight(tokens: list[Token], name: str) -> float:
-    """Return the weight ``{w}`` that `tokens` at the end of a declaration begin with; 1 if they begin otherwise."""
+    """Return the weight ``{w}`` that `tokens`, the end of a declaration, begin with; 1 if they have no ``{`` first.
+
+    Raise ArffError if the brace is not followed by a number and a closing brace.
+    """
     if not tokens or tokens[0].kind != OPEN:
         return 1.0
     weight = parse_number(tokens[1].text) if len(tokens) >= 3 and tokens[2].kind == CLOSE else None

@@ -21,7 +21,7 @@ class BatchLayout:
     ----------
     schema : the schema of the batch.
     count : the number of attributes.
-    other : int64 (attributes,), the column of `Batch.passthrough`, or -1.
+    other : int64 (attributes,), the column of `Batch.passthrough` for a string, date or bag; -1 for other attributes.
     codes : for the position of each nominal attribute, a dict from its labels to their indices.
     dates : for the position of each date, its `DateFormat`.
     bags : for the position of each relational attribute, the layout of its bags.

@@ -45,7 +45,10 @@ class MendedRow(NamedTuple):
 
 
 def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
-    """Rewrite one line that the strict reader refuses as proper ARFF; return None if its meaning is in doubt."""
+    """Rewrite as proper ARFF a row that the strict reader refuses; return None without a correction that is certain.
+
+    `text` is one line. The strict reader may refuse the result, too, as not all is checked.
+    """
     line = text.rstrip("\r\n")
     repairs: list[tuple[str, str]] = []
     mend_line = _mend_sparse_row if line.lstrip(BLANK_CHARACTERS).startswith("{") else _mend_dense_row
@@ -104,7 +107,8 @@ def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, st
 def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
     """Return `field`, which has no blanks around it, as one token of ARFF; None if its meaning is in doubt.
 
-    An empty field and words such as null become ?. Add the kind of each correction, and its text, to `repairs`.
+    An empty field becomes ?, and so do words such as null for a number or date, and KEEL's word for a missing label.
+    If the field is corrected, add the kind of note and the text to `repairs`.
     """
     kind = layout.schema.attributes[position].kind
     labels = layout.codes.get(position)

@@ -38,9 +38,10 @@ _TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|rela
 
 
 class MendedDeclaration(NamedTuple):
-    """The `text` of a line of a header, without line end, rewritten as proper ARFF, and the `kind` of note about it.
+    """A header line rewritten as proper ARFF: its `text` without line end, and the `kind` of note about it.
 
-    `output` is the name in a line ``@outputs`` of KEEL, if it is the only one; else None.
+    The text of an ``@inputs`` or ``@outputs`` line of KEEL is "". `output` is the name in an ``@outputs`` line, if it
+    is the only one; else None.
     """
 
     text: str
@@ -49,10 +50,10 @@ class MendedDeclaration(NamedTuple):
 
 
 def read_header_leniently(pieces: HeaderPieces, error: ArffError) -> tuple[Header, int, bytes]:
-    """Correct a header that `filterkit.arff.header.parse_header` refused with `error`, and return what that returns.
+    """Correct a header that `parse_header` refused with `error`; return what `parse_header` returns for the new text.
 
-    `pieces` stores the header as far as it has been read, and reads on. Raise `error` if there is nothing to correct,
-    and another ArffError if something else is wrong.
+    `pieces` has stored what `parse_header` read, and yields the rest. Raise `error` if there is nothing to correct, or
+    if the header is too long to be stored, and another ArffError if the corrected header is refused, too.
     """
     lines: list[bytes] = []
     found: list[tuple[int, MendedDeclaration]] = []
@@ -86,7 +87,10 @@ def suggest_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
 
 
 def _mend_declaration(line: bytes) -> MendedDeclaration | None:
-    """Rewrite a line of a header that the strict reader refuses; return None if it is accepted, or in doubt."""
+    """Rewrite a header line that the strict reader refuses; return None if it accepts the line, or if that is in doubt.
+
+    A line with another keyword than a declaration, or KEEL's ``@inputs`` and ``@outputs``, gives None, too.
+    """
     keyword = _KEYWORD.match(line)
     if keyword is None:
         return None
@@ -105,7 +109,7 @@ def _mend_declaration(line: bytes) -> MendedDeclaration | None:
 
 
 def _is_valid_declaration(text: str, keyword: bytes) -> bool:
-    """Return whether the strict reader accepts a line; `keyword` is ``attribute`` or ``relation``, as it declares."""
+    """Return whether the strict reader accepts a line that declares an attribute or a relation, as `keyword` says."""
     line = text.encode("utf-8", "surrogateescape")
     around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line
     try:
@@ -138,14 +142,20 @@ def _guess_declarations(text: str) -> Iterator[str]:
 
 
 def _guess_name(text: str) -> str | None:
-    """Return the name that a text means, as one token; None if that is in doubt, or if the text has a type."""
+    """Return the name that a text means, as one token; None if that is in doubt.
+
+    It is in doubt if an unquoted text of several words has one that is a type, such as ``numeric``.
+    """
     text = text.strip(BLANK_CHARACTERS + ",")
     is_token = BARE_TEXT.fullmatch(text) or re.fullmatch(QUOTED_TEXT, text)
     return guess_token(text) if is_token or (text and not _TYPES.search(text)) else None
 
 
 def _correct_label_list(text: str) -> str | None:
-    """Return the list of labels in braces that a text between braces means; None if that is in doubt."""
+    """Return labels in braces as proper ARFF for `text`, which is what stood between braces; None if that is in doubt.
+
+    Empty labels are dropped.
+    """
     labels = []
     for item in _ITEM.finditer(text):  # without a gap: a text up to the next comma always matches
         text = item["quoted"] or item["bare"].strip(BLANK_CHARACTERS)

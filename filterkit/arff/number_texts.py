@@ -43,7 +43,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     Parameters
     ----------
     X : the matrix, with at least one column.
-    separator : the ASCII character between two numbers, which is not part of one.
+    separator : the ASCII character between two numbers; one that no number contains.
     missing : the text of NaN.
     """
     if not len(X):
@@ -94,11 +94,11 @@ def _format_as_json_with_exceptions(values: np.ndarray, missing: str) -> tuple[b
 def format_numbers_as_dictionary(
     values: np.ndarray, precision: int | None, missing: str = "?", mark: str = " "
 ) -> tuple[Any, np.ndarray]:
-    """Return an Arrow array of the texts of numbers, each after a `mark`, and int32 codes: the index of each number's.
+    """Return an Arrow array of texts of float64 (n,) numbers, and int32 (n,) codes: the index of each number's text.
 
-    `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where
-    they repeat: counts divided by the length of their row do, and so do the scores of features. A sixteenth of the
-    values decides.
+    Each text begins with the ASCII character `mark`. Numbers have `precision` significant digits; None for the shortest
+    exact texts. `missing` is the text of NaN. If at most half of the first sixteenth of the numbers are distinct, equal
+    numbers share a text, because a look-up costs a fifth of formatting; otherwise, each number has its own.
     """
     values = round_significant(values, precision)
     places, bits = np.arange(len(values), dtype=np.int32), arrow.make_number_array(values.view(np.int64))
@@ -112,7 +112,10 @@ def format_numbers_as_dictionary(
 
 
 def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
-    """Return float64 `values` rounded to significant `digits`, as ``f"{value:.{digits}g}"`` does; None for all."""
+    """Return float64 `values` rounded to so many significant `digits`, as ``f"{value:.{digits}g}"`` rounds.
+
+    If `digits` is None or at least 17, return `values` themselves. A number that rounding would make infinite stays.
+    """
     if digits is None or digits >= 17:
         return values
     bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0

@@ -30,7 +30,7 @@ MARK = b'"'  # begins a mark, such as "12, which stands for a quoted value that 
 
 
 class NotPlain(Exception):
-    """A block can only be read by the exact path."""
+    """Raised by the fast path for a block that only the exact path can read."""
 
 
 def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
@@ -114,7 +114,11 @@ def drop_empty_lines(text: bytes) -> bytes:
 
 
 def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
-    """Return the Arrow table in a CSV without a header; `types` are the names and Arrow types of its columns."""
+    """Return the Arrow table in a CSV without a header; `types` are the names and Arrow types of its columns.
+
+    A field that is one of `null_values` is null, of any type; quotes are ordinary characters. Raise ArrowInvalid if a
+    row has another number of fields, or if a field does not have its type.
+    """
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=False, block_size=len(text) + 1),

@@ -19,7 +19,7 @@ def quote(text: str) -> str:
 
 
 class RowFormat:
-    """How the rows of `schema` are written as ARFF.
+    """Tells how to write the rows of `schema` as ARFF.
 
     Numbers have `precision` significant digits; None for the shortest text that reads back to the same float64.
     `labels` maps the position of each nominal attribute to the ARFF texts of its labels, followed by ``?``.
@@ -31,7 +31,7 @@ class RowFormat:
         self.labels = map_nominal_labels(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
     def format_passthrough_columns(self, batch: Batch) -> list[list[str]]:
-        """Return the ARFF texts of each column of `Batch.passthrough`.
+        """Return a list of ARFF texts for each column of `Batch.passthrough`; [] if the batch has no such columns.
 
         Raise FilterkitError if the format of a date attribute cannot hold its dates.
         """

@@ -46,7 +46,7 @@ def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, we
 class ArffRowParser:
     """Parses `ArffLines`; errors have the line numbers of the input.
 
-    Rows that leave out texts need a table with `filterkit.plugin.Table.omits_texts`.
+    If sparse rows may leave out strings or bags, the format must set `filterkit.plugin.Table.omits_texts`.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ class ArffRowParser:
         self._parser = BlockParser(BatchLayout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
-        """Return the rows of `part` as a batch; raise RowError for a row that cannot be read, unless `rejects`.
+        """Return the rows of `part` as a batch, and the rejected ones; raise RowError at a bad row, unless `rejects`.
 
-        Raise RowError for a number that is too large for float64, or a whole number that float64 would round.
+        Even if it `rejects`, raise RowError for a number too large for float64, or a whole number that it would round.
         """
         try:
             parsed = self._parser(Block(part.text, 1, part.name))

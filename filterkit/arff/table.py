@@ -141,7 +141,7 @@ class ArffTable(TextTable):
 class FurtherFileOpener(NamedTuple):
     """Opens the files of an input after the first, which have its header or none.
 
-    The first file has this `name` and these `attributes`, and was opened by `opening`.
+    The first file has this `name` and these `attributes`, and was opened with `opening`.
     """
 
     name: str
@@ -149,7 +149,10 @@ class FurtherFileOpener(NamedTuple):
     opening: Opening
 
     def open_table(self, source: Source) -> ArffTable:
-        """Return the table of a file; close the file and raise FilterkitError if its attributes are not the same."""
+        """Return the table of a file; `source` is its text.
+
+        Close the source and raise FilterkitError if its attributes are not those of the first file.
+        """
         header, line = Header("", self.attributes, is_own=None), 1
         try:
             rest, _, row = read_to_first_row(source, b"", self.opening, keep_comments=True)
@@ -164,7 +167,10 @@ class FurtherFileOpener(NamedTuple):
         return table
 
     def _check_same_attributes(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
-        """Raise FilterkitError if attributes differ from those of the first file; `opening` may allow other values."""
+        """Raise FilterkitError if the attributes of the file `name` differ from those of the first file.
+
+        They may have other labels if `opening` allows that, but not another first one if `is_sparse`.
+        """
         what = describe_attribute_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
         if not what and is_sparse:
             pairs = zip(attributes, self.attributes)
@@ -179,9 +185,10 @@ class FurtherFileOpener(NamedTuple):
     def read_rows_as_block(
         self, path: str, name: str, may_be_missing: bool
     ) -> tuple[Block, tuple[Note, ...], FileRows]:
-        """Return all rows of a file as text, notes about its header, and whether filterkit wrote the file.
+        """Return the text of all rows of a file, notes about its header, and a `FileRows` that counts no rows yet.
 
-        `may_be_missing` says whether this may be a machine without the file; the error then says what to do.
+        `may_be_missing` says whether this machine may lack the file; the error then says what to do. Raise
+        FilterkitError if the file cannot be read, or if its attributes are not those of the first file.
         """
         with closing((open_shared_file if may_be_missing else Source)(path, self.opening.encoding, name)) as source:
             table = self.open_table(source)
@@ -190,7 +197,7 @@ class FurtherFileOpener(NamedTuple):
 
 
 def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part: Block | Files) -> Parsed:
-    """Return the rows of a block, or all rows of several small files, and notes about them."""
+    """Return the rows of a block, or all rows of several small files, and notes about them; `further` opens these."""
     if not isinstance(part, Files):
         return parser(part)
     # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has

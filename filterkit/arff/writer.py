@@ -47,7 +47,7 @@ def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterat
 
 
 def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[str, np.ndarray]]) -> bytes:
-    """Return the lines that declare numeric attributes; `scores` are metrics with the float64 scores of attributes."""
+    """Return the lines that declare numeric attributes; `scores` has pairs of a metric and their float64 scores."""
     names = list(names)
     if NEEDS_QUOTES.search("x".join(names)) or "" in names or "?" in names:  # few names need quotes
         names = [quote(name) for name in names]
@@ -134,7 +134,10 @@ def _format_rows_without_arrow(form: RowFormat, batch: Batch) -> str:
 
 
 def _format_cell(form: RowFormat, position: int, value: float) -> str:
-    """Return the ARFF text of a value of the attribute at `position`: a number, or the index of a label."""
+    """Return the ARFF text of a number, or of a label if the attribute at `position` is nominal.
+
+    A label is given by its index; ``?`` for NaN or a negative index.
+    """
     labels = form.labels.get(position)
     if labels is None:
         return format_number(value, form.precision)
