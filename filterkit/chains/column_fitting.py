@@ -190,7 +190,7 @@ def _compute_strip(
     held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
 
     def merge_statistics_within_budget() -> None:
-        """Merge all statistics into one, and halve its columns until it takes half the budget, or has only one."""
+        """Merge all statistics in `held` into one, and halve its columns until it takes half the budget, or has one."""
         nonlocal high
         while True:
             held[:] = [engine.reduce(partial(_merge_first_columns, high - low, engine.jobs), held)]

@@ -52,7 +52,10 @@ class FittingExplanation(NamedTuple):
 
 
 def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> FittingExplanation:
-    """Explain how stages would be fitted on rows of the schema `incoming`, as far as the schema alone tells."""
+    """Explain how stages would be fitted on rows of the schema `incoming`, as far as that follows from the schema.
+
+    Raise StageError if a stage that learns nothing cannot work on its schema.
+    """
     schema: Schema | None = incoming
     most: int | None = incoming.width
     steps, is_numeric = list[FittingStep](), incoming.has_numeric_target

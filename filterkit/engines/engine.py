@@ -37,8 +37,8 @@ def count_available_cores() -> int:
 def check_may_start() -> None:
     """Check that this process may start worker processes; call this before starting any.
 
-    Raise UsageError in a worker that is still importing the user's script: that starts processes as it is imported,
-    because it lacks ``if __name__ == '__main__':``.
+    Raise UsageError in a worker that is still importing the user's script: without ``if __name__ == '__main__':``, the
+    script itself starts processes as it is imported.
     """
     import multiprocessing
 

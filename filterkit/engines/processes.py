@@ -86,7 +86,8 @@ class ProcessEngine(Engine):
         self._pool = None
 
     def _get_running_pool(self) -> process.ProcessPoolExecutor:
-        """Return the executor of the processes; start them unless they run."""
+        """Return the executor of the processes; start them unless they run.
+        Raise UsageError as `check_may_start` does."""
         if self._pool is None:
             check_may_start()
             self._folder, self._file_numbers = TemporaryFolder(), count(1)
