@@ -14,7 +14,7 @@ from filterkit.data.user_rows import Table, convert_to_batches
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
 from filterkit.files.part_names import parse_part_names
-from filterkit.files.paths import AnyPath, path_as_text
+from filterkit.files.paths import AnyPath, convert_path_to_text
 from filterkit.formats.base import FileFormat, Opening
 from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
@@ -71,7 +71,7 @@ def batches(
     UsageError : there is no such format, or it has no such option; or another argument has a value that it cannot have.
     TypeError : `path` is an open file.
     """
-    file_path = path_as_text(path)
+    file_path = convert_path_to_text(path)
     kind = _find_format(file_path, format)
     _check_positive_integer("block_size", block_size, None)
     if unseen not in CHOICES:
@@ -140,7 +140,7 @@ def write(
         `batches`.
     TypeError : `path` is an open file.
     """
-    file_path = path_as_text(path)
+    file_path = convert_path_to_text(path)
     kind = _find_output_format(file_path, format)
     _check_positive_integer("precision", precision, 17)
     if precision is not None and not kind.rounds:
@@ -175,7 +175,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
     ending of the file belongs to another format, or to none and `format` does not say which, or if it would be in
     parts; and FilterkitError if the file cannot be written.
     """
-    file_path = path_as_text(path)
+    file_path = convert_path_to_text(path)
     check_output_format(file_path, format, "tee")
     writer = RowWriter(Form(_find_output_format(file_path, format), rows.schema, rows.schema.sparse))
     with open_output(file_path, ignore_broken_pipe=True) as out:
@@ -209,7 +209,7 @@ def load_plugin(path: AnyPath) -> None:
     """
     from filterkit.plugin.registry import get_registry
 
-    get_registry().load_plugin_file(path_as_text(path), "load_plugin")
+    get_registry().load_plugin_file(convert_path_to_text(path), "load_plugin")
 
 
 def _check_positive_integer(name: str, value: Any, most: int | None) -> None:
@@ -245,7 +245,7 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     Raise UsageError if the ending of the file belongs to another format, or to none and `format` does not say
     which, or if it would be in parts.
     """
-    file_path = path_as_text(path)
+    file_path = convert_path_to_text(path)
     if parse_part_names(file_path) is not None:
         raise UsageError(
             f"{by}: {quoted(file_path, PATH)}: with * it names parts, which only -o and --test write; name one file"

@@ -31,7 +31,7 @@ from filterkit.errors import FilterkitError, StageError, UsageError, make_file_e
 from filterkit.files.descriptors import identify_pipe
 from filterkit.files.endings import check_chain_ending
 from filterkit.files.output import open_output
-from filterkit.files.paths import AnyPath, path_as_text
+from filterkit.files.paths import AnyPath, convert_path_to_text
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, get_registry
 from filterkit.stages.base import Fitted, Stage, check_fitted
@@ -61,7 +61,7 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
     """
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
-    name = path_as_text(path)
+    name = convert_path_to_text(path)
     check_chain_ending(name)
     data = encode_chain(fitted, plugins)
     with open_output(name) as out:
@@ -163,7 +163,9 @@ def summarize_saved_chain(path: AnyPath | IO[bytes]) -> dict[str, Any]:
 
 def _make_load_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
     """Make the error that says why a saved chain cannot be loaded, and names its file; `error` is what was raised."""
-    name = path_as_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
+    name = (
+        convert_path_to_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
+    )
     if isinstance(error, UsageError):
         return FilterkitError(f"{name}: {error}")
     if isinstance(error, OSError) and not isinstance(error, FilterkitError):

@@ -23,13 +23,13 @@ _NO_TEXTS = (
 
 
 def describe_non_table(first_bytes: bytes) -> str:
-    """Return what an input is that cannot be a table, and what to do; "" if `first_bytes` may begin a table."""
+    """Return, for messages, what an input is instead of a table, and what to do; "" if it may be a table."""
     small = first_bytes[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for mark, what in _NO_TABLES if small.startswith(mark)), "")
 
 
 def describe_non_text(first_bytes: bytes) -> str:
-    """Return what an input is that cannot be UTF-8 text, and what to do; "" if `first_bytes` may begin such text."""
+    """Return, for messages, what an input is instead of UTF-8 text, and what to do; "" if it may be such text."""
     if first_bytes[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
     return describe_non_table(first_bytes) or next(

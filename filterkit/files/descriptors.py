@@ -36,7 +36,7 @@ def find_descriptor(path: str) -> int | None:
 
 
 def identify_pipe(path: str) -> tuple[int, int] | None:
-    """Return the numbers of device and inode of the pipe or device at `path`; None for a file or folder, or nothing."""
+    """Return the numbers of device and inode of the pipe or device at `path`; None for a file, a folder or no file."""
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
     except OSError:

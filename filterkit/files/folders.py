@@ -26,7 +26,7 @@ except ImportError:  # Windows
 class LocalFolder:
     """A folder of parts on a disk, with a journal and a hidden folder while parts are written.
 
-    All methods raise FilterkitError, which begins with `title`, if the file system fails.
+    All methods but `remove` raise FilterkitError, which begins with `title`, if the file system fails.
     """
 
     def __init__(self, path: str, title: str) -> None:
@@ -48,7 +48,10 @@ class LocalFolder:
         return None
 
     def read_journal(self, name: str) -> bytes | None:
-        """Return what `read` does of a journal; raise FilterkitError if another run has locked it."""
+        """Return the content of the journal `name`; None if there is none.
+
+        Raise FilterkitError if another run has locked it.
+        """
         with self._name_errors(), suppress(FileNotFoundError), open(self._prefix + name, "r+b") as file:
             self._lock(file)
             return file.read()

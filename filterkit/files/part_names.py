@@ -39,7 +39,7 @@ class PartNames(NamedTuple):
         return int(match[1]) if match is not None and self.format_part_name(int(match[1])) == name else None
 
     def is_part_path(self, path: str) -> bool:
-        """Return whether a part may get the path or URL `path`, so that it would replace a file there."""
+        """Return whether a part of some number has the path or URL `path`, and would replace a file there."""
         if "://" in self.folder or "://" in path:
             return path.startswith(self.folder) and self.parse_part_name(path[len(self.folder) :]) is not None
         folder, name = os.path.split(os.path.realpath(path))
@@ -51,7 +51,7 @@ class PartNames(NamedTuple):
 
 
 def parse_part_names(path: str) -> PartNames | None:
-    """Return the names of the files of an output in parts, such as ``out/part-*.arff``; None if it has no ``*``.
+    """Return the names of the files of an output in parts, such as ``out/part-*.arff``; None without ``*`` in the name.
 
     Raise UsageError if there are several ``*``, or if the name of the list would look like that of a part.
     """

@@ -34,7 +34,8 @@ class PartEntry(NamedTuple):
 class Parts:
     """The parts of an output, some of which an earlier run may have written.
 
-    Raise FilterkitError if the list or journal cannot be read or is damaged, or if there are parts without both.
+    Raise FilterkitError if the list or journal cannot be read or is damaged, if another run is writing the parts, or if
+    there are parts without list and journal.
 
     Parameters
     ----------
@@ -116,6 +117,8 @@ class Parts:
 
     def begin_writing(self, work: Work) -> str:
         """Write the journal, and return the absolute path, or URL, of a new hidden folder for the missing parts.
+
+        Remove the list, if there is one, until `write_list` writes it again.
 
         Raise FilterkitError if another run is writing the parts.
         """

@@ -8,7 +8,7 @@ from typing import Any
 AnyPath = str | os.PathLike[str]
 
 
-def path_as_text(path: Any) -> str:
+def convert_path_to_text(path: Any) -> str:
     """Return a path as a `str`; raise TypeError if `path` is no path, but an open file, for example."""
     if isinstance(path, (str, os.PathLike)):
         return os.fsdecode(path)

@@ -49,7 +49,10 @@ class Scratch:
         return [self._write_joined([array]) for array in arrays]
 
     def join(self, several: Sequence[Stored]) -> Stored:
-        """Join stored arrays, at least one, along the first axis in a new array; return where that is."""
+        """Join stored arrays, at least one, along the first axis; return where the result is.
+
+        A single array is not copied.
+        """
         return several[0] if len(several) == 1 else self._write_joined(map(self.read, several))
 
     def _write_joined(self, parts: Iterable[np.ndarray]) -> Stored:
@@ -74,7 +77,7 @@ class Scratch:
         return array
 
     def map_arrays(self, several: Sequence[Stored]) -> list[np.ndarray]:
-        """Return stored arrays that are mapped into memory: the system reads the pages that are used.
+        """Return read-only arrays that map stored ones into memory: the system reads the pages that are used.
 
         They can be used after `close`. If the disk fails while they are used, the system ends the process.
         """

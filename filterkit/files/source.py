@@ -32,10 +32,11 @@ _CUT_OFF = "the compressed data ends too early: the file is cut off; copy or dow
 
 
 def find_input_file_sizes(path: str) -> dict[str, int | None]:
-    """Return the sizes in bytes, or None, of the inputs that `path` names, by their paths.
+    """Return the sizes in bytes of the inputs that `path` names, by their paths; None for an unknown size.
 
-    These are `path` itself, or the sorted files or URLs that it matches as a pattern. No input is opened, because a
-    pipe could not be opened again. Raise FilterkitError if a pattern matches nothing, or if the server of a URL fails.
+    These inputs are `path` itself, or the sorted files or URLs that it matches as a pattern. No input is opened,
+    because a pipe could not be opened again. Raise FilterkitError if a pattern matches nothing, or if the server of a
+    URL fails.
     """
     found: dict[str, int | None] = {path: None}
     if is_url(path):
@@ -164,9 +165,9 @@ class Source:
         return text
 
     def peek(self) -> bytes:
-        """Return 16 next bytes or more, or what has arrived in a pipe, without reading on; b"" if they are not known.
+        """Return some of the bytes that the next `read` returns; wait for the first bytes of a live input.
 
-        They are known of an uncompressed UTF-8 input that is no URL. Wait for the first bytes of a live input.
+        Return b"" at the end of the input, and always for an input that is compressed, not in UTF-8, or a URL.
         """
         if self._stream is not self._raw or self._decoder is not None or not isinstance(self._raw, io.BufferedReader):
             return b""
@@ -174,7 +175,7 @@ class Source:
             return self._raw.peek(16)
 
     def length(self) -> int | None:
-        """Return the bytes of a file or URL that is neither compressed nor decoded; None for others, or if unknown."""
+        """Return the size in bytes of an uncompressed UTF-8 file or URL; None for other inputs, or if unknown."""
         if self.offset() is None:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
@@ -202,7 +203,7 @@ class Source:
         self._begun, self._ended = True, False
 
     def offset(self) -> int | None:
-        """Return how many bytes of a file or URL have been read; None if it is live, compressed or decoded."""
+        """Return how many bytes of a file or URL have been read; None if it is live, compressed or not in UTF-8."""
         if self.live or self._stream is not self._raw or self._decoder is not None:
             return None
         return self._raw.tell()
@@ -248,9 +249,9 @@ def _read_available(stream: IO[bytes], size: int) -> bytes:
 
 
 def _has_more_text(stream: IO[bytes], n_bytes: int) -> bool:
-    """Return whether text, or the end, arrives in a stream about as soon as work on `n_bytes` takes: 0 s for a row.
+    """Return whether text, or the end, is there, or arrives in about the time that work on `n_bytes` takes.
 
-    Return False if the stream has no descriptor to wait for.
+    Wait at most 0.02 s, and not at all if `n_bytes` are less than 4 kB. Return False if the stream has no descriptor.
     """
     try:
         return bool(select.select([stream], [], [], min(n_bytes // _FLOOD * _WORK, _LONGEST))[0])

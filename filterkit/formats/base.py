@@ -56,9 +56,9 @@ class Opening(NamedTuple):
     first : the first of several files that make one input, or None. This file continues it, and must have the same
         attributes.
     unseen : whether a text that is not among the labels of a nominal attribute is a missing value; otherwise, it is an
-        error. `from_table` takes this.
-    extend : whether nominal attributes get the labels that only rows have; other formats than ARFF find labels in the
-        whole file anyway.
+        error. `filterkit.plugin.from_table` has the same parameter.
+    extend : whether nominal attributes get labels that rows have but the header does not declare. Only ARFF needs
+        this; other formats find labels in the whole file anyway.
     lenient : whether rows and headers are corrected where their meaning is beyond doubt.
     labels : the labels of multi-label data that the user asks for, as for ``--labels``, or None.
     paths : of all files of the input.
@@ -106,8 +106,8 @@ class Opening(NamedTuple):
         """Return the input as a file that can be sought in, and whose `name` is a path that can be opened again.
 
         What comes from a pipe, a URL or a compressed file is copied, decompressed, into a temporary file that ends in
-        ``.csv`` for ``x.csv.gz``, and is deleted when it is closed. Raise FilterkitError if the input cannot be read,
-        or is evidently no table; or the temporary file cannot be written.
+        ``.csv`` for ``x.csv.gz``, and is deleted when it is closed. Raise FilterkitError if the input cannot be read
+        or is evidently no table, or if the temporary file cannot be written.
         """
         path = self.path
         if os.path.isfile(path) and not path.lower().endswith(COMPRESSIONS):
@@ -232,7 +232,7 @@ class Table:
         raise NotImplementedError(f"{type(self).__name__} must define the method parser")
 
     def position(self) -> int:
-        """Return the number of stored bytes that have been read."""
+        """Return the number of stored bytes that have been read; 0 if that is unknown."""
         return self._closes.position() if isinstance(self._closes, Source) else 0
 
     def close(self) -> None:
@@ -256,7 +256,8 @@ class Writer:
     advice : if the weights of rows are lost, what the user can do, such as ``write Parquet to keep them``, or an empty
         text; it ends a warning. None if they are kept or refused.
     lost : what the format loses of the labels of the schema, a text each, for warnings.
-    are_numbers : whether the format reads texts, which are some, as numbers; None if it tells texts from numbers.
+    are_numbers : a function that returns whether the format would read texts, at least one, back as numbers; None if
+        the format tells texts from numbers.
     comments : lines that say how the rows were made, for formats with comments.
     write_all : a function of all batches and the output, which is called instead of the methods below, or None.
     """
@@ -441,6 +442,9 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
 
 
 def add_input_name(error: FilterkitError, name: str) -> FilterkitError:
-    """Return the error with the name of the input before its message, unless the message contains the name."""
+    """Return `error` if its message has the `name` of the input; else a new error whose message begins with the name.
+
+    The new error is a UsageError if `error` is one; else a FilterkitError.
+    """
     text, kind = str(error), UsageError if isinstance(error, UsageError) else FilterkitError
     return error if name in text else kind(f"{name}: {text}")

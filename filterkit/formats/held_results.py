@@ -54,9 +54,9 @@ class HeldResults:
             yield part
 
     def _read_ahead(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
-        """Read parts until the first result need not wait; return these parts and the rest, or nothing if it must.
+        """Read parts until the first result need not wait; return an iterator of these parts and of the rest.
 
-        Raise RowError if a part cannot be read.
+        The iterator is empty if no part has the text. Raise RowError if a part cannot be read.
         """
         scratch, stored = Scratch(), list[Stored]()
         n_lines = Counter[str]()  # of the stretches of each file, whose lines are counted from 1

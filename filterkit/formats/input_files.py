@@ -99,7 +99,7 @@ class InputFiles:
             position, size = self.n_finished + position, self._total
         return min(position, size), size
 
-    def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
+    def read_parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
         """Yield the parts of all files, in order: byte ranges if the engine's workers can read files, else text.
 
         Small further files come in groups, as `Files`, which workers open. `begin_file` is called with each other
@@ -131,7 +131,10 @@ class InputFiles:
                 yield from self._read_open_file(engine, restart if number == first else None)
 
     def _measure_small_file(self, path: str) -> int | None:
-        """Return the size of a file that workers read together with others; None if it is too large for that."""
+        """Return the size in bytes of a file that workers read together with others.
+
+        Return None if it is too large for that, compressed, or of unknown size.
+        """
         largest = self.first.small_file_size
         if not largest or path.lower().endswith(COMPRESSIONS):
             return None
@@ -147,7 +150,7 @@ class InputFiles:
         parts: Iterator[Any] | None = None
         with name_format_errors(self._kind, name):
             if restart is not None and isinstance(table, TextTable):
-                parts = table.parts_from(restart.offset, restart.line)
+                parts = table.read_blocks_from(restart.offset, restart.line)
             elif self._part_size is not None or engine.reads_files:
                 parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
                 if parts is not None and isinstance(table, TextTable):
@@ -162,7 +165,7 @@ class LineCounts:
     Attributes
     ----------
     ends : the byte where the last of these ranges ends, by the name of the file.
-    counted : how many lines the ranges of each file have, without those that are `uncounted`.
+    counted : how many lines each file has in its header and these ranges, without those that are `uncounted`.
     uncounted : the ranges of each file whose lines have not been counted.
     """
 
@@ -179,6 +182,6 @@ class LineCounts:
             self.counted[stretch.name] += n_lines
 
     def count_all_lines(self, name: str) -> int:
-        """Return how many lines the ranges of a file have so far; read those whose lines have not been counted."""
+        """Return how many lines header and ranges of a file have so far; read the ranges that have not been counted."""
         unread = self.uncounted.pop(name, ())
         return self.counted.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)

@@ -15,7 +15,7 @@ _MOST_NAMED = 20  # columns in the option that a warning shows
 
 
 def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
-    """Return texts of warnings of the weights and bags of attributes that a format cannot hold; [] if it can."""
+    """Return warnings that a format cannot hold weights of attributes or relational attributes; [] if none is lost."""
     if "kinds" not in kind.losses:
         return []
     is_plain = getattr(schema.attributes, "is_plain", None)  # known at once of very many numeric attributes
@@ -83,7 +83,8 @@ class Losses:
     def flag_used_labels(self, batch: Batch) -> np.ndarray:
         """Return bool (labels of all attributes + 2 × string attributes,): which labels the rows of a batch have.
 
-        The two flags of a string attribute say whether it has texts, and whether one of them is not a number.
+        The flags of labels come first. The two flags of a string attribute say whether it has texts, and whether one of
+        them is not a number. Attributes have no flags if the format loses nothing of them.
         """
         used = np.zeros_like(self.used)
         for number, name in enumerate(self._strings):

@@ -56,7 +56,7 @@ class RowWriter:
         Parameters
         ----------
         out : the stream.
-        rows : a function that yields the results of another function for all batches.
+        rows : a function that calls the function it gets for each batch, and yields the results.
         count_rows_read : called with the number of rows written, it returns how many the input had. Both numbers are in
             the last line of formats with comments; if the function or its result is None, there is no such line.
         """
@@ -83,7 +83,10 @@ class RowWriter:
         return count
 
     def write_and_yield_batches(self, out: IO[bytes], rows: Rows) -> Iterator[Batch]:
-        """Write the batches of `rows` to `out`, and yield each of them after it has been written."""
+        """Write the batches of `rows` to `out`, and yield each of them after it has been written.
+
+        If the format has `Writer.write_all`, write all rows first, and read them again to yield them.
+        """
         if self._writer.write_all is not None:  # it asks for batches, so it gets them in a pass of its own
             self.write(out, rows.map)
             yield from rows.map(itself, last=True)

@@ -28,7 +28,7 @@ class WorkItem(NamedTuple):
     part : one of `Table.parts` or `Table.stretches`; None if it need not be read.
     first_texts : the first text of each column of texts, by the column's number, as far as they are known.
     start : the number of the first row of the part in the input; 0 if that is not known.
-    n_done : the number of its rows, if an earlier run has the result; otherwise None.
+    n_done : the number of rows of the part, if an earlier run has the result; otherwise None.
     """
 
     part: Any
@@ -51,7 +51,7 @@ class PartResult(NamedTuple):
 
     Attributes
     ----------
-    rows : how many rows the part has.
+    rows : how many rows the part has, without rejected ones.
     result : what the function returned for the rows; None if an earlier run has it, or rows wait for omitted texts.
     parsed : what the parser returned; without the rows, unless they wait for omitted texts.
     stretch : the part, if it is a `Stretch`; else None.
@@ -70,7 +70,10 @@ class PartResult(NamedTuple):
 
 
 class UnclosedRecord(Exception):
-    """The error that the last record of a `Stretch` goes on after its end; `args` are the file's name and its begin."""
+    """The error that the last record of a `Stretch` goes on after its end.
+
+    `args` are the name of the file, and the offset in it where the first record of the stretch begins.
+    """
 
 
 @dataclass(eq=False, repr=False)
@@ -103,7 +106,10 @@ class PartReader:
     last: Callable[[bytes], int] | None
 
     def __call__(self, item: WorkItem) -> PartResult:
-        """Read and parse a part, and call the function; raise UnclosedRecord or RowError if a row cannot be read."""
+        """Read and parse a part, and call the function.
+
+        Raise RowError if a row cannot be read, and UnclosedRecord if the last one goes on after the part.
+        """
         part, n_lines = item.part, None
         stretch = part if isinstance(part, Stretch) else None
         is_parsed = item.n_done is None or self.notes
@@ -183,7 +189,10 @@ def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_te
 
 @contextmanager
 def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
-    """Raise any error of a format inside this context as a `FilterkitError` that names the input, `name`."""
+    """Turn an error of a format inside this context into a `FilterkitError` that names the input, `name`.
+
+    A UsageError, a MemoryError and an unexpected error of a trusted format stay as they are.
+    """
     try:
         yield
     except (UsageError, MemoryError):

@@ -25,7 +25,7 @@ class WrittenPart(NamedTuple):
 
     Attributes
     ----------
-    path : the path of the file.
+    path : the absolute path or URL of the file.
     rows, bytes : how many the file has.
     has_weights : whether rows have weights.
     used : which labels rows have, see `Losses.flag_used_labels`.
@@ -42,8 +42,8 @@ class WrittenPart(NamedTuple):
 class PartWriter:
     """A picklable function that writes batches as a complete file, a part of an output.
 
-    The file goes to the absolute path `folder`, under a unique name. Messages call the output `name`, whose ending says
-    the compression.
+    The file goes to the absolute path or URL `folder`, under a unique name. Messages call the output `name`, whose
+    ending says the compression.
     """
 
     form: Form
@@ -74,9 +74,9 @@ def write_parts(
 ) -> None:
     """Write the parts of an output that are missing, and the list of all; complete parts stay if one fails.
 
-    `work` says what the parts are made of, and how. `write_missing` is a function of a `PartWriter` that yields what
-    this returned for each part, in order, or None for those whose numbers are in `done`. If it yields nothing, one part
-    without rows is written. Raise FilterkitError if a part cannot be written.
+    `work` says what the parts are made of, and how. `write_missing` gets a `PartWriter`, calls it for each missing
+    part, and yields its results in the order of the parts; it yields None for a part whose number is in `done`. If it
+    yields nothing, one part without rows is written. Raise FilterkitError if a part cannot be written.
     """
     losses = RowWriter(form).losses
     losses.used[[label for number in done for label in parts.entries[number].labels]] = True

@@ -133,7 +133,7 @@ class Reader(AbstractContextManager["Reader"]):
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self.files.parts(engine, restart, self._add_header_notes_and_row_count)
+            parts = self.files.read_parts(engine, restart, self._add_header_notes_and_row_count)
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
@@ -176,7 +176,7 @@ class Reader(AbstractContextManager["Reader"]):
         held.raise_if_any_waits(self.name, self.schema)
 
     def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield a `WorkItem` for each part, and each `PAUSE`; a part that is `done` is left out if nobody needs it."""
+        """Yield a `WorkItem` for each part, and each `PAUSE`; the item of a `done` part is empty if nobody needs it."""
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:

@@ -19,7 +19,7 @@ class IncompleteWarning(UserWarning):
 
 
 def parse_stated_row_count(text: bytes) -> int | None:
-    """Return the number of rows in the last line of a text, such as ``% 150 rows``; -1 without one; None if blank."""
+    """Return the number that the last line, such as ``% 150 rows``, states; -1 if none; None if `text` is blank."""
     end = text.rstrip(_BLANKS)[-_LONGEST:]
     if not end:
         return None

@@ -37,7 +37,7 @@ def first_line(source: Source) -> tuple[str, bytes]:
     """Return the first line of an input without its line end, and the text after it that has been read already.
 
     `source` is what `Opening.text` returned; nothing has been read from it. The text after the line is for `TextTable`.
-    If the input is empty, both are. Raise RowError if the line is longer than 256 MB, or not UTF-8.
+    Both are empty if the input is. Raise RowError if the line is longer than 256 MB, or not UTF-8.
     """
     lines = Lines(source, b"", 1 << 16, lambda text: text.find(b"\n") + 1)
     try:
@@ -58,7 +58,7 @@ class TextTable(Table):
     source : what to read.
     rest : text that has been read already; it begins with the first row.
     line : the number of the line where `rest` begins.
-    size : bytes of a block.
+    size : bytes of a block, about; None for 1 MB, or more if there are many attributes.
     last : a function of a text that returns where its last whole record ends. Default: where its last line ends.
 
     Attributes
@@ -113,7 +113,7 @@ class TextTable(Table):
             return None
         return cut_into_stretches(self._source, self._begin, self._size, jobs, self.newline)
 
-    def parts_from(self, offset: int, line: int) -> Iterator[Block]:
+    def read_blocks_from(self, offset: int, line: int) -> Iterator[Block]:
         """Return an iterator of the blocks from a record on, which begins at an offset of the file, in line `line`."""
         self._source.seek(offset)
         return read_blocks(self._source, b"", line, self._size, self.last)

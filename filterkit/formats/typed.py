@@ -51,7 +51,7 @@ class TypedFormat(FileFormat):
         self.look_bytes = int(min(size, 1 << 62))
 
     def get_chosen_kinds(self, names: list[str]) -> dict[str, str]:
-        """Return the kinds of columns that options say, by name; raise UsageError if two differ, or one names none."""
+        """Return the kinds that options set, by column; raise UsageError if two differ, or if one matches no column."""
         kinds: dict[str, str] = {}
         for kind in ("nominal", "string", "numeric"):
             for pattern in getattr(self, kind):
@@ -74,7 +74,7 @@ class TypedFormat(FileFormat):
         """Return the attributes of columns with these names, as the options say or as the first rows suggest.
 
         `table` is an Arrow table of the first rows, whose columns of text are dictionaries. `kinds` is what
-        `get_chosen_kinds` returned. Columns of text whose names are `needed` must be nominal.
+        `get_chosen_kinds` returned. Columns of text whose names are `needed` become nominal.
         """
         import pyarrow as pa
 
@@ -101,8 +101,9 @@ class TypedFormat(FileFormat):
     ) -> list[Attribute]:
         """Return attributes with the labels of the whole file; nominal ones with more than `most` become strings.
 
-        Those whose names are `sure` stay nominal. `read_labels` is a function of the indices of attributes that yields,
-        for each part of the file, a list with an Arrow array of texts for each; it may leave out known labels.
+        Those whose names are `sure` stay nominal. `read_labels` gets the indices of the nominal attributes. For each
+        part of the file it yields a list with an Arrow array of texts for each index. It may leave out labels that the
+        attributes already have.
         """
         positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
         # Of the attributes that are still nominal, by position.
