@@ -64,7 +64,7 @@ def _explain_other_format(name: str, text: bytes) -> str:
 
 
 def _refuse_non_arff_text(text: bytes) -> None:
-    """Raise ArffError if `text`, the beginning of a file, is binary, or begins with a line other than ``@relation``."""
+    """Raise ArffError if `text`, the beginning of a file, is binary, or if no ``@relation`` follows its comments."""
     if what := describe_non_text(text):
         raise ArffError(f"this is {what}")
     before = skip_separators_and_comments(text)
@@ -78,12 +78,11 @@ def _refuse_non_arff_text(text: bytes) -> None:
 def read_to_first_row(
     source: Source, text: bytes, opening: Opening, keep_comments: bool = False
 ) -> tuple[bytes, int, bytes]:
-    """Read on in pieces until one has the beginning of a row, or of a header; start with `text`, which was read before.
+    """Read pieces of a file up to the one in which its first row, or its header, begins; `text` has been read before.
 
-    Return a text, a number of lines, and at most ten bytes from the beginning of the row on, b"" if the file ends
-    without one. The text is all that has been read; unless `keep_comments`, it lacks earlier pieces that have only
-    comments and blank lines, and the number of lines is theirs. The last piece stays, because its last comment may
-    state the number of rows.
+    Return the text that has been read, the number of lines that it lacks, and at most ten bytes from the beginning of
+    the row on, b"" if there is none. Unless `keep_comments`, the text lacks pieces that have only comments and blank
+    lines. The last piece is never left out, because its last comment may state the number of rows.
     """
     kept, n_lines, row = bytearray(), 0, b""
     lines = Lines(source, text, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))

@@ -162,7 +162,7 @@ class BlockParser:
 
 
 def _make_rounding_notes(block: Block, batch: Batch) -> tuple[Note, ...]:
-    """Return one note, about the first whole number in `block` that float64 rounds, or () if there is none.
+    """Return a tuple of one note, about the first whole number in `block` that float64 rounds; () if there is none.
 
     `batch` has the rows of the block, and shows whether a number was a value of an attribute.
     """

@@ -96,7 +96,7 @@ def _read_csv_columns(
 
     Return the columns where `is_separate`, bool (all attributes,), is false as one float64 (rows, columns) array, NaN
     for missing; they are numeric. Return the others as a dict from the position of an attribute to its Arrow array.
-    Raise NotPlain if the float64 array has a value that is infinite or a NaN in words, and ArrowInvalid if the CSV does
+    Raise NotPlain if the float64 array has a value that is infinite or spelled NaN, and ArrowInvalid if the CSV does
     not fit.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
@@ -116,9 +116,10 @@ def _read_csv_columns(
 
 
 def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read a CSV as `_read_csv_columns` does, but all numbers as one long column, as Arrow takes 5 kB for each column.
+    """Read a CSV of all attributes as `_read_csv_columns` does, but all numbers as one column, which is reshaped.
 
-    With 100,000 columns, this takes an eighth of the time. Raise NotPlain also if rows have different lengths.
+    Arrow takes 5 kB for each column; with 100,000 columns, this takes an eighth of the time. Raise NotPlain also if
+    rows have different lengths.
     """
     characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")

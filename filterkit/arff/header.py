@@ -13,7 +13,7 @@ import numpy as np
 
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
 from filterkit.data.attributes import Attribute, AttributeCollector, ManyOrFew, find_duplicate_name_positions
-from filterkit.data.numbers import parse_number
+from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
 from filterkit.errors import ArffError, quoted, suggestion
@@ -117,7 +117,7 @@ class _HeaderTokens:
         self._stream = self._read_tokens(lines)
 
     def _read_tokens(self, lines: Iterator[bytes]) -> Iterator[Token]:
-        """Yield the tokens in pieces of whole `lines` up to ``@data``, and collect what the attributes hold.
+        """Yield the tokens up to ``@data``, and update the attributes; `lines` yields text in pieces of whole lines.
 
         Adjacent lines that declare numeric attributes with unquoted names are one token, of the kind `_NUMERIC`.
         """
@@ -165,14 +165,17 @@ class _HeaderTokens:
         return token
 
     def read_name(self, expected: str) -> str:
-        """Return the text of the next word or quoted text of this line; raise ArffError if that is not there."""
+        """Return the text of the next word or quoted text of this line; `expected` describes it in messages.
+
+        Raise ArffError if a brace or the end of the line comes instead.
+        """
         token = self.read_token_in_line(expected)
         if token.kind not in (WORD, QUOTED):
             raise token.make_error(f"expected {expected}, found {token.describe()}; put a name with braces in quotes")
         return token.text
 
     def read_rest_of_line(self) -> list[Token]:
-        """Read this line to its end, and return the first four of its tokens that had not been read, or fewer."""
+        """Read the rest of this line and its end; return its first four tokens, or all if there are fewer."""
         rest: list[Token] = []
         while (token := self.read_token()) is not None and token.kind != EOL:
             if len(rest) < 4:
@@ -368,12 +371,12 @@ def _parse_date_format(tokens: list[Token], line: int, name: str) -> tuple[str, 
 def _parse_attribute_weight(tokens: list[Token], name: str) -> float:
     """Return the weight ``{w}`` that `tokens`, the end of a declaration, begin with; 1 if they have no ``{`` first.
 
-    Raise ArffError if the brace is not followed by a number and a closing brace.
+    Raise ArffError if the brace is not followed by a number that float64 holds, and a closing brace.
     """
     if not tokens or tokens[0].kind != OPEN:
         return 1.0
     weight = parse_number(tokens[1].text) if len(tokens) >= 3 and tokens[2].kind == CLOSE else None
-    if weight is None or math.isnan(weight):
+    if weight is None or math.isnan(weight) or is_too_large(tokens[1].text):
         found = tokens[1].describe() if len(tokens) > 1 else "the end of the line"
         raise tokens[0].make_error(f"expected a weight such as {{2.5}}, found {found}", name)
     return weight

@@ -45,9 +45,9 @@ class MendedRow(NamedTuple):
 
 
 def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
-    """Rewrite as proper ARFF a row that the strict reader refuses; return None without a correction that is certain.
+    """Rewrite as proper ARFF the line of a row that the strict reader refuses; the reader may refuse the result, too.
 
-    `text` is one line. The strict reader may refuse the result, too, as not all is checked.
+    Return None if the meaning of the line is in doubt, or if there is nothing to correct.
     """
     line = text.rstrip("\r\n")
     repairs: list[tuple[str, str]] = []
@@ -128,7 +128,7 @@ def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tu
 
 
 def guess_token(text: str) -> str | None:
-    """Return the name or label that a text without outer blanks means, as one token; None if that is in doubt."""
+    """Return the name or label that a text without outer blanks means, as an ARFF token; None if that is in doubt."""
     if BARE_TEXT.fullmatch(text) or _QUOTED.fullmatch(text):
         return text
     value = guess_value(text)

@@ -89,7 +89,7 @@ def suggest_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
 def _mend_declaration(line: bytes) -> MendedDeclaration | None:
     """Rewrite a header line that the strict reader refuses; return None if it accepts the line, or if that is in doubt.
 
-    A line with another keyword than a declaration, or KEEL's ``@inputs`` and ``@outputs``, gives None, too.
+    A line ``@inputs`` or ``@outputs`` of KEEL becomes an empty line. Lines that declare nothing give None, too.
     """
     keyword = _KEYWORD.match(line)
     if keyword is None:
@@ -152,9 +152,9 @@ def _guess_name(text: str) -> str | None:
 
 
 def _correct_label_list(text: str) -> str | None:
-    """Return labels in braces as proper ARFF for `text`, which is what stood between braces; None if that is in doubt.
+    """Rewrite `text`, which was between braces, as a proper list of labels in braces; leave out empty labels.
 
-    Empty labels are dropped.
+    Return None if the meaning of a label is in doubt.
     """
     labels = []
     for item in _ITEM.finditer(text):  # without a gap: a text up to the next comma always matches

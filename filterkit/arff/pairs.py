@@ -26,7 +26,7 @@ def format_sparse_rows(
 
     Parameters
     ----------
-    begins, ends : a text for each row that it begins with, and one, with a line end, that it ends with.
+    begins, ends : for each row, the text before its pairs, and the text after them, which includes the line end.
     indptr : int (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
     indices : int32 (pairs,), the index of each pair, as a position in `first_texts` and `later_texts`.
     first_texts, later_texts : Arrow arrays of the text of each index, with the separator before it, for the first pair

@@ -34,10 +34,11 @@ class NotPlain(Exception):
 
 
 def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
-    """Return `text` with LF as line end, without comments, quotes and control characters, and a list of quoted values.
+    """Return `text` without comments and quotes, and a list of quoted values.
 
-    A quoted value that cannot be a bare word is replaced by a mark, such as ``"12`` for item 12 of the list. Raise
-    NotPlain if a quote does not enclose a value between separators.
+    Each line ends in LF, and other control characters become blanks. A quoted value that cannot be a bare word is
+    replaced by a mark, such as ``"12`` for item 12 of the list. Raise NotPlain if a quote does not enclose a value
+    between separators.
     """
     quoted_values: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
@@ -98,7 +99,10 @@ def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, n
 
 
 def drop_blanks(text: bytes, pairs: Sequence[bytes]) -> bytes:
-    """Return `text` with one blank for several, none at its beginning, and none in `pairs`, such as ``" ,"``."""
+    """Return `text` with one blank for several, none at its beginning, and none in `pairs`.
+
+    Each pair is a character with one blank before or after it, such as ``" ,"``.
+    """
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     for pair in pairs:

@@ -33,7 +33,10 @@ from filterkit.formats.text import TextTable
 
 
 def open_table(opening: Opening) -> ArffTable:
-    """Open an ARFF file; raise FilterkitError if it cannot be read, or if its attributes are not those of the first."""
+    """Open an ARFF file; if `opening.extend`, first read all files of the input, to find the labels of their rows.
+
+    Raise FilterkitError if the file cannot be read, or if its attributes are not those of the input's first file.
+    """
     source = Source(opening.path, opening.encoding)
     if opening.first is not None:
         assert isinstance(opening.first, ArffTable)

@@ -221,6 +221,10 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
             "2: attribute 'a': expected a weight such as {2.5}, found 'NaN'",
         ),
         (
+            "@relation r\n@attribute a real {1e400}\n@data\n",
+            "2: attribute 'a': expected a weight such as {2.5}, found '1e400'",
+        ),
+        (
             "@relation r\n@attribute a real {\n@data\n",
             "2: attribute 'a': expected a weight such as {2.5}, found the end of the line",
         ),
