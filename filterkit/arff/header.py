@@ -73,9 +73,9 @@ class HeaderPieces(Iterator[bytes]):
     Attributes
     ----------
     pieces : the pieces to iterate over.
-    all_of_them : whether to store all pieces while they have at most 256 MB; otherwise, only the latest is stored.
+    all_of_them : whether to store all pieces, instead of the latest only; becomes False once they exceed 256 MB.
     recent : the pieces that are stored.
-    first : the number of their first line.
+    first : the number of the first line of `recent`.
     """
 
     pieces: Iterator[bytes]

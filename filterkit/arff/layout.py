@@ -27,7 +27,7 @@ class BatchLayout:
     bags : for the position of each relational attribute, the layout of its bags.
     textual : bool (attributes,), false for numeric attributes only.
     unlabelled : the positions of nominal attributes without labels.
-    words : the nominal labels that are not numbers.
+    words : the nominal labels that are not numbers, of all attributes, sorted.
     """
 
     def __init__(self, schema: Schema) -> None:

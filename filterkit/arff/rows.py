@@ -20,7 +20,10 @@ from filterkit.formats.notes import ROUNDED
 
 
 class ArffLines(NamedTuple):
-    """Rows as ARFF `text`, one a line; int64 `numbers`, the lines of the input that they come from; and its `name`."""
+    """Rows as ARFF, one in each line of `text`, from the input of this `name`.
+
+    `numbers` is int64 (lines of `text`,): the number, from 1, of the line of the input that each comes from.
+    """
 
     text: bytes
     numbers: np.ndarray

@@ -104,7 +104,7 @@ class ArffTable(TextTable):
     Parameters
     ----------
     header : the header of the file, or of the first file of the input if this one has none.
-    source : see `TextTable`.
+    source : the text of the file, which has been read up to the end of `rest`.
     rest : the text after the header that has been read.
     line : the number of the line where `rest` begins.
     opening : how the user wants the input to be read.

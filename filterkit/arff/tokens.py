@@ -56,8 +56,8 @@ class Token(NamedTuple):
         return self.kind == WORD and self.text == "?"
 
     def describe(self) -> str:
-        """Return the name of the token for messages: its text in quotes, or "the end of the line"."""
-        return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
+        """Return what messages call the token: its text or brace in quotes, or "the end of the line"."""
+        return "the end of the line" if self.kind == EOL else quoted(self.text)
 
     def make_error(self, message: str, attribute: str | None = None) -> ArffError:
         """Return, without raising it, an error in the line of this token and in the `attribute` of this name."""

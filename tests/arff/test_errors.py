@@ -93,6 +93,7 @@ NOT_ARFF = '; if this is not ARFF, say its format with --from ("filterkit format
         # weights
         ("1,x,p,{w}", "expected an instance weight such as {2.5}, found 'w'"),
         ("1,x,p,{NaN}", "expected an instance weight such as {2.5}, found 'NaN'"),
+        ("1,x,p,{''}", "expected an instance weight such as {2.5}, found ''"),
         ("1,x,p,{", "expected an instance weight such as {2.5}, found the end of the line"),
         ("1,x,p,{2 3}", "expected an instance weight such as {2.5}, found '2'"),
         ("1,x,p,{2}{3}", "'{' is more than the 3 values of a row" + EXTRA),
