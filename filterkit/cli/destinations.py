@@ -110,7 +110,7 @@ def _check_parts_overwrite_nothing(
         if other is not destination and part_names.is_part_path(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
     if "://" not in part_names.folder:
-        check_output(part_names.make_path(part_names.format_part_name(0)))
+        check_output(os.path.join(part_names.folder, part_names.format_part_name(0)))
 
 
 def _make_output_key(path: str) -> Any:

@@ -12,7 +12,7 @@ _STEP = 1 << 16  # bytes that are read at once; damage takes at most so much sou
 
 
 def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
-    """Return a stream that reads from `raw`, and decompresses if `path` ends in .gz, .bz2, .xz or .zst."""
+    """Return a stream that reads from `raw`, and decompresses if `path` ends in .gz, .bz2, .xz or .zst; else `raw`."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".zst":
         import pyarrow as pa
@@ -24,7 +24,7 @@ def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
 
 
 def compress(raw: Any, path: str) -> Any:
-    """Return a stream that writes to `raw`, and compresses if `path` ends in .gz, .bz2, .xz or .zst."""
+    """Return a stream that writes to `raw`, and compresses if `path` ends in .gz, .bz2, .xz or .zst; else `raw`."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".gz":
         import gzip
@@ -57,7 +57,3 @@ class _Decompressed:
                 raise
             self.fault = error
         return bytes(text)
-
-    def close(self) -> None:
-        """Close this stream, but not the compressed stream that it reads."""
-        self.stream.close()

@@ -23,7 +23,7 @@ moved: dict[int, int] = {}  # where a descriptor is while another has its number
 
 
 def find_descriptor(path: str) -> int | None:
-    """Return the descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; None if it means none."""
+    """Return the descriptor that ``/dev/stdout``, ``/dev/fd/3`` or a link to one means; None for any other path."""
     for _ in range(_LINKS):
         folder, name = os.path.split(path)
         digits = name.isascii() and name.isdigit()
@@ -36,7 +36,10 @@ def find_descriptor(path: str) -> int | None:
 
 
 def identify_pipe(path: str) -> tuple[int, int] | None:
-    """Return the numbers of device and inode of the pipe or device at `path`; None for a file, a folder or no file."""
+    """Return the numbers of device and inode of the pipe or device at `path`, or of standard input for ``-``.
+
+    Return None if there is nothing, or if it is a regular file or a folder.
+    """
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
     except OSError:
@@ -46,7 +49,7 @@ def identify_pipe(path: str) -> tuple[int, int] | None:
 
 
 def find_path_of_descriptor(number: int) -> str:
-    """Return the path of the regular file that a descriptor is of; "" if it is of none, or if the path is unknown."""
+    """Return the path of the regular file that is open as `number`; "" if there is none, or if the path is unknown."""
     try:
         is_file = stat.S_ISREG(os.fstat(number).st_mode)
         return os.readlink(f"/proc/self/fd/{number}") if is_file else ""
@@ -55,7 +58,7 @@ def find_path_of_descriptor(number: int) -> str:
 
 
 def is_descriptor_read_only(number: int) -> bool:
-    """Return whether a descriptor can only be read; False on Windows. Raise OSError if it is closed."""
+    """Return whether a descriptor can be read but not written to; False on Windows. Raise OSError if it is closed."""
     if fcntl is None:
         os.fstat(number)
         return False
@@ -99,7 +102,7 @@ class Sink(io.FileIO):
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
-        """Write some bytes of `data`, and return how many.
+        """Write some bytes of `data`, and return how many. Wait while a pipe is full.
 
         Raise BrokenPipeError if nobody reads the pipe any more, unless this is ignored, and FilterkitError if writing
         fails otherwise.

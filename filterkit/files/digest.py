@@ -18,7 +18,8 @@ def digest_sizes_and_times(paths: Iterable[str]) -> str:
     """Return a digest, 32 hexadecimal digits, of the paths, sizes and times of files.
 
     Paths are files, folders, globs, fsspec URLs, or ``-``. If one is a pipe, which can be read only once, the digest
-    differs every time.
+    differs every time. Raise FilterkitError if a glob matches nothing, OSError if a file is missing, or what fsspec
+    raises.
     """
     digest = hashlib.sha256()
     for pattern in paths:
@@ -29,7 +30,7 @@ def digest_sizes_and_times(paths: Iterable[str]) -> str:
 
 
 def _list_sizes_and_times(path: str) -> Iterator[tuple[object, ...]]:
-    """Yield path, size and time of a file, or of each file in a folder; for a pipe, yield a random text."""
+    """Yield a tuple of path, size and times for a file, or each file in a folder; for a pipe, one of a random text."""
     if is_url(path):
         system, at = find_file_system_and_path(path)
         about = system.info(at)

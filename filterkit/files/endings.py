@@ -86,7 +86,10 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
 
 
 def check_chain_ending(path: str, by: str = "") -> None:
-    """Raise UsageError if the name of a saved chain has the ending of another format; `by` is the option, or ""."""
+    """Raise UsageError if the name of a saved chain has the ending of another format, or of a compression.
+
+    A chain may be named as a zip archive or a NumPy file. `by` is the option, for the message; "" for none.
+    """
     if find_other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
         return
     better = os.path.basename(path).partition(".")[0] + ".chain"

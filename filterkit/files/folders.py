@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from filterkit.errors import FilterkitError
 from filterkit.files.descriptors import Sink, name_write_errors
@@ -21,6 +22,8 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+T = TypeVar("T")
 
 
 class LocalFolder:
@@ -41,24 +44,20 @@ class LocalFolder:
         with self._name_errors(), os.scandir(self._path) as entries:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
-    def read(self, name: str) -> bytes | None:
-        """Return the content of the file of this name in the folder; None if there is no such file."""
-        with self._name_errors(), suppress(FileNotFoundError), open(self._prefix + name, "rb") as file:
-            return file.read()
-        return None
+    def read(self, name: str, is_journal: bool = False) -> bytes | None:
+        """Return the content of the file of this name in the folder; None if there is no such file.
 
-    def read_journal(self, name: str) -> bytes | None:
-        """Return the content of the journal `name`; None if there is none.
-
-        Raise FilterkitError if another run has locked it.
+        If it is a journal, raise FilterkitError if another run has locked it.
         """
-        with self._name_errors(), suppress(FileNotFoundError), open(self._prefix + name, "r+b") as file:
-            self._lock(file)
+        path = self._prefix + name
+        with self._name_errors(), suppress(FileNotFoundError), open(path, "r+b" if is_journal else "rb") as file:
+            if is_journal:
+                self._lock(file)
             return file.read()
         return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file with this name and content to the folder; it appears when it is complete."""
+        """Write a file with this name and content to the folder, or replace it; it appears when it is complete."""
         with self._name_errors():
             unfinished = UnfinishedFile(self._prefix + name)
             try:
@@ -78,23 +77,26 @@ class LocalFolder:
         with suppress(OSError):
             os.unlink(self._prefix + name)
 
-    def create_file(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Return a binary stream, to be used as a context, that writes a new file of this name to the folder."""
-        with self._name_errors():
-            return io.BufferedWriter(Sink(self._prefix + name, self._title))
+    def create_file(self, name: str, write: Callable[[IO[bytes]], T]) -> tuple[T, int]:
+        """Create a file of this name in the folder, and call `write` with a binary stream that writes to it.
 
-    def measure_file(self, name: str) -> int:
-        """Return the size in bytes of the file of this name in the folder."""
+        Return what `write` returned, and the size of the file in bytes.
+        """
+        path = self._prefix + name
         with self._name_errors():
-            return os.path.getsize(self._prefix + name)
+            file = io.BufferedWriter(Sink(path, self._title))
+        with file:
+            result = write(file)
+        with self._name_errors():
+            return result, os.path.getsize(path)
 
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
         """Write a journal with this name and content, and return the path of a new hidden folder for unfinished parts.
 
         Lock the journal until `close`, where files can be locked, and remove the folders that killed runs left. The
-        path is absolute, or a URL.
+        path is absolute, or a URL. Raise FilterkitError if another run has locked the journal.
         """
-        self.read_journal(journal)  # fails if it is locked
+        self.read(journal, is_journal=True)  # fails if it is locked
         self.write(journal, content)
         with self._name_errors():
             self._journal = open(self._prefix + journal, "ab")
@@ -103,14 +105,14 @@ class LocalFolder:
         return self._unfinished.path
 
     def add_to_journal(self, line: bytes) -> None:
-        """Add a line, which ends in a line end, to the journal that `begin_journal_and_folder` wrote."""
+        """Add a line, which ends with a line feed, to the journal that `begin_journal_and_folder` wrote."""
         assert self._journal is not None
         with self._name_errors():
             self._journal.write(line)
             self._journal.flush()
 
     def close(self) -> None:
-        """Remove the hidden folder with all files in it, and close the journal. It can be called twice."""
+        """Remove the hidden folder with all files in it, and close the journal. A second call does nothing."""
         if self._unfinished is not None:
             self._unfinished.remove()
             self._unfinished = None
@@ -132,7 +134,10 @@ class LocalFolder:
 
 
 def open_folder(path: str, title: str) -> LocalFolder | RemoteFolder:
-    """Return the folder at a path or URL, "" for the working folder; `title` is its name in messages."""
+    """Return the folder at a path or URL, "" for the working folder; `title` is its name in messages.
+
+    Raise FilterkitError if a package for the URL is missing.
+    """
     if not is_url(path):
         return LocalFolder(path or ".", title)
     from filterkit.files.remote_folder import RemoteFolder

@@ -37,10 +37,10 @@ def count_lines(text: bytes) -> int:
 
 
 def find_last_line_end(text: bytes | bytearray, start: int = 0) -> int:
-    """Return the offset after the last certain line end of `text` from `start` on; 0 if there is none.
+    """Return the offset after the last certain LF of `text` from `start` on; without one, after the last certain CR.
 
-    A line end after a backslash is not certain, because it may be in a quoted value. Neither is a CR at the very end,
-    which may be half of a CRLF.
+    Return 0 if there is neither. A line end after a backslash is not certain, because it may be in a quoted value.
+    Neither is a CR at the very end, which may be half of a CRLF.
     """
     for mark, end in ((b"\n", len(text)), (b"\r", len(text) - 1)):
         position = text.rfind(mark, start, end)

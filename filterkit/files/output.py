@@ -33,7 +33,7 @@ class UnfinishedFile(LockedFolder):
         self.file = os.path.join(self.path, "file")
 
     def rename_to_target(self) -> None:
-        """Rename the complete file to `target`, with the permissions of the file that it replaces."""
+        """Rename the complete file to `target`, with the permissions of what it replaces, and remove the folder."""
         with suppress(FileNotFoundError):
             os.chmod(self.file, stat.S_IMODE(os.stat(self.target).st_mode))
         os.replace(self.file, self.target)
@@ -143,7 +143,7 @@ def rename_outputs_together() -> Iterator[None]:
 
 
 def _find_output_descriptor(path: str) -> int | None:
-    """Return the descriptor that `path` means, also for ``-``; None if it means none."""
+    """Return the descriptor that a path or ``-`` means, or None; raise FilterkitError if standard output is closed."""
     if path != "-":
         return find_descriptor(path)
     if sys.stdout is None:
@@ -152,7 +152,7 @@ def _find_output_descriptor(path: str) -> int | None:
 
 
 def _read_file_type(path: str) -> int:
-    """Return the type of the file at `path`, such as `stat.S_IFREG`; 0 if there is no file."""
+    """Return the type of the file at `path`, such as `stat.S_IFREG` or `stat.S_IFDIR`; 0 if there is none."""
     try:
         return stat.S_IFMT(os.stat(path).st_mode)
     except FileNotFoundError:

@@ -16,7 +16,7 @@ class PartNames(NamedTuple):
     Attributes
     ----------
     path : the output as the user named it, with a ``*`` for the number of a part.
-    folder : the path or URL of the folder of the files; "" for the working folder.
+    folder : the path of the folder of the files, "" for the working folder; or its URL, which ends in ``/``.
     before, after : the texts in the name before and after the ``*``.
     list_name : the name of the file that lists all parts once they are complete.
     journal_name : the name of the journal, which lists the complete parts until all are complete.
@@ -30,7 +30,7 @@ class PartNames(NamedTuple):
     journal_name: str
 
     def format_part_name(self, number: int) -> str:
-        """Return the name of the part with this number, from 0."""
+        """Return the name of the part with this number, such as ``part-00000.arff`` for 0."""
         return f"{self.before}{number:05d}{self.after}"
 
     def parse_part_name(self, name: str) -> int | None:
@@ -45,15 +45,12 @@ class PartNames(NamedTuple):
         folder, name = os.path.split(os.path.realpath(path))
         return self.parse_part_name(name) is not None and folder == os.path.realpath(self.folder or ".")
 
-    def make_path(self, name: str) -> str:
-        """Return the path or URL of the file of this name in the folder of the parts."""
-        return os.path.join(self.folder, name)
-
 
 def parse_part_names(path: str) -> PartNames | None:
-    """Return the names of the files of an output in parts, such as ``out/part-*.arff``; None without ``*`` in the name.
+    """Return the names of the files of an output in parts, such as ``out/part-*.arff``.
 
-    Raise UsageError if there are several ``*``, or if the name of the list would look like that of a part.
+    Return None if the name of the files has no ``*``. Raise UsageError if it has several, or if the name of the
+    list would look like that of a part.
     """
     folder, name = os.path.split(path)
     if "://" in path:

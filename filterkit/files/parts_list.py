@@ -8,6 +8,7 @@ same command writes only the missing ones. List and journal record the command.
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, NamedTuple
 
 from filterkit.errors import FilterkitError
@@ -23,7 +24,7 @@ Work = dict[str, str | int | None]
 class PartEntry(NamedTuple):
     """What the list says of a part: the numbers of its `rows` and `bytes`, and `labels`.
 
-    `labels` are the numbers of the labels that no part before it has, for formats that lose unused labels; else ().
+    `labels` are the indices in `WrittenPart.used` of the labels that no part before it has; () if there are none.
     """
 
     rows: int
@@ -56,11 +57,10 @@ class Parts:
         self.entries: dict[int, PartEntry] = {}
         text = self._folder.read(names.list_name)
         self.is_listed = text is not None
-        self._found_in = names.make_path(
-            names.list_name if self.is_listed else names.journal_name
-        )  # what names the entries
+        found_in = names.list_name if self.is_listed else names.journal_name
+        self._found_in = os.path.join(names.folder, found_in)  # what names the entries
         if text is None:
-            lines = (self._folder.read_journal(names.journal_name) or b"").splitlines(keepends=True)
+            lines = (self._folder.read(names.journal_name, is_journal=True) or b"").splitlines(keepends=True)
         try:
             if text is not None:
                 self._head = json.loads(text)
@@ -82,8 +82,8 @@ class Parts:
         for name in sizes if self._head is None else ():
             if names.parse_part_name(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
-                    f"{names.make_path(name)}: no list says to which output this part belongs; remove all of "
-                    f"{names.path}, or choose another name"
+                    f"{os.path.join(names.folder, name)}: no list says to which output this part belongs; remove all "
+                    f"of {names.path}, or choose another name"
                 )
         self.done = {
             n: each.rows for n, each in self.entries.items() if sizes.get(names.format_part_name(n)) == each.bytes
@@ -118,9 +118,7 @@ class Parts:
     def begin_writing(self, work: Work) -> str:
         """Write the journal, and return the absolute path, or URL, of a new hidden folder for the missing parts.
 
-        Remove the list, if there is one, until `write_list` writes it again.
-
-        Raise FilterkitError if another run is writing the parts.
+        Remove the list, if there is one. Raise FilterkitError if another run is writing the parts.
         """
         self._head = {"format": _FORMAT, **work}
         lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
@@ -138,8 +136,8 @@ class Parts:
         names, name, before = self.names, self.names.format_part_name(number), self.entries.get(number)
         if before is not None and before.rows != entry.rows:
             raise FilterkitError(
-                f"{names.make_path(name)}: it had {before.rows} rows and now has {entry.rows}; "
-                f"remove {names.path} and {names.make_path(names.journal_name)}, and run the command again"
+                f"{os.path.join(names.folder, name)}: it had {before.rows} rows and now has {entry.rows}; "
+                f"remove {names.path} and {os.path.join(names.folder, names.journal_name)}, and run the command again"
             )
         self.entries[number] = entry
         # First, because a part that is missing is written again.
@@ -156,14 +154,14 @@ class Parts:
         self.is_listed = True
 
     def close(self) -> None:
-        """Remove the hidden folder, and the journal if there is a list or no part. It can be called twice."""
+        """Remove the hidden folder, and also the journal that this object wrote if there is a list or no part."""
         self._folder.close()
         if self._has_begun and (self.is_listed or not self.entries):
             self._folder.remove(self.names.journal_name)
         self._has_begun = False
 
     def remove_all(self) -> None:
-        """Remove all parts and the journal."""
+        """Remove all parts in `entries`, and the journal."""
         for name in [*map(self.names.format_part_name, self.entries), self.names.journal_name]:
             self._folder.remove(name)
 

@@ -29,7 +29,10 @@ class RejectWriter:
     count: int = 0
 
     def write_row(self, rejected: Rejected, encoding: str) -> None:
-        """Write a rejected row in the `encoding` of its input; raise FilterkitError if it is one more than `most`."""
+        """Write a rejected row in the `encoding` of its input; raise FilterkitError if it is one more than `most`.
+
+        The comment, and a row from any UTF, are in UTF-8.
+        """
         self.count += 1
         error = RowError(
             rejected.error.message, source=rejected.name, line=rejected.line, attribute=rejected.error.attribute

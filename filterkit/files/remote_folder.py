@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import IO
+from typing import IO, TypeVar
 
 from filterkit.errors import FilterkitError, to_one_line
 from filterkit.files.descriptors import name_write_errors
 from filterkit.files.urls import find_file_system_and_path
+
+T = TypeVar("T")
 
 _PAUSE = 5.0  # seconds, at least, before the journal is written again
 
@@ -35,6 +37,7 @@ class RemoteFolder:
 
     Such file systems have no locks, and some cannot append to a file, so the whole journal is written every few
     seconds. The hidden folder always has the same name, so that a run finds what a killed run left.
+    Unlike there, `remove` raises FilterkitError if a file is there and cannot be removed.
     """
 
     def __init__(self, url: str, title: str) -> None:
@@ -55,12 +58,10 @@ class RemoteFolder:
                 return {}  # object stores have no folders
             return {posixpath.basename(each["name"]): int(each["size"]) for each in found if each["type"] == "file"}
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, is_journal: bool = False) -> bytes | None:
         with self._name_errors(), suppress(FileNotFoundError):
             return bytes(self._system.cat_file(self._prefix + name))
         return None
-
-    read_journal = read
 
     def write(self, name: str, content: bytes) -> None:
         new = f"{self._prefix}.{name}.new"
@@ -76,19 +77,17 @@ class RemoteFolder:
         with self._name_errors(), suppress(FileNotFoundError):
             self._system.rm_file(self._prefix + name)
 
-    @contextmanager
-    def create_file(self, name: str) -> Iterator[IO[bytes]]:
-        with self._name_errors(), self._system.open(self._prefix + name, "wb") as file:
-            yield file
-
-    def measure_file(self, name: str) -> int:
+    def create_file(self, name: str, write: Callable[[IO[bytes]], T]) -> tuple[T, int]:
+        path = self._prefix + name
         with self._name_errors():
+            with self._system.open(path, "wb") as file:
+                result = write(file)
             self._system.invalidate_cache()
-            return int(self._system.info(self._prefix + name)["size"])
+            return result, int(self._system.info(path)["size"])
 
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
-        self._journal, self._content = journal, bytearray(content)
-        self._write_journal()
+        self.write(journal, content)
+        self._journal, self._content, self._written = journal, bytearray(content), time.monotonic()
         self._unfinished = self._prefix + journal.removesuffix("journal") + "parts"
         self._remove_unfinished()
         with self._name_errors():
@@ -99,21 +98,18 @@ class RemoteFolder:
     def add_to_journal(self, line: bytes) -> None:
         self._content += line
         if time.monotonic() - self._written > _PAUSE:
-            self._write_journal()
+            self.write(self._journal, bytes(self._content))
+            self._written = time.monotonic()
 
     def close(self) -> None:
         if self._unfinished:
             self._remove_unfinished()
             self._unfinished = ""
         if self._journal:
-            self._write_journal()
+            self.write(self._journal, bytes(self._content))
             self._journal = ""
 
     def _remove_unfinished(self) -> None:
         with suppress(Exception):  # a worker may still be writing there; the next run removes what is left
             self._system.invalidate_cache()
             self._system.rm(self._unfinished, recursive=True)
-
-    def _write_journal(self) -> None:
-        self.write(self._journal, bytes(self._content))
-        self._written = time.monotonic()

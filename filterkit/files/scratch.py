@@ -45,7 +45,7 @@ class Scratch:
         return file
 
     def store(self, arrays: Sequence[np.ndarray]) -> list[Stored]:
-        """Write arrays at the end of the file, and return where each of them is."""
+        """Write arrays at the end of the file, and return them as `Stored`, in the same order."""
         return [self._write_joined([array]) for array in arrays]
 
     def join(self, several: Sequence[Stored]) -> Stored:
@@ -79,7 +79,8 @@ class Scratch:
     def map_arrays(self, several: Sequence[Stored]) -> list[np.ndarray]:
         """Return read-only arrays that map stored ones into memory: the system reads the pages that are used.
 
-        They can be used after `close`. If the disk fails while they are used, the system ends the process.
+        They can be used after `close`. Raise ValueError if the whole file is empty. If the disk fails while they
+        are used, the system ends the process.
         """
         with convert_temporary_file_errors():
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -25,7 +25,6 @@ from filterkit.files.urls import (
     find_matching_url_sizes,
     is_url,
     make_url_error,
-    serves_ranges,
 )
 
 _CUT_OFF = "the compressed data ends too early: the file is cut off; copy or download it again"
@@ -98,7 +97,7 @@ class Source:
     ----------
     path, name : see the parameters.
     size : the number of stored bytes of a local file; None for other inputs.
-    live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
+    live : whether it is standard input or an uncompressed pipe, whose text should be processed as it arrives.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8", name: str | None = None) -> None:
@@ -180,14 +179,11 @@ class Source:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
 
-    def seekable_length(self) -> int | None:
-        """Return the `length` of an input if `read_stored` can read any range of its bytes; else None."""
-        return self.length() if self._remote is None or serves_ranges(self.path) else None
-
-    def read_stored(self, begin: int, end: int) -> bytes:
+    def read_range(self, begin: int, end: int) -> bytes:
         """Return the stored bytes from `begin` up to `end`, or up to the end of the input.
 
-        The input must have a `seekable_length`. Raise FilterkitError if reading fails.
+        The input must have a `length`, and a URL must serve ranges, see `serves_ranges`. Raise FilterkitError if
+        reading fails.
         """
         with name_read_errors(self.name, self.path):
             if self._remote is not None:  # its file would read ahead
@@ -197,7 +193,7 @@ class Source:
             return self._raw.read(end - begin)
 
     def seek(self, offset: int) -> None:
-        """Set the position of the next `read` to an offset in bytes; the input must have a `seekable_length`."""
+        """Set the position of the next `read` to an offset in bytes; the input must be as for `read_range`."""
         with name_read_errors(self.name, self.path):
             self._raw.seek(offset)
         self._begun, self._ended = True, False
@@ -218,7 +214,6 @@ class Source:
     def close(self) -> None:
         """Close the input, unless it is standard input."""
         if self.path != "-":
-            self._stream.close()
             self._raw.close()
 
 

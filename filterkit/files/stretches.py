@@ -26,7 +26,7 @@ class Stretch(NamedTuple):
     path : the absolute path or fsspec URL of the file.
     name : the name of the file in messages.
     size : the size of the file when it was opened, in bytes.
-    first : the offset in bytes where its rows begin.
+    first : the offset in bytes where the rows of the file begin.
     begin, end : the offsets of the range. A line that begins exactly at `end` belongs to this stretch, so a line that
         begins at `begin` belongs to the stretch before, if there is one.
     newline : the byte at the end of lines; b"" for the line ends of ARFF.
@@ -48,13 +48,13 @@ class Stretch(NamedTuple):
     def read(self) -> tuple[Block, int]:
         """Read the lines; return a `Block` whose lines are numbered from 1, and the offset in the file where it begins.
 
-        Raise FilterkitError if the file has another size than when it was opened.
+        Raise FilterkitError if the file cannot be read, or has another size than when it was opened.
         """
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
         changed = FilterkitError(f"{self.name}: the file changed while it was read; run the command again")
         with closing(open_shared_file(self.path, "utf-8", self.name)) as source:
-            text = source.read_stored(begin, min(self.end + _MORE, self.size))
+            text = source.read_range(begin, min(self.end + _MORE, self.size))
             if len(text) < self.end - begin or source.length() != self.size:
                 raise changed
             start, stop = self.end - begin - 1, len(text)
@@ -63,7 +63,7 @@ class Stretch(NamedTuple):
                 if stop < len(text) or len(text) >= self.size - begin:
                     break
                 start = len(text) - 1  # a CR at the very end may be half of a CRLF
-                more = source.read_stored(begin + len(text), begin + 2 * len(text))
+                more = source.read_range(begin + len(text), begin + 2 * len(text))
                 if not more:  # though the file was longer when it was opened
                     raise changed
                 text += more
@@ -72,7 +72,7 @@ class Stretch(NamedTuple):
 
 
 def open_shared_file(path: str, encoding: str, name: str) -> Source:
-    """Open a file that another process has opened at `path`; raise FilterkitError if this process does not find it."""
+    """Open a file that another process has opened at `path`; raise FilterkitError if this process cannot find it."""
     try:
         return Source(path, encoding, name)
     except FileNotFoundError:

@@ -54,7 +54,7 @@ def find_file_system_and_path(url: str, error_prefix: str = "using") -> tuple[An
 
 
 def serves_ranges(url: str) -> bool:
-    """Return whether ranges of bytes of a URL can be read; False for a web server that sends only whole files."""
+    """Return whether ranges of bytes at a path or URL can be read; False if a web server sends no ranges, or fails."""
     if not url.startswith(_WEB):
         return True
     from urllib.request import Request, urlopen

@@ -94,7 +94,7 @@ class Opening(NamedTuple):
         """Return the input as decompressed UTF-8 text without byte order mark.
 
         `copy` is the path of a file with the same content, such as that of `local`, to read instead; None to read the
-        input. Raise FilterkitError, which names the input, if it cannot be opened or is binary.
+        input. Raise FilterkitError, which names the input, if it cannot be opened, or is evidently no table in UTF-8.
         """
         source = Source(copy or self.path, self.encoding, self.name)
         if what := describe_non_text(source.peek()):
@@ -213,7 +213,7 @@ class Table:
         self.attributes: ManyOrFew = attributes if isinstance(attributes, Attributes) else tuple(attributes)
 
     def parts(self) -> Iterator[Any]:
-        """Yield the rows in parts, in order; each can be pickled. `PAUSE` comes before a part that may take long."""
+        """Yield the rows in parts, in order; each can be pickled. Yield `PAUSE` before a wait for further input."""
         raise NotImplementedError(f"{type(self).__name__} must define the method parts")
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
@@ -236,7 +236,7 @@ class Table:
         return self._closes.position() if isinstance(self._closes, Source) else 0
 
     def close(self) -> None:
-        """Close the input."""
+        """Close the input; by default, do nothing."""
         if self._closes is not None:
             self._closes.close()
 
@@ -282,11 +282,11 @@ class Writer:
         raise NotImplementedError
 
     def header(self) -> bytes:
-        """Return the text before the rows."""
+        """Return the text before the rows; by default, b""."""
         return b""
 
     def begin(self, out: IO[bytes]) -> None:
-        """Write what comes before the rows."""
+        """Write what comes before the rows; by default, the `header`."""
         out.write(self.header())
 
     def write(self, out: IO[bytes], piece: Any) -> None:
@@ -295,15 +295,15 @@ class Writer:
             out.write(text)
 
     def end(self, out: IO[bytes]) -> None:
-        """Write what comes after the rows; leave `out` open."""
+        """Write what comes after the rows, by default nothing; leave `out` open."""
 
     def footer(self, rows: int, of: int) -> bytes:
-        """Return the last line: how many rows were written, and how many the input had; empty by default."""
+        """Return the last line, which says that `rows` of the `of` rows of the input were written; by default, b""."""
         return b""
 
 
 class Pieces(list[bytes | memoryview]):
-    """A list of pieces of text to write one after the other, which can be pickled though memoryviews cannot."""
+    """A list of pieces of text to write one after the other. It can be pickled, and then has bytes for memoryviews."""
 
     def __reduce__(self) -> Any:
         return Pieces, ([bytes(piece) for piece in self],)
@@ -348,7 +348,7 @@ class FileFormat(Configured):
         raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
-        """Return a writer that rounds to `precision` digits, unless None.
+        """Return a writer of rows of `schema` that rounds numbers to `precision` significant digits, unless it is None.
 
         Raise FilterkitError if the format cannot hold such rows.
         """

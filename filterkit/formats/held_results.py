@@ -41,11 +41,12 @@ class HeldResults:
     def yield_parts(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
         """Yield the parts of an input; before each, if results wait for a text, find it in later parts by `read_part`.
 
-        If no part has the text, nothing more is yielded. Raise RowError if a part cannot be read.
+        Before that, yield `PAUSE`, because the results to come may have the text. If no part has it, yield no more
+        parts. Raise RowError if a part cannot be read.
         """
         while True:
             if self._is_waiting():
-                yield PAUSE  # the results of the parts on which the engine works may have it
+                yield PAUSE
             if self._is_waiting():
                 parts = self._read_ahead(parts, read_part)
             part = next(parts, None)
@@ -80,10 +81,10 @@ class HeldResults:
     def add_and_yield_ready(
         self, start: int, part_result: PartResult, map_batches: Callable[[list[Batch]], Iterator[Any]]
     ) -> Iterator[Any]:
-        """Add the next result of a worker; yield, in order, what the function returned for rows that need not wait.
+        """Add the next result of a worker; yield, in order, the `result` of each that need not wait any more.
 
-        `start` is the number of the part's first row in the input. `map_batches` applies the function to rows that have
-        waited. Raise StageError, with the number that the row has in the input, if a stage fails at a row.
+        `start` is the number of the part's first row in the input. `map_batches` yields the results for batches that
+        have waited. Raise StageError, with the number that the row has in the input, if a stage fails at a row.
         """
         self._held.append((start, part_result))
         while self._held and not self._is_waiting():

@@ -23,8 +23,8 @@ from filterkit.formats.text import TextTable
 _MANY = 1 << 30  # jobs, for which a stretch is as long as a block
 
 
-class Restart(NamedTuple):
-    """Where this process reads on in a file that workers cannot: a record begins at the byte `offset`, in `line`."""
+class RestartPoint(NamedTuple):
+    """Where this process reads on in the file `path`: at the byte `offset`, where a record begins, in `line` from 1."""
 
     path: str
     offset: int
@@ -43,8 +43,9 @@ class InputFiles:
     Attributes
     ----------
     paths : of all files.
-    first, table : the first file, and the one that is open.
-    lines : the lines of the byte ranges that workers have read.
+    name : what messages call the first file.
+    first, table : the tables of the first file, and of the one that is open.
+    lines : counts the lines of the byte ranges that workers have read.
     n_finished : how many bytes of files other than the open one have been read.
 
     Raises
@@ -99,7 +100,9 @@ class InputFiles:
             position, size = self.n_finished + position, self._total
         return min(position, size), size
 
-    def read_parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
+    def read_parts(
+        self, engine: Engine, restart: RestartPoint | None, begin_file: Callable[[Table], None]
+    ) -> Iterator[Any]:
         """Yield the parts of all files, in order: byte ranges if the engine's workers can read files, else text.
 
         Small further files come in groups, as `Files`, which workers open. `begin_file` is called with each other
@@ -144,13 +147,13 @@ class InputFiles:
                 size = source.length()
         return None if size is None or size > largest else size
 
-    def _read_open_file(self, engine: Engine, restart: Restart | None) -> Iterator[Any]:
+    def _read_open_file(self, engine: Engine, restart: RestartPoint | None) -> Iterator[Any]:
         """Yield the parts of the open file: byte ranges for workers, or what this process reads."""
         table, name = self.table, self._opening._replace(path=self.paths[self._number]).name
         parts: Iterator[Any] | None = None
         with name_format_errors(self._kind, name):
             if restart is not None and isinstance(table, TextTable):
-                parts = table.read_blocks_from(restart.offset, restart.line)
+                parts = table.parts(restart.offset, restart.line)
             elif self._part_size is not None or engine.reads_files:
                 parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
                 if parts is not None and isinstance(table, TextTable):
@@ -182,6 +185,7 @@ class LineCounts:
             self.counted[stretch.name] += n_lines
 
     def count_all_lines(self, name: str) -> int:
-        """Return how many lines header and ranges of a file have so far; read the ranges that have not been counted."""
-        unread = self.uncounted.pop(name, ())
-        return self.counted.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)
+        """Return how many lines a file has up to `ends`, or 0 without a range; read the uncounted ranges to do so."""
+        for stretch in self.uncounted.pop(name, ()):
+            self.counted[name] += count_lines(stretch.read()[0].text)
+        return self.counted.get(name, 0)

@@ -116,16 +116,16 @@ class Losses:
             self._warn(lost)
         self._lost = []
 
-    def add_labels_and_find_new(self, has_weights: bool, used: np.ndarray) -> list[int]:
-        """Add the labels that rows have to `used`; return the indices of those that no row had before.
+    def add_labels_and_find_new(self, has_weights: bool, flags: np.ndarray) -> list[int]:
+        """Add `flags`, which `flag_used_labels` returned, to `used`; return the indices of those that are new.
 
-        Warn of weights when rows first have some.
+        Warn of weights when rows first have some, which `has_weights` says.
         """
         if has_weights and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")
         self.has_weights |= has_weights
-        new = np.flatnonzero(used & ~self.used)
-        self.used |= used
+        new = np.flatnonzero(flags & ~self.used)
+        self.used |= flags
         return new.tolist()
 
     def warn_after_rows(self) -> None:

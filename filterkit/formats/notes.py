@@ -60,7 +60,7 @@ class LenientWarning(UserWarning):
 
 
 def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return notes with one for all of a kind, or of an undeclared value: the first, with the sum of the numbers."""
+    """Return the first note of each kind, or of each undeclared value, with the sum of the numbers of all like it."""
     found: dict[Any, Note] = {}
     _add_notes_by_key(found, notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
     return tuple(found.values())
@@ -82,7 +82,7 @@ class Notes(dict[tuple[str, str, str], Note]):
         _add_notes_by_key(self, notes, lambda note: (note.name, note.kind, note.attribute))
 
     def warn_and_clear(self) -> None:
-        """Give one `LenientWarning` for each kind of note in each file, and remove the notes."""
+        """Give one `LenientWarning` for each of these notes, and remove them."""
         for note in self.values():
             about, unit = (f"attribute {quoted(note.attribute)}: ", "row") if note.attribute else ("", "line")
             text = f"{note.number} " * bool(note.number) + _MESSAGES[note.kind][note.number != 1]

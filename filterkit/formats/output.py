@@ -58,7 +58,8 @@ class RowWriter:
         out : the stream.
         rows : a function that calls the function it gets for each batch, and yields the results.
         count_rows_read : called with the number of rows written, it returns how many the input had. Both numbers are in
-            the last line of formats with comments; if the function or its result is None, there is no such line.
+            the last line of formats with comments; if the function or its result is None, there is no such line. It is
+            not called for a format whose `Writer` has `write_all`.
         """
         count = 0
         if self._writer.write_all is not None:

@@ -57,7 +57,8 @@ class PartResult(NamedTuple):
     stretch : the part, if it is a `Stretch`; else None.
     n_lines : how many lines a stretch has; None if they have not been counted.
     nbytes : the bytes of a part of whole files; 0 of any other part.
-    first_texts : the first text of each column of texts in the part, by the column's number; empty if none is omitted.
+    first_texts : the first text of each column of texts in the part, by the column's number; empty if no row of the
+        format may omit one.
     """
 
     rows: int
@@ -108,7 +109,8 @@ class PartReader:
     def __call__(self, item: WorkItem) -> PartResult:
         """Read and parse a part, and call the function.
 
-        Raise RowError if a row cannot be read, and UnclosedRecord if the last one goes on after the part.
+        Raise UnclosedRecord if the last record of a stretch goes on after its end, RowError if a row cannot be read or
+        omits a text that it must not, and FilterkitError if the part cannot be read.
         """
         part, n_lines = item.part, None
         stretch = part if isinstance(part, Stretch) else None
@@ -171,7 +173,7 @@ def _find_first_texts(batch: Batch) -> dict[int, str]:
 
 
 def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
-    """Return a batch in which omitted texts are the first ones of their columns; `omitted` is as in `Parsed`."""
+    """Return a batch in which the texts that are `omitted`, see `Parsed`, are the first ones of their columns."""
     table = batch.passthrough
     for column, rows in omitted.items():
         import pyarrow as pa

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -59,10 +59,14 @@ class PartWriter:
         writer = RowWriter(self.form)
         losses = writer.losses
         losses.is_quiet = True
-        folder, file = open_folder(self.folder, self.name), uuid4().hex
-        with folder.create_file(file) as raw, compress(raw, self.name) as out:
-            count = writer.write(out, lambda function: map(function, batches), int)
-        return WrittenPart(f"{self.folder}/{file}", count, folder.measure_file(file), losses.has_weights, losses.used)
+        file = uuid4().hex
+
+        def write_compressed(raw: IO[bytes]) -> int:
+            with compress(raw, self.name) as out:
+                return writer.write(out, lambda function: map(function, batches), int)
+
+        count, size = open_folder(self.folder, self.name).create_file(file, write_compressed)
+        return WrittenPart(f"{self.folder}/{file}", count, size, losses.has_weights, losses.used)
 
 
 def write_parts(

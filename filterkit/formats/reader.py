@@ -18,7 +18,7 @@ from filterkit.files.rejects import RejectWriter
 from filterkit.files.stretches import Stretch
 from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_name
 from filterkit.formats.held_results import HeldResults
-from filterkit.formats.input_files import InputFiles, Restart
+from filterkit.formats.input_files import InputFiles, RestartPoint
 from filterkit.formats.notes import Notes
 from filterkit.formats.part_reader import PartReader, PartResult, UnclosedRecord, WorkItem, name_format_errors
 from filterkit.formats.row_counts import RowCounts
@@ -33,8 +33,9 @@ class Reader(AbstractContextManager["Reader"]):
     Parameters
     ----------
     kind : the format, with its options.
-    opening : of the input. Its path may be a glob; files after the first have the same attributes, or no header where
-        the format allows that. After the last row, a `filterkit.LenientWarning` tells each kind of correction.
+    opening : the input, and how to read it. Its path may be a glob; files after the first have the same
+        attributes, or no header where the format allows that. After the last row, a `filterkit.LenientWarning` tells
+        each kind of correction.
     rejects : takes the rows that cannot be read; without it, such a row is an error.
     part_size : bytes of text per batch, if what `map` makes a batch of must depend on nothing else, neither on the
         engine nor on its jobs; replaces the `block_size` of `opening`.
@@ -117,7 +118,7 @@ class Reader(AbstractContextManager["Reader"]):
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
 
-        None is yielded for batches that are `done`, which are parsed only if there may be something to warn of.
+        None is yielded for batches whose numbers are in `done`; they are parsed only if they may need a warning.
 
         Results for rows of a live input are yielded before more input is waited for. A text that a sparse row omits
         becomes the first one of the input, as in Weka; if that is not known yet, the input waits in a temporary file.
@@ -139,7 +140,7 @@ class Reader(AbstractContextManager["Reader"]):
                 break
             except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
                 name, begin = found.args
-                restart = Restart(name, begin, self.files.lines.counted.pop(name) + 1)
+                restart = RestartPoint(name, begin, self.files.lines.counted.pop(name) + 1)
                 self.files.open(self.files.paths.index(name))
         if not self._known_starts:
             self._notes.warn_and_clear()

@@ -14,6 +14,7 @@ from filterkit.files.lines import Block, Lines, count_lines, read_blocks
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.files.stretches import Stretch, cut_into_stretches
+from filterkit.files.urls import serves_ranges
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
@@ -93,10 +94,16 @@ class TextTable(Table):
             self._size = max(BLOCK_SIZE, min(512 * len(self.attributes), 16 * BLOCK_SIZE))
         self.live, self.size = source.live, source.size
 
-    def parts(self) -> Iterator[Block]:
-        """Return an iterator of the text in blocks of whole records, in order."""
+    def parts(self, offset: int | None = None, line: int = 0) -> Iterator[Block]:
+        """Return an iterator of the text in blocks of whole records, in order.
+
+        Unless `offset` is None, begin with the record at this offset of the file, in line `line`.
+        """
         rest, self._rest = self._rest, b""
-        return read_blocks(self._source, rest, self.line, self._size, self.last)
+        if offset is None:
+            return read_blocks(self._source, rest, self.line, self._size, self.last)
+        self._source.seek(offset)
+        return read_blocks(self._source, b"", line, self._size, self.last)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
         """Return byte ranges, several for each of `jobs`, for workers to read; a record may go on after its range.
@@ -109,14 +116,9 @@ class TextTable(Table):
             pickle.dumps(self.last)
         except Exception:  # many kinds
             return None
-        if self._source.seekable_length() is None:
+        if self._source.length() is None or not serves_ranges(self._source.path):
             return None
         return cut_into_stretches(self._source, self._begin, self._size, jobs, self.newline)
-
-    def read_blocks_from(self, offset: int, line: int) -> Iterator[Block]:
-        """Return an iterator of the blocks from a record on, which begins at an offset of the file, in line `line`."""
-        self._source.seek(offset)
-        return read_blocks(self._source, b"", line, self._size, self.last)
 
 
 class TextParser:
@@ -128,6 +130,10 @@ class TextParser:
     ----------
     schema : the schema of the batches.
     rejects : whether records that cannot be read are left out; otherwise, they are errors.
+
+    Attributes
+    ----------
+    ends : a function from a text to the offsets where its records end, see `Ends`; by default, records are lines.
     """
 
     ends: Ends = staticmethod(find_line_ends)

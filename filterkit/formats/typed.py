@@ -137,7 +137,7 @@ class TypedFormat(FileFormat):
     add_labels, read_truth_values = complete_labels, unify_truth_values  # their names in older plugins
 
     def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
-        """Warn once that columns are text because of a code such as 007; `codes` has one by column, or is empty."""
+        """Warn that columns of the input `source` are texts because of codes such as 007; `codes` has one by column."""
         if codes:
             names = list(codes)[:_MOST_NAMED]
             reasons = [f"{quoted(name)}, as {quoted(codes[name])} {explain_code(codes[name])}" for name in names]

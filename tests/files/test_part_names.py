@@ -10,7 +10,7 @@ def test_a_star_in_the_last_component_stands_for_numbers():
     names = parse_part_names("some/folder/part-*.arff.gz")
     assert names.format_part_name(0) == "part-00000.arff.gz" and names.format_part_name(123456) == "part-123456.arff.gz"
     assert names.list_name == "_part-list.arff.gz.json" and names.journal_name == ".part-list.arff.gz.journal"
-    assert names.make_path(names.format_part_name(7)) == "some/folder/part-00007.arff.gz"
+    assert (names.folder, names.format_part_name(7)) == ("some/folder", "part-00007.arff.gz")
     assert parse_part_names("out.arff") is parse_part_names("-") is parse_part_names("f*/out.arff") is None
 
 
@@ -33,11 +33,11 @@ def test_a_file_that_a_part_may_overwrite_is_found_whatever_its_path(tmp_path, m
 
 def test_parts_may_be_at_a_url():
     names = parse_part_names("s3://bucket/out/part-*.arff")
-    assert names.make_path(names.format_part_name(3)) == "s3://bucket/out/part-00003.arff"
+    assert (names.folder, names.format_part_name(3)) == ("s3://bucket/out/", "part-00003.arff")
     assert names.is_part_path("s3://bucket/out/part-00003.arff") and not names.is_part_path(
         "s3://bucket/part-00003.arff"
     )
-    assert parse_part_names("memory://part-*.arff").make_path("x") == "memory://x"
+    assert parse_part_names("memory://part-*.arff").folder == "memory://"
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_any_error_of_a_server_is_one_line_that_names_the_url(error, monkeypatch
 
     monkeypatch.setattr(type(memory), "cat_file", fail)
     with pytest.raises(FilterkitError) as caught:
-        source.read_stored(0, 1)
+        source.read_range(0, 1)
     words = str(error) or (
         "the server does not answer; try again later" if isinstance(error, TimeoutError) else "ValueError"
     )
