@@ -41,6 +41,7 @@ class Parts:
     Parameters
     ----------
     names : the names of the files.
+    must_be_new : whether to raise FilterkitError if an earlier run has begun to write the parts.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class Parts:
     is_listed : whether there is a list.
     """
 
-    def __init__(self, names: PartNames) -> None:
+    def __init__(self, names: PartNames, must_be_new: bool = False) -> None:
         self.names = names
         self._head: dict[str, Any] | None = None
         self._folder = open_folder(names.folder, names.path)
@@ -78,6 +79,8 @@ class Parts:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             what = "this is not a list of parts, or it is damaged; name another output, or remove it and the parts"
             raise FilterkitError(f"{self._found_in}: {what}") from None
+        if must_be_new and self._head is not None:
+            raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
         sizes = self._folder.list_sizes()
         for name in sizes if self._head is None else ():
             if names.parse_part_name(name) is not None:  # readers would take it for a part of this output
@@ -109,11 +112,6 @@ class Parts:
                 f"{self._found_in}: the existing parts are of another command (not the same {', '.join(other)}); "
                 f"remove this file and {self.names.path}, or choose another name"
             )
-
-    def check_none_exist(self) -> None:
-        """Raise FilterkitError if an earlier run has begun to write the parts."""
-        if self._head is not None:
-            raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
 
     def begin_writing(self, work: Work) -> str:
         """Write the journal, and return the absolute path, or URL, of a new hidden folder for the missing parts.

@@ -37,7 +37,7 @@ class RemoteFolder:
 
     Such file systems have no locks, and some cannot append to a file, so the whole journal is written every few
     seconds. The hidden folder always has the same name, so that a run finds what a killed run left.
-    Unlike there, `remove` raises FilterkitError if a file is there and cannot be removed.
+    Unlike that of `LocalFolder`, `remove` raises FilterkitError if a file is there and cannot be removed.
     """
 
     def __init__(self, url: str, title: str) -> None:

@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import BufferedRandom
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ class Stored(NamedTuple):
     dtype: np.dtype[Any]
 
 
+@dataclass(eq=False, repr=False)
 class Scratch:
     """Stores arrays in a temporary file, which is made for the first one. One thread may store while others read.
 
@@ -31,9 +33,8 @@ class Scratch:
     methods raise FilterkitError, which names the folder, if the file cannot be used.
     """
 
-    def __init__(self) -> None:
-        self._end = 0  # bytes that are stored
-        self._position = threading.Lock()  # held while the position in the file is used
+    _end: int = field(default=0, init=False)  # bytes that are stored
+    _position: Any = field(default_factory=threading.Lock, init=False)  # locked while the file's position is used
 
     @cached_property
     def _file(self) -> BufferedRandom:

@@ -46,7 +46,7 @@ class Stretch(NamedTuple):
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
     def read(self) -> tuple[Block, int]:
-        """Read the lines; return a `Block` whose lines are numbered from 1, and the offset in the file where it begins.
+        """Read the lines; return a `Block` whose first line has the number 1, and its offset in bytes in the file.
 
         Raise FilterkitError if the file cannot be read, or has another size than when it was opened.
         """

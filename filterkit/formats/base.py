@@ -303,7 +303,7 @@ class Writer:
 
 
 class Pieces(list[bytes | memoryview]):
-    """A list of pieces of text to write one after the other. It can be pickled, and then has bytes for memoryviews."""
+    """A list of pieces of text to write one after the other; pickling it turns memoryviews into bytes."""
 
     def __reduce__(self) -> Any:
         return Pieces, ([bytes(piece) for piece in self],)

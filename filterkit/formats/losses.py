@@ -119,7 +119,7 @@ class Losses:
     def add_labels_and_find_new(self, has_weights: bool, flags: np.ndarray) -> list[int]:
         """Add `flags`, which `flag_used_labels` returned, to `used`; return the indices of those that are new.
 
-        Warn of weights when rows first have some, which `has_weights` says.
+        `has_weights` says whether rows have weights. Warn the first time they do, if the format loses them.
         """
         if has_weights and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from filterkit.errors import quoted, visible
@@ -60,26 +61,23 @@ class LenientWarning(UserWarning):
 
 
 def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return the first note of each kind, or of each undeclared value, with the sum of the numbers of all like it."""
-    found: dict[Any, Note] = {}
-    _add_notes_by_key(found, notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
-    return tuple(found.values())
+    """Return the first note of each kind, or of each undeclared value; its `number` is the sum of all like it."""
+    merged = Notes()
+    merged.add(notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
+    return tuple(merged.values())
 
 
-def _add_notes_by_key(merged: dict[Any, Note], notes: Iterable[Note], make_key: Callable[[Note], Any]) -> None:
-    """Add notes to those `merged` by their keys; of notes with one key, the first stays, with the sum of numbers."""
-    for note in notes:
-        key = make_key(note)
-        first = merged.setdefault(key, note._replace(number=0))
-        merged[key] = first._replace(number=first.number + note.number)
-
-
-class Notes(dict[tuple[str, str, str], Note]):
+class Notes(dict[Any, Note]):
     """The notes about an input by file, kind and attribute, which become warnings once all rows have been read."""
 
-    def add(self, notes: Iterable[Note]) -> None:
-        """Add notes, in the order of the input."""
-        _add_notes_by_key(self, notes, lambda note: (note.name, note.kind, note.attribute))
+    def add(
+        self, notes: Iterable[Note], make_key: Callable[[Note], Any] = attrgetter("name", "kind", "attribute")
+    ) -> None:
+        """Add notes, in the order of the input; of several with one key, the first stays, with the sum of numbers."""
+        for note in notes:
+            key = make_key(note)
+            first = self.setdefault(key, note._replace(number=0))
+            self[key] = first._replace(number=first.number + note.number)
 
     def warn_and_clear(self) -> None:
         """Give one `LenientWarning` for each of these notes, and remove them."""

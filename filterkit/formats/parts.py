@@ -101,8 +101,7 @@ def write_parts(
 
 def write_batches_as_parts(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
     """Write each batch as a part of an output; if that fails, remove all. Raise FilterkitError if a part exists."""
-    parts = Parts(names)
-    parts.check_none_exist()
+    parts = Parts(names, must_be_new=True)
     try:
         write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
     except BaseException:
