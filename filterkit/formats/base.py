@@ -413,7 +413,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
 
 
 def relation_of(path: str) -> str:
-    """Return the name of the relation in a file that names none: the file's name up to its first dot, or ``table``."""
+    """Return a relation name for a file without one: its own up to the first dot, or ``table`` for ``-`` or a glob."""
     name = os.path.basename(path.rstrip("/")).partition(".")[0]
     return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
 

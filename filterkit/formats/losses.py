@@ -35,7 +35,7 @@ def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
 
 
 def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
-    """Return the text of a warning that texts of the columns `names` will be read from a format as numbers.
+    """Return a warning that texts or labels of the columns `names` will be read back from a format as numbers.
 
     `title` is the format in messages, and `word` its name in ``--from word:kind=...``, the option that keeps the `kind`
     of at most 20 of the columns. `what` is ``texts`` or ``labels``.

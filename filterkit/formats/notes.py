@@ -38,7 +38,7 @@ class Note(NamedTuple):
 
     Attributes
     ----------
-    kind : what happened, a key of `_MESSAGES`.
+    kind : what happened, a constant of this module such as `EMPTY`.
     line : the line of the first value; if `attribute` is not empty, the number of its row.
     number : how many values there are; 0 if they are not counted.
     position : the index of the attribute of an undeclared value; otherwise -1.

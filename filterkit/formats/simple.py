@@ -64,7 +64,8 @@ class Format(FileFormat):
 class BatchTable(Table):
     """An input whose parts are the batches that the function of a `Format` reads.
 
-    There is no class if labels are asked for, or if the rows are for a fitted chain.
+    There is no class if labels are asked for, or if the rows are for a fitted chain. Raise FilterkitError if the
+    function returns no batches.
     """
 
     def __init__(self, form: Format, opening: Opening) -> None:
