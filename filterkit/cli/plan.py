@@ -216,7 +216,7 @@ def check_options_and_outputs(job: Job) -> None:
     if options.trust and options.load is None:
         raise UsageError("--trust applies to a saved chain only; name it with --load FILE")
     if options.load == "-":
-        raise UsageError("--load reads a file; name it, or write /dev/stdin")
+        raise UsageError("--load - is not understood; name the file of the saved chain, or write --load /dev/stdin")
     if options.load is not None:
         _refuse_options_combined_with_load(job)
     if options.unseen == "extend" and (options.load is not None or options.test):

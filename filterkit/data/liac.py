@@ -37,9 +37,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         two labels of an attribute are the same as text, sparse rows have a string attribute, or there is no such class.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
-        raise FilterkitError(
-            f"expected the dictionary that arff.load returns, with attributes and data, found {describe_type(data)}"
-        )
+        found = describe_type(data) + " without them" * isinstance(data, dict)
+        raise FilterkitError(f"expected the dictionary that arff.load returns, with attributes and data, found {found}")
     declared = list(data["attributes"])
     attributes = []
     for name, kind in declared:
@@ -76,8 +75,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         for position in row if is_sparse else ():
             if position not in range(len(convert)):
                 raise FilterkitError(
-                    f"row {number} has a value of attribute {position}, but the last one is {len(convert) - 1}; leave "
-                    "it out"
+                    f"row {number} has a value of attribute {position}, but attributes have the numbers 0 to "
+                    f"{len(convert) - 1}; leave it out"
                 )
         if not is_sparse and len(row) != len(attributes):
             raise FilterkitError(

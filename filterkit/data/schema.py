@@ -241,7 +241,9 @@ class Schema(Targets):
         ValueError : `source` does not have one column of X for each of the new ones, or does not ascend.
         """
         if len(source) != len(features):
-            raise ValueError(f"source names {len(source)} columns for {len(features)} features; name one for each")
+            raise ValueError(
+                f"source must have a column number for each of the {len(features)} features, but has {len(source)}"
+            )
         if len(source) and (source[0] < 0 or source[-1] >= self.width or (np.diff(source) < 0).any()):
             raise ValueError(f"source must be ascending column numbers from 0 to {self.width - 1}")
         counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that replace each

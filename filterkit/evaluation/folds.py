@@ -59,7 +59,8 @@ class Design:
                 f"{self.repeats} and {self.seed}"
             )
         if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
-            raise UsageError(f"the shares to train on must be above 0 and ascend, not {self.shares}")
+            found = ",".join(f"{share * 100:g}%" for share in self.shares)
+            raise UsageError(f"the shares to train on must be above 0 and ascend, as in 10%,20%, not {found}")
         if self.shares and self.shares[-1] > self.largest_training_share + 1e-9:
             most, asked = (f"{share * 100:.3g}%" for share in (self.largest_training_share, self.shares[-1]))
             raise UsageError(

@@ -138,6 +138,10 @@ class Reader(AbstractContextManager["Reader"]):
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
+            except GeneratorExit:  # no more rows are wanted, as by `head`
+                if not self._known_starts:
+                    self._notes.warn_and_clear()
+                raise
             except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
                 name, begin = found.args
                 restart = RestartPoint(name, begin, self.files.lines.counted.pop(name) + 1)

@@ -153,7 +153,7 @@ class Learner(Stage):
             target, labels = schema.class_attribute, schema.label_values
             known = labels.names if target is None else target.values
             if not len(names) or min(codes.tolist(), default=0) < 0 or [known[c] for c in codes.tolist()] != names:
-                raise FilterkitError("what it predicts is not one of the classes or labels")
+                raise FilterkitError(f"{self.name} predicts a class or label that the schema does not have")
             if target is not None:
                 tasks = Tasks(tuple(names), codes, True)
             elif (np.diff(codes) > 0).all() and np.array_equal(
@@ -161,7 +161,7 @@ class Learner(Stage):
             ):
                 tasks = make_label_tasks(schema, codes.tolist())
             else:
-                raise FilterkitError("what it predicts is not every label once")
+                raise FilterkitError(f"{self.name} does not predict every label once")
         return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
 
     def _check_schema(self, schema: Schema) -> None:

@@ -62,8 +62,8 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
                 check_signature("", function or print, names)
             except PluginError:
                 raise AssertionError(
-                    f"{form.name}: {getattr(function, '__name__', function)} does not take {names}; the function that "
-                    "reads comes before the one that writes"
+                    f"{form.name}: {getattr(function, '__name__', function)} does not take {names}; give Format the "
+                    "function that reads before the one that writes"
                 ) from None
     unknown = set(form.losses) - set(LOSSES)
     assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, not {', '.join(sorted(unknown))}"

@@ -31,7 +31,7 @@ from .language import ExpressionError, Tree
 
 NUMBER, TRUTH, TEXT, DATE = "number", "truth", "text", "date"
 _NUMBERS = (NUMBER, TRUTH, DATE)  # the kinds to compute with
-_NAMES = {NUMBER: "a number", TRUTH: "true or false", TEXT: "a text", DATE: "a date"}
+_NAMES = {NUMBER: "a number", TRUTH: "a truth value", TEXT: "a text", DATE: "a date"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 _LONGEST_TEXT = 1_000_000  # characters that `concat` gives
 
@@ -241,9 +241,9 @@ def _compare_values(operator: str, one: Value, other: Value) -> Value:
     if "" in kinds:
         raise ExpressionError("what is compared with missing is missing; write is_missing(x)", other.tree.at)
     if len(kinds) > 1 and TEXT in kinds:
-        hint = (
-            "; write a text in single quotes, or convert it by number(x)" if NUMBER in kinds else "; compare one kind"
-        )
+        hint = "; compare a text with a text only"
+        if NUMBER in kinds:
+            hint = "; write a text in single quotes, or convert it by number(x)"
         raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", other.tree.at)
     left, right = one.data, other.data
     if TEXT in kinds:

@@ -196,7 +196,7 @@ OTHERS = [
     ("--sparse --dense ../iris.arff", "--sparse cannot be combined with --dense"),
     ("--trust x ../iris.arff l2", "--trust applies to a saved chain only; name it with --load FILE"),
     ("--max-rejects 1 ../iris.arff", "--max-rejects needs --rejects FILE"),
-    ("--load - ../iris.arff", "--load reads a file; name it, or write /dev/stdin"),
+    ("--load - ../iris.arff", "--load - is not understood; name the file"),
     ("--unseen extend --load x ../iris.arff", "--unseen extend cannot be combined with --load"),
     ("--unseen extend --test x y ../iris.arff", "--unseen extend cannot be combined with --test"),
 ]

@@ -401,7 +401,11 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (from_liac, of_liac("STRING", [1]), "attribute 'a' is string and has '1'; make it a text"),
         (from_liac, of_liac("DATE"), "attribute 'a' has the type 'DATE', which liac-arff does not have"),
         (from_liac, of_liac(["x", "y"], [True]), "'a' does not declare the value 'True'"),
-        (from_liac, of_liac("REAL", {5: 1.0}), "row 1 has a value of attribute 5, but the last one is 0"),
+        (
+            from_liac,
+            of_liac("REAL", {5: 1.0}),
+            "row 1 has a value of attribute 5, but attributes have the numbers 0 to 0",
+        ),
         (from_liac, of_liac("REAL", [1], []), "row 2 has 0 values for 1 attributes"),
         (from_liac, of_liac("REAL", {0: 1.0}, [2.0]), "row 2 is a list, but the first one is a dict; make all of them"),
         (from_liac, of_liac([1, "1"], [1]), "attribute 'a' has two labels that are the same as text"),

@@ -156,7 +156,7 @@ def test_columns_change_in_their_places_around_the_class(attributes, class_index
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ([0], "source names 1 columns for 2 features; name one for each"),
+        ([0], "source must have a column number for each of the 2 features, but has 1"),
         ([0, 3], "source must be ascending column numbers from 0 to 2"),
         ([-1, 0], "source must be ascending"),
         ([1, 0], "source must be ascending"),

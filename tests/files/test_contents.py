@@ -16,8 +16,6 @@ XRFF = (
     ("content", "what"),
     [
         (b"\x1f\x8b\x08\x00", "compressed by gzip; give the file a name that ends in .gz"),
-        (b"BZh91AY&SY", "compressed by bzip2; give the file a name that ends in .bz2"),
-        (b"\xfd7zXZ\x00\x00", "compressed by xz"),
         (b"\x28\xb5\x2f\xfd\x04", "compressed by zstd"),
         (b"PK\x03\x04\x14\x00", "a zip archive: unpack it, save a table of Excel as CSV, or give"),
         ("a,b".encode("utf-16"), "text in UTF-16: say --encoding utf-16"),

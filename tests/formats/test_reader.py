@@ -7,7 +7,7 @@ import pytest
 from content import open_reader, outcome
 from pyarrow import feather, parquet
 
-from filterkit import FilterkitError, plugin
+from filterkit import FilterkitError, LenientWarning, batches, plugin
 from filterkit.data.batch import concatenate, itself, same
 from filterkit.engines.local import LocalEngine
 from filterkit.files.stretches import Stretch
@@ -138,3 +138,11 @@ def test_text_that_only_this_process_can_cut_is_read_here(tmp_path):
     Table.parts = lambda self: iter([])
     assert Table("r", [], source).stretches(2) is None
     source.close()
+
+
+def test_rows_that_were_read_are_warned_of_when_no_more_are_wanted(tmp_path):
+    (tmp_path / "x.arff").write_text("@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n,1\n")
+    rows = batches(tmp_path / "x.arff", lenient=True)
+    next(rows)
+    with pytest.warns(LenientWarning, match="1 empty value"):
+        rows.close()

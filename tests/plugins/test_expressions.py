@@ -157,7 +157,7 @@ def test_what_is_no_expression_is_refused_before_rows_are_read(expression, messa
         ("round(x, -1 / 2) > 1", "round takes a whole number of digits"),
         ("c + 1 > 2", r"character 1 .*: \+ needs a number, but this is a text"),
         ("d - '2001-01-01' > 2", "- needs a number, but this is a text"),
-        ("x and true", r"character 1 .*: and needs true or false, but this is a number"),
+        ("x and true", r"character 1 .*: and needs a truth value, but this is a number"),
         ("sqr(x) > 1", r"there is no function 'sqr'; did you mean 'sqrt'"),
         ("abs(x, 1) > 1", "abs takes 1 value, not 2"),
         ("if(x > 1, 2) > 1", "if takes 3 values, not 2"),

@@ -89,7 +89,7 @@ from filterkit import StageError, UsageError
         ("svm --folds 1", "--folds must be at least 2"),
         ("svm --seed -1", "--seed must be at least 0"),
         *(
-            (f"svm --class-weights {value}", "balanced, or weights above 0")
+            (f"svm --class-weights {value}", "balanced, or one weight above 0")
             for value in ("''", "'a'", "'a=0'", "'a=x'", "'=2'", "a=1,a=2")
         ),
         ("recode --rename a=x --rename a=y", "recode: --rename gives 'a' two names; leave one out"),
