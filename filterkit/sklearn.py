@@ -39,7 +39,7 @@ from filterkit.data.user_rows import (
     convert_unless_numeric,
     is_table,
     make_text_batch,
-    name_columns_if_possible,
+    name_columns_of_user_rows,
     read_name_and_texts,
 )
 from filterkit.errors import FilterkitError, quoted
@@ -181,7 +181,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             return make_text_batch(values, name)
         rows = X
         if not reset and not self._has_numbers:  # columns without names are those of the training rows, in their order
-            rows = name_columns_if_possible(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
+            rows = name_columns_of_user_rows(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
         mixed = convert_unless_numeric(rows, incoming)
         if mixed is None and incoming is not None and not self._has_numbers and is_table(rows):
             mixed = convert_to_batch(rows, incoming)  # a column of NaN tells no kind

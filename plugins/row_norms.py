@@ -11,7 +11,7 @@ from filterkit import Batch, RowStage, StageError, UsageError, option
 from filterkit.plugin import Floats, Ints, SelectiveStage, offer
 
 
-class Normalizer(SelectiveStage, RowStage):
+class RowNormalizer(SelectiveStage, RowStage):
     """Divide each row by its length, so that all rows get the same length.
 
     Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance Normalize. Missing
@@ -91,7 +91,7 @@ class Normalizer(SelectiveStage, RowStage):
         return np.sqrt(lengths) if self.exponent == 2 else lengths
 
 
-class L1(Normalizer):
+class L1(RowNormalizer):
     """Divide each row by the sum of its absolute values.
 
         filterkit in.arff l1
@@ -105,7 +105,7 @@ class L1(Normalizer):
     exponent = 1
 
 
-class L2(Normalizer):
+class L2(RowNormalizer):
     """Divide each row by its Euclidean length, so that rows become unit vectors.
 
         filterkit in.arff shape l2
@@ -119,7 +119,7 @@ class L2(Normalizer):
     exponent = 2
 
 
-class Max(Normalizer):
+class MaxNorm(RowNormalizer):
     """Divide each row by its largest absolute value.
 
         filterkit in.arff max
@@ -132,4 +132,4 @@ class Max(Normalizer):
     exponent = math.inf  # not of numpy, which a list of stages need not import
 
 
-filterkit_stages = offer(L1, L2, Max)
+filterkit_stages = offer(L1, L2, MaxNorm)

@@ -242,10 +242,10 @@ def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
     numbers, positions, values = np.array(pairs, np.float64).reshape(-1, 3).T
     matrix = Csr.from_entries(numbers, positions, values, (len(rows), layout.count))
     weights = np.array([row.weight for row in rows], dtype=np.float64)
-    return make_parse_result_from_pairs(layout, matrix, None if (weights == 1).all() else weights, columns)
+    return make_parse_result_from_matrix(layout, matrix, None if (weights == 1).all() else weights, columns)
 
 
-def make_parse_result_from_pairs(
+def make_parse_result_from_matrix(
     layout: BatchLayout, matrix: Csr, weights: np.ndarray | None, columns: list[list[Any]]
 ) -> Parsed:
     """Return rows as a `Parsed`: a batch, sparse if the schema is, and the indices of rows that omit a text.

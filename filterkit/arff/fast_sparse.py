@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.exact import OMITTED, make_parse_result_from_pairs
+from filterkit.arff.exact import OMITTED, make_parse_result_from_matrix
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
     NotPlain,
@@ -71,7 +71,7 @@ def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout
         [0 if i in layout.dates else OMITTED] * len(pairs.ends) for i in layout.schema.passthrough_indices
     ]
     matrix = pairs.matrix._replace(data=_encode_pair_values(pairs, quoted_values, layout, passthrough))
-    return make_parse_result_from_pairs(layout, matrix, weights, passthrough)
+    return make_parse_result_from_matrix(layout, matrix, weights, passthrough)
 
 
 def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:

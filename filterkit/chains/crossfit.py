@@ -67,7 +67,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     n_folds = min(stage.folds(), max(n_rows, 2))
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
-    learn = partial(_learn_by_fold, stage, n_folds)
+    learn = partial(_learn_from_all_rows_and_folds, stage, n_folds)
     ((fitted, by_fold, _),) = run_passes(fit_strip_by_strip(stage, count_rows, learn, rows, memory))
     return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
@@ -86,7 +86,9 @@ def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch
     return table.replace(cell_parts=sparse) if sparse.nbytes < table.cell_parts.nbytes else table
 
 
-def _learn_by_fold(stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]) -> Learned:
+def _learn_from_all_rows_and_folds(
+    stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]
+) -> Learned:
     """Let a stage learn from the columns of an item, ``(table of pairs of class and fold, first column, stop)``.
     Return a list of states, and float64 (classes,), the weight of the rows of each class. The first state is learned
     from all rows; if the stage cross-fits, one learned from the rows outside each fold follows for each fold."""

@@ -92,7 +92,7 @@ class Attributes(Sequence[Attribute]):
     def concatenate(parts: Sequence[Attributes]) -> Attributes:
         """Return the attributes of all parts, at least one, in order."""
         forms: dict[Attribute, int] = {}
-        codes = [_assign_form_numbers(part.forms, forms)[part.codes] for part in parts]
+        codes = [_encode_forms(part.forms, forms)[part.codes] for part in parts]
         scores = {
             key: np.concatenate([part._scores.get(key, np.zeros(len(part))) for part in parts])
             for key in set().union(*(part._scores for part in parts))
@@ -134,9 +134,9 @@ class Attributes(Sequence[Attribute]):
         `chosen` is bool (n,), or None for all.
         """
         forms: dict[Attribute, int] = {}
-        codes = _assign_form_numbers(map(function, self.forms), forms)[self.codes]
+        codes = _encode_forms(map(function, self.forms), forms)[self.codes]
         if chosen is not None:
-            codes = np.where(chosen, codes, _assign_form_numbers(self.forms, forms)[self.codes])
+            codes = np.where(chosen, codes, _encode_forms(self.forms, forms)[self.codes])
         keys = {key for form in forms for key in form.scores}
         return Attributes(self.names, list(forms), codes, {key: self._scores[key] for key in keys})
 
@@ -214,7 +214,7 @@ class Attributes(Sequence[Attribute]):
         return (*other, *self)
 
 
-def _assign_form_numbers(forms: Iterable[Attribute], known: dict[Attribute, int]) -> np.ndarray:
+def _encode_forms(forms: Iterable[Attribute], known: dict[Attribute, int]) -> np.ndarray:
     """Return the number that `known` has for each form, int32 (n,); add new forms to `known`, with the next numbers."""
     return np.array([known.setdefault(form, len(known)) for form in forms], np.int32)
 

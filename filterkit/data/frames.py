@@ -124,7 +124,7 @@ def from_pandas(
     sparse = {
         name: _convert_to_entries(column)
         for name, column in frame.items()
-        if _is_sparse_dtype(column.dtype) and name != weight_name
+        if _is_sparse_dtype_with_zero_gaps(column.dtype) and name != weight_name
     }
     dense = frame.drop(columns=list(sparse))
     # Nobody gets pandas' own dtype of strings without asking for it.
@@ -151,7 +151,7 @@ def _describe_losses(frame: pd.DataFrame) -> list[str]:
         losses.append(f"the index {names + ' ' if names else ''}is left out; reset_index() makes it a column")
     if frame.columns.nlevels > 1:
         losses.append(f"the {frame.columns.nlevels} levels of the columns' names become one text each")
-    flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse_dtype(kind, "b")]
+    flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse_dtype_with_zero_gaps(kind, "b")]
     if flags:
         losses.append(f"True and False of {named(flags)} become 1 and 0")
     others = [str(name) for name, column in frame.items() if _has_categories_other_than_texts(column)]
@@ -163,7 +163,7 @@ def _describe_losses(frame: pd.DataFrame) -> list[str]:
     return losses
 
 
-def _is_sparse_dtype(dtype: Any, subtypes: str = "biuf") -> bool:
+def _is_sparse_dtype_with_zero_gaps(dtype: Any, subtypes: str = "biuf") -> bool:
     """Return whether a dtype is sparse with 0 in the gaps, and its numbers are of `subtypes`, as in `dtype.kind`."""
     import pandas as pd
 

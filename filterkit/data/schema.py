@@ -91,7 +91,7 @@ class Schema(Targets):
         """All columns in file order."""
         origin, make = self._lazy
         others = np.delete(np.arange(len(origin.attributes)), origin.feature_indices)
-        return _interleave_attributes(make(), take_attributes(origin.attributes, others), others)
+        return _merge_attributes_at_positions(make(), take_attributes(origin.attributes, others), others)
 
     def __getstate__(self) -> dict[str, Any]:
         self.attributes  # noqa: B018 - made now, because the function that makes them may not be picklable
@@ -250,7 +250,9 @@ class Schema(Targets):
         counts[self.feature_indices] = np.bincount(source, minlength=self.width)
         position = counts.cumsum() - counts
         others = np.delete(np.arange(len(counts)), self.feature_indices)
-        attributes = _interleave_attributes(features, take_attributes(self.attributes, others), position[others])
+        attributes = _merge_attributes_at_positions(
+            features, take_attributes(self.attributes, others), position[others]
+        )
         return self.replace(attributes=attributes, **self.map_target_positions(position), **changes)
 
     def with_added_features(self, features: Sequence[Attribute]) -> Schema:
@@ -265,7 +267,7 @@ class Schema(Targets):
     with_more = with_added_features  # its name in older plugins
 
 
-def _interleave_attributes(
+def _merge_attributes_at_positions(
     features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray
 ) -> ManyOrFew:
     """Merge two lists of attributes: `others` stand at int `positions` of the result, ascending, `features` between."""

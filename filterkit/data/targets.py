@@ -22,7 +22,7 @@ from filterkit.errors import (
 IN_X, IN_TARGETS, IN_PASSTHROUGH = range(3)  # the parts of a batch that hold values, see `Schema.locations`
 
 
-class LabelValues(NamedTuple):
+class PredictableValues(NamedTuple):
     """The values that can be predicted of nominal labels: 1 of a label with the values 0 and 1, else each value.
 
     Attributes
@@ -50,7 +50,7 @@ class Targets:
     has_numeric_target: bool
 
     @cached_property
-    def label_values(self) -> LabelValues:
+    def label_values(self) -> PredictableValues:
         """The values that can be predicted of nominal labels."""
         found = [
             (attribute.name if is_label else f"{attribute.name}={value}", number, code)
@@ -60,7 +60,7 @@ class Targets:
             if not is_label or value == "1"
         ]
         numbers = np.array([each[1:] for each in found], np.int64).reshape(-1, 2)
-        return LabelValues(tuple(name for name, _, _ in found), numbers[:, 0], numbers[:, 1])
+        return PredictableValues(tuple(name for name, _, _ in found), numbers[:, 0], numbers[:, 1])
 
     @cached_property
     def target_dtype(self) -> np.dtype[Any]:

@@ -181,7 +181,7 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
         return convert(rows, "X", class_="none", kinds=find_column_kinds(incoming, names))
 
 
-def name_columns_if_possible(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
+def name_columns_of_user_rows(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
     """Convert an array of objects to an Arrow table with these names of columns, or rename the columns of a table.
 
     A table is returned unchanged unless `may_rename`, or if it has these names in any order. So are all other rows, and

@@ -208,5 +208,5 @@ from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import parse_share as parse_share
 from filterkit.stages.strata import choose_rows as choose_rows
 from filterkit.stages.strata import read_classes as read_classes
-from filterkit.stages.trust import check_trusted as check_trusted
+from filterkit.stages.trust import check_package_is_trusted as check_package_is_trusted
 from filterkit.temporary import TemporaryFolder as TemporaryFolder

@@ -22,7 +22,7 @@ def trust_packages(packages: Sequence[str]) -> Iterator[None]:
         _packages.reset(token)
 
 
-def check_trusted(stage: str, path: str) -> None:
+def check_package_is_trusted(stage: str, path: str) -> None:
     """Raise a `UsageError` if a saved chain is being loaded, and names a class of a package that is not trusted.
 
     `stage` is the name of the stage, and `path` is that of the class, as package.module.Class.

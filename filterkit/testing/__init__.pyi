@@ -49,7 +49,7 @@ from filterkit.testing.stages import check_memory_does_not_matter as check_memor
 from filterkit.testing.stages import check_methods_are_known as check_methods_are_known
 from filterkit.testing.stages import check_nothing_is_printed as check_nothing_is_printed
 from filterkit.testing.stages import check_options_are_kept_apart as check_options_are_kept_apart
-from filterkit.testing.stages import check_options_can_be_set as check_options_can_be_set
+from filterkit.testing.stages import check_options_are_stored as check_options_are_stored
 from filterkit.testing.stages import check_options_come_back as check_options_come_back
 from filterkit.testing.stages import check_schema_is_what_comes_out as check_schema_is_what_comes_out
 from filterkit.testing.stages import check_the_order_of_rows_does_not_matter as check_the_order_of_rows_does_not_matter

@@ -81,7 +81,7 @@ def check_rows_come_back(form: FileFormat, data: Batch) -> None:
     X[other] = np.resize(_HARD, np.count_nonzero(other))
     with_digits = data.replace(X=X).in_form(data.sparse)
     for rows, when in ((data, ""), (with_digits, " where numbers have many digits")):
-        _write_and_compare_rows(form, rows, when)
+        _check_round_trip(form, rows, when)
 
 
 # Numbers that do not come back unless all their digits are written.
@@ -115,7 +115,7 @@ def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
     target = data.schema.class_attribute
     if target is not None and target.kind == "nominal":
         data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
-        _write_and_compare_rows(form, data, " where one class is positive")
+        _check_round_trip(form, data, " where one class is positive")
 
 
 def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
@@ -125,13 +125,13 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
     """
     if len(data) < 2:
         return
-    content = _write_and_compare_rows(form, data, " when they were written in several batches", step=2)
+    content = _check_round_trip(form, data, " when they were written in several batches", step=2)
     if content is not None and not isinstance(form, Format):
         assert write_rows_to_bytes(form, data) == content, (
             f"{form.name}: rows written in several batches give other bytes than in one: let nothing depend on how "
             "they are cut"
         )
-        _write_and_compare_rows(form, data, " when they are read in small parts", block_size=60)
+        _check_round_trip(form, data, " when they are read in small parts", block_size=60)
 
 
 def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
@@ -221,7 +221,7 @@ def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) 
         return Path(path).read_bytes()
 
 
-def _write_and_compare_rows(
+def _check_round_trip(
     form: FileFormat, data: Batch, when: str, step: int | None = None, block_size: int | None = None
 ) -> bytes | None:
     """Write rows, check that reading gives the same rows, and return the bytes written.

@@ -25,7 +25,7 @@ DECLARATION_CHECKS: list[Callable[[Stage], None]] = [
     stages.check_help_is_there,
     stages.check_methods_are_known,
     stages.check_options_come_back,
-    stages.check_options_can_be_set,
+    stages.check_options_are_stored,
     metrics.check_scores_are_numbers,
 ]
 CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
@@ -53,7 +53,7 @@ BASIC_CHECKS = frozenset(
     for check in (
         stages.check_methods_are_known,
         stages.check_options_come_back,
-        stages.check_options_can_be_set,
+        stages.check_options_are_stored,
         metrics.check_scores_are_numbers,
         *CHECKS[: CHECKS.index(stages.check_memory_does_not_matter)],
         *FORMAT_CHECKS,

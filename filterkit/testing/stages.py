@@ -474,7 +474,7 @@ def check_options_come_back(stage: Stage) -> None:
     )
 
 
-def check_options_can_be_set(stage: Stage) -> None:
+def check_options_are_stored(stage: Stage) -> None:
     """Check that a stage with another value of an option stores all options unchanged.
 
     The words that describe this stage must make an equal one. A value that the stage refuses by a `UsageError` passes.

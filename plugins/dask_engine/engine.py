@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import Engine, map_ahead
 
-from .work import Failure, KeptPart, WorkerTraceback, compute_large_result, replace_parts, run_task
+from .work import Failure, KeptPart, WorkerTraceback, compute_part_to_keep, replace_parts, run_task
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -129,7 +129,7 @@ class DaskEngine(Engine):
 
         If an item takes more than 64 KB, its result comes to this process nevertheless, see `_submit_item`.
         """
-        return partial(compute_large_result, function)
+        return partial(compute_part_to_keep, function)
 
     def close(self) -> None:
         """End a cluster that this engine has started, or leave one that was running before."""
@@ -161,7 +161,7 @@ class DaskEngine(Engine):
         cluster = self._get_cluster()
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
         sent = cluster.client.scatter(pickled, broadcast=True, hash=False) if len(pickled) > _HEAVY else pickled
-        keeps = b"compute_large_result" in pickled  # the function of `keep`; else one task is enough for an item
+        keeps = b"compute_part_to_keep" in pickled  # the function of `keep`; else one task is enough for an item
         return partial(self._submit_item, cluster, cluster.submit(pickle.loads, sent), keeps)
 
     def _submit_item(self, cluster: Cluster, function_future: Any, keeps_large_parts: bool, item: Any) -> _Task:

@@ -1,7 +1,7 @@
 """Work on items in the workers, and carry items and results to them and back.
 
 The result of a task is a Dask future, which stays on its worker: the pickled result, followed by the parts of it that
-are marked as `LargePart`. Only the first comes back, with a `KeptPart` instead of each of the others. An item may hold
+are marked as `PartToKeep`. Only the first comes back, with a `KeptPart` instead of each of the others. An item may hold
 a `KeptPart`: its future goes with the item, and on the worker the part itself replaces it.
 """
 
@@ -42,7 +42,7 @@ class KeptPart(NamedTuple):
 
 
 @dataclass(eq=False)
-class LargePart:
+class PartToKeep:
     """Marks a part of a result that is to stay on the worker."""
 
     value: Any
@@ -53,9 +53,9 @@ class LargePart:
         return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(self.value)
 
 
-def compute_large_result(function: Callable[[Any], Any], item: Any) -> LargePart:
+def compute_part_to_keep(function: Callable[[Any], Any], item: Any) -> PartToKeep:
     """Call a function, and return its result marked as a part that is to stay on the worker."""
-    return LargePart(function(item))
+    return PartToKeep(function(item))
 
 
 def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -> Any:
@@ -68,7 +68,7 @@ def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -
     return getattr(thing, "_make", type(thing))([replace_parts(each, part_class, replace) for each in thing])
 
 
-def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart], keeps_large_parts: bool) -> Any:
+def run_task(function: Callable[[Any], Any], item: bytes, parts: list[PartToKeep], keeps_large_parts: bool) -> Any:
     """Call a function with a pickled item on a worker; return the pickled result, or a pickled `Failure` on an error.
 
     Parameters
@@ -77,9 +77,9 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart]
     keeps_large_parts : whether large parts of the result stay on the worker. If so, a list is returned: the rest of the
         result, pickled, followed by these parts.
     """
-    large: list[LargePart] = []
+    large: list[PartToKeep] = []
 
-    def replace_large_part(part: LargePart) -> Any:
+    def replace_large_part(part: PartToKeep) -> Any:
         if not keeps_large_parts:
             return part.value
         large.append(part)
@@ -87,7 +87,7 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[LargePart]
 
     try:
         result = function(replace_parts(pickle.loads(item), KeptPart, lambda kept: parts[kept.part].value))
-        pickled = pickle.dumps(replace_parts(result, LargePart, replace_large_part), pickle.HIGHEST_PROTOCOL)
+        pickled = pickle.dumps(replace_parts(result, PartToKeep, replace_large_part), pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # returned, not raised: Dask would log it
         import traceback
 

@@ -14,7 +14,14 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from filterkit import FilterkitError, StageError, UsageError, option
-from filterkit.plugin import call_interruptibly, check_trusted, one_blas_thread, quoted, suggestion, warn_of_fit
+from filterkit.plugin import (
+    call_interruptibly,
+    check_package_is_trusted,
+    one_blas_thread,
+    quoted,
+    suggestion,
+    warn_of_fit,
+)
 
 from .names import get_sklearn_class_paths
 
@@ -77,7 +84,7 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
         if "=" not in pair or not pair.partition("=")[0].isidentifier():
             raise UsageError(f"{stage}: {flag} must be like standardize=False, not {quoted(pair)}")
     for path in filter(_PATH.fullmatch, re.split("[=,]", ",".join([class_, *assignments]))):
-        check_trusted(stage, path)
+        check_package_is_trusted(stage, path)
 
 
 def parse_parameter_value(stage: str, name: str, text: str) -> Any:
@@ -260,7 +267,7 @@ def load_estimator(stage: str, text: str) -> Any:
     trusted = []
     for path in skops_io.get_untrusted_types(data=data):
         if path not in _TRUSTED:
-            check_trusted(stage, path)
+            check_package_is_trusted(stage, path)
         if not path.startswith("sklearn.") or _TRUSTED_OF_SKLEARN.match(path):
             trusted.append(path)
     return skops_io.loads(data, trusted=trusted)

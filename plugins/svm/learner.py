@@ -188,6 +188,7 @@ def _parse_class_weights(text: str | None) -> dict[str, float] | None:
     # Each class has one weight.
     if len(weights) <= text.count(",") or not all(value and 0 < weight < np.inf for value, weight in weights.items()):
         raise UsageError(
-            f"svm: --class-weights must be balanced, or one weight above 0 for each class, as in yes=5,no=1, not {quoted(text)}"
+            "svm: --class-weights must be balanced, or one weight above 0 for each class, as in yes=5,no=1, not "
+            f"{quoted(text)}"
         )
     return weights

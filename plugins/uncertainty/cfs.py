@@ -242,12 +242,12 @@ def compute_correlations_and_deviations(rows: Batches, schema: Schema) -> tuple[
     nominal, label = schema.nominal[column], np.arange(len(column)) - starts[column]
     numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
 
-    def read_rows_as_numbers() -> Iterator[Batch]:
+    def read_rows_with_indicator_columns() -> Iterator[Batch]:
         for batch in read_dense_rows_with_class():
             X = np.where(np.isnan(batch.X), fill, batch.X)[:, column]
             yield batch.replace(schema=numbers, X=np.where(nominal, label == X, X - fill[column]))
 
-    gram = Gram.of_all(read_rows_as_numbers, numbers, Cfs.name)
+    gram = Gram.of_all(read_rows_with_indicator_columns, numbers, Cfs.name)
     mean = gram.sums / gram.total
     with np.errstate(over="ignore", invalid="ignore"):
         covariance = gram.matrix() / gram.total - np.outer(mean, mean)

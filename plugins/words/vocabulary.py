@@ -67,7 +67,7 @@ def _find_least_count_by_class(counter: SequenceCounter, keep: int) -> Ints:
 class Vocabulary:
     """Finds the columns of words and sequences; column i counts the word or sequence ``names[i]``.
 
-    ``get_piece_number(piece)`` returns the number of a piece; None if no word or sequence in `names` has it.
+    ``get_word_number(piece)`` returns the number of a piece; None if no word or sequence in `names` has it.
     """
 
     def __init__(self, names: Texts) -> None:
@@ -78,7 +78,7 @@ class Vocabulary:
         self.names = names
         split = pc.split_pattern(names.array, " ")
         pieces, numbers = encode_values(split.flatten())
-        self.get_piece_number = {piece: number for number, piece in enumerate(pieces)}.get
+        self.get_word_number = {piece: number for number, piece in enumerate(pieces)}.get
         starts = string_offsets(split)
         lengths = np.diff(starts)
         self._tables: dict[int, tuple[Ints, Ints]] = {}  # ordered keys and their columns, by length
@@ -107,7 +107,7 @@ class HashedColumns:
 
     names: Texts
 
-    def get_piece_number(self, piece: str) -> int:
+    def get_word_number(self, piece: str) -> int:
         """Return a hash of a piece, from 0 to 2³² − 1, which is the same in every run."""
         return zlib.crc32(piece.encode())
 

@@ -412,15 +412,15 @@ BROKEN = [
     ),
     (
         row_stage(unchanged, by=option("X", "By what."), __post_init__=shout),
-        "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given",
+        "check_options_are_stored: broken: of by='a b', 'A B' is kept: keep options as they were given",
     ),
     (
         row_stage(unchanged, top=option(1, "How many."), __post_init__=stumble),
-        "check_options_can_be_set: broken: top=-1000000000 fails with IndexError: .*; raise a UsageError that says",
+        "check_options_are_stored: broken: top=-1000000000 fails with IndexError: .*; raise a UsageError that says",
     ),
     (
         row_stage(unchanged, low=option(0.1, "The least.", minimum=0, maximum=1), __post_init__=cross),
-        "check_options_can_be_set: broken: low=1.0 fails with ValueError: .*; raise a UsageError that",
+        "check_options_are_stored: broken: low=1.0 fails with ValueError: .*; raise a UsageError that",
     ),
     (
         row_stage(unchanged, __doc__=None),

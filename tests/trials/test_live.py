@@ -10,15 +10,15 @@ from trials.live import live, prepare
 pytestmark = [pytest.mark.separate, pytest.mark.posix]
 
 LEAKS = """
-from filterkit_plugins.row_norms import Normalizer
+from filterkit_plugins.row_norms import RowNormalizer
 
-transform, kept = Normalizer.transform, []
+transform, kept = RowNormalizer.transform, []
 
 def leaking(self, batch):
     kept.append(bytearray(b"x") * (4 << 20))
     return transform(self, batch)
 
-Normalizer.transform = leaking
+RowNormalizer.transform = leaking
 """
 
 

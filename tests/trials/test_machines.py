@@ -132,9 +132,9 @@ def test_chains_write_the_same_whatever_the_settings():
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("defect", ["blocks", "file", "thread", "folder"])
 def test_what_depends_on_blocks_or_stays_behind_is_found(defect, monkeypatch):
-    from filterkit_plugins.row_norms import Normalizer
+    from filterkit_plugins.row_norms import RowNormalizer
 
-    transform, kept = Normalizer.transform, []
+    transform, kept = RowNormalizer.transform, []
     end = threading.Event()
 
     def wrongly(self, batch):
@@ -149,7 +149,7 @@ def test_what_depends_on_blocks_or_stays_behind_is_found(defect, monkeypatch):
             kept.append(tempfile.mkdtemp())
         return out
 
-    monkeypatch.setattr(Normalizer, "transform", wrongly)
+    monkeypatch.setattr(RowNormalizer, "transform", wrongly)
     _, wrong = soak.soak(1e9, 1, ["l2"], 1, SMALL[:1])
     end.set()
     for each in kept:

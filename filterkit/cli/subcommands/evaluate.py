@@ -16,7 +16,7 @@ from filterkit.cli.options import InputOptions, WorkOptions, declare_jobs_option
 from filterkit.cli.plan import make_alignment
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.subcommands.results import (
-    CommandWithMeasures,
+    CommandThatExplainsMeasures,
     ResultsOptions,
     choose_measures,
     parse_training_share,
@@ -120,7 +120,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     seed_of_stages: int | None = None
 
 
-class EvaluateCommand(CommandWithMeasures):
+class EvaluateCommand(CommandThatExplainsMeasures):
     """The command ``evaluate``. If a chain lacks its quotes, its error shows the chain with them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ import click
 from filterkit.cli.declared import declare_option, turn_into_command
 from filterkit.cli.destinations import check_destinations, check_html_ending, make_destinations
 from filterkit.cli.subcommands.results import (
-    CommandWithMeasures,
+    CommandThatExplainsMeasures,
     ResultsOptions,
     choose_measures,
     print_results,
@@ -28,7 +28,7 @@ class ReportOptions(ResultsOptions):
     )
 
 
-@turn_into_command("report", ReportOptions, CommandWithMeasures)
+@turn_into_command("report", ReportOptions, CommandThatExplainsMeasures)
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def show_report(paths: tuple[str, ...], options: ReportOptions) -> None:
     """Show the results of evaluations.

@@ -87,7 +87,7 @@ def format_running_command_line() -> str:
     return join_for_shell([*before, *after, *last])
 
 
-class CommandWithMeasures(click.Command):
+class CommandThatExplainsMeasures(click.Command):
     """A command whose help ends with an explanation of the measures."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
