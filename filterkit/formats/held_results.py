@@ -20,7 +20,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE
 from filterkit.errors import ArffError, RowError, StageError
 from filterkit.files.scratch import Scratch, Stored
-from filterkit.formats.part_reader import PartResult, WorkItem, fill_omitted_texts
+from filterkit.formats.part_reader import PartResult, PartToParse, fill_omitted_texts
 
 
 @dataclass
@@ -38,7 +38,7 @@ class HeldResults:
         """Return whether there are results, and the first waits for a text that is not known yet."""
         return bool(self._held) and not self._held[0][1].parsed.omitted.keys() <= self.first_texts.keys()
 
-    def yield_parts(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
+    def yield_parts(self, parts: Iterator[Any], read_part: Callable[[PartToParse], PartResult]) -> Iterator[Any]:
         """Yield the parts of an input; before each, if results wait for a text, find it in later parts by `read_part`.
 
         Before that, yield `PAUSE`, because the results to come may have the text. If no part has it, yield no more
@@ -54,7 +54,7 @@ class HeldResults:
                 return
             yield part
 
-    def _read_ahead(self, parts: Iterator[Any], read_part: Callable[[WorkItem], PartResult]) -> Iterator[Any]:
+    def _read_ahead(self, parts: Iterator[Any], read_part: Callable[[PartToParse], PartResult]) -> Iterator[Any]:
         """Read parts until the first result need not wait; return an iterator of these parts and of the rest.
 
         The iterator is empty if no part has the text. Raise RowError if a part cannot be read.
@@ -65,7 +65,7 @@ class HeldResults:
             if part is PAUSE:
                 continue
             try:
-                read = read_part(WorkItem(part, {}, n_done=0))
+                read = read_part(PartToParse(part, {}, n_done=0))
             except RowError as error:
                 if error.line is not None:
                     error.line += n_lines[error.source or ""]

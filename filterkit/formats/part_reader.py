@@ -20,7 +20,7 @@ from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, a
 from filterkit.formats.notes import UNSEEN, Note
 
 
-class WorkItem(NamedTuple):
+class PartToParse(NamedTuple):
     """A part of an input for a worker to read, with what the worker must know of the rows before it.
 
     Attributes
@@ -106,7 +106,7 @@ class PartReader:
     omits_texts: bool
     last: Callable[[bytes], int] | None
 
-    def __call__(self, item: WorkItem) -> PartResult:
+    def __call__(self, item: PartToParse) -> PartResult:
         """Read and parse a part, and call the function.
 
         Raise UnclosedRecord if the last record of a stretch goes on after its end, RowError if a row cannot be read or

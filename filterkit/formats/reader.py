@@ -20,7 +20,7 @@ from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_
 from filterkit.formats.held_results import HeldResults
 from filterkit.formats.input_files import InputFiles, RestartPoint
 from filterkit.formats.notes import Notes
-from filterkit.formats.part_reader import PartReader, PartResult, UnclosedRecord, WorkItem, name_format_errors
+from filterkit.formats.part_reader import PartReader, PartResult, PartToParse, UnclosedRecord, name_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
 
@@ -173,15 +173,15 @@ class Reader(AbstractContextManager["Reader"]):
         self._held = held = HeldResults(self._held.first_texts)
         if omits_texts:
             parts = held.yield_parts(parts, read_part)
-        with closing(map_checked(engine, read_part, self._make_work_items(parts, done, notes))) as found:
+        with closing(map_checked(engine, read_part, self._make_parts_to_parse(parts, done, notes))) as found:
             for part_result in self._yield_results(found):
                 start = self.rows
                 self._record_result(part_result)
                 yield from held.add_and_yield_ready(start, part_result, partial(engine.map, function))
         held.raise_if_any_waits(self.name, self.schema)
 
-    def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield a `WorkItem` for each part, and each `PAUSE`; the item of a `done` part is empty if nobody needs it."""
+    def _make_parts_to_parse(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
+        """Yield a `PartToParse` for each part, and each `PAUSE`; the item of a `done` part is empty if nobody needs it."""
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:
@@ -190,7 +190,7 @@ class Reader(AbstractContextManager["Reader"]):
             n_done = done.get(number)
             is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, Files))
             start = self._known_starts[number] if number < len(self._known_starts) else 0
-            yield WorkItem(None if is_left_out else part, self._held.first_texts, start, n_done)
+            yield PartToParse(None if is_left_out else part, self._held.first_texts, start, n_done)
             number += 1
 
     def _yield_results(self, results: Iterator[Any]) -> Iterator[PartResult]:

@@ -363,7 +363,9 @@ class JsonParser(TextParser):
         table = self._read_table(text, types).select(list(types))
         batch = from_table(table, self.schema, unseen=self.unseen)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
-            numeric = [name for name, kind in types.items() if kind == pa.float64() and not self.form.may_round(name)]
+            numeric = [
+                name for name, kind in types.items() if kind == pa.float64() and not self.form.may_round_column(name)
+            ]
             _refuse_inexact(self.form, text, *numeric)
         return batch
 

@@ -312,7 +312,7 @@ class DelimitedParser(TextParser):
         if weights is not None:
             columns.insert(weights, Attribute(""))
         numeric = [i for i, a in enumerate(columns) if a.kind == "numeric" and i != weights]
-        self.quantities = frozenset(i for i in numeric if not form.may_round(columns[i].name))
+        self.quantities = frozenset(i for i in numeric if not form.may_round_column(columns[i].name))
         kinds = {"numeric": pa.float64(), "string": pa.string()}
         self.types = {str(i): kinds.get(a.kind, _WORDS) for i, a in enumerate(columns)}
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
@@ -353,8 +353,8 @@ class DelimitedParser(TextParser):
         )
         for name, column in zip(table.column_names, table.columns):
             for word in list_distinct_texts(column):
-                may_round = int(name) != self.weights and int(name) not in self.quantities  # as options say
-                if is_too_large(word.replace(self.form.point, ".")) and not may_round:
+                may_round_column = int(name) != self.weights and int(name) not in self.quantities  # as options say
+                if is_too_large(word.replace(self.form.point, ".")) and not may_round_column:
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
                 if int(name) in self.quantities and (word == "NaN" or explain_code(word)):
                     raise RowError(f"{quoted(word)} is a text")
@@ -395,7 +395,11 @@ class DelimitedParser(TextParser):
             )
         if word in self.form.missing and not (is_quoted and (attribute.kind != "numeric" or word == "NaN")):
             return ""
-        name, call, may_round = attribute.name, f"--from {self.form.name}", self.form.may_round(attribute.name)
+        name, call, may_round_column = (
+            attribute.name,
+            f"--from {self.form.name}",
+            self.form.may_round_column(attribute.name),
+        )
         advice = f"; say {call}:string={name}"
         if self.fitted:
             advice = ", as the chain was fitted on" + READ_AS_MISSING * (attribute.kind == "nominal")
@@ -409,7 +413,7 @@ class DelimitedParser(TextParser):
             wrong = "is not a number"
             if not is_quoted and (hint := advise_on_non_number(self.form, word)):
                 advice = f"; {hint}"
-        elif attribute.kind == "numeric" and not may_round:
+        elif attribute.kind == "numeric" and not may_round_column:
             if is_quoted and word == "NaN":
                 wrong = "is a text, as it is in quotes"
             elif is_too_large(word.replace(self.form.point, ".")):
