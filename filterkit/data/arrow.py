@@ -35,14 +35,14 @@ def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> 
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [validity, pa.py_buffer(values)])
 
 
-def convert_to_exact_floats(array: Any, may_round_column: bool = False) -> Any:
+def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
     """Convert an Arrow array of numbers, decimals or booleans to float64, each to the nearest; null stays null.
 
     Parameters
     ----------
     array : with any type that `pyarrow.types` calls integer, floating, decimal, boolean or null. It may be a
         `ChunkedArray` unless it has decimals.
-    may_round_column : whether numbers that float64 cannot represent are rounded; otherwise, they are errors.
+    may_round : whether numbers that float64 cannot represent are rounded; otherwise, they are errors.
 
     Raises
     ------
@@ -51,19 +51,19 @@ def convert_to_exact_floats(array: Any, may_round_column: bool = False) -> Any:
     """
     kind = array.type
     if pa.types.is_decimal(kind):
-        return _convert_decimals(array, may_round_column)
+        return _convert_decimals(array, may_round)
     if pa.types.is_boolean(kind):
         array = array.cast(pa.int8())
     try:
         return array.cast(pa.float64())
     except pa.ArrowInvalid:  # a whole number is beyond 2**53, which float64 may have all the same
         rounded = array.cast(pa.float64(), safe=False)
-    if not may_round_column and not _converts_back_to(rounded, array):
+    if not may_round and not _converts_back_to(rounded, array):
         raise Inexact(str(find_inexact_int(array.to_pylist())))
     return rounded
 
 
-def _convert_decimals(array: Any, may_round_column: bool) -> Any:
+def _convert_decimals(array: Any, may_round: bool) -> Any:
     """Convert decimals as `convert_to_exact_floats` does; Arrow itself often returns a float64 beside the nearest."""
     scale = array.type.scale
     if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
@@ -73,7 +73,7 @@ def _convert_decimals(array: Any, may_round_column: bool) -> Any:
         if (missing | ((low >= -_SMALL) & (low <= _SMALL) & (high == low >> 63))).all():
             return make_number_array(low / 10.0**scale, missing)  # both are exact, so that the quotient is the nearest
     found = array.cast(pa.string()).cast(pa.float64())
-    if not may_round_column and not _converts_back_to(found.cast(pa.string()), array):
+    if not may_round and not _converts_back_to(found.cast(pa.string()), array):
         for number, value in zip(array.to_pylist(), found.to_pylist()):
             if number is not None and number not in (Decimal(value), Decimal(repr(value))):
                 raise Inexact(str(number))

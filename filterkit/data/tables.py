@@ -55,7 +55,7 @@ def from_table(
 
             column = pc.round_temporal(column, 1, "millisecond").cast(pa.timestamp("ms", kind.tz))
         elif pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-            column = arrow.convert_to_exact_floats(arrow.join_chunks(column), may_round_column=True)
+            column = arrow.convert_to_exact_floats(arrow.join_chunks(column), may_round=True)
         table = table.set_column(position, table.schema.names[position], column)
     y = None
     if schema.class_index is not None:
@@ -124,7 +124,7 @@ def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: 
             word = next(word for word in words.to_pylist() if word is not None and not is_number(word))
             raise RowError(f"{quoted(word)} is not a number", attribute=attribute.name) from None
     try:
-        return convert_to_numbers(array, may_round_column=False)
+        return convert_to_numbers(array, may_round=False)
     except Inexact as error:
         raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
 
@@ -148,14 +148,14 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
     return values
 
 
-def convert_to_numbers(column: Any, may_round_column: bool = True) -> np.ndarray:
+def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
     """Convert an Arrow column of numbers, decimals or booleans to float64 (rows,), NaN for null.
 
-    Each number becomes the nearest float64; unless it `may_round_column`, raise Inexact if that is not the same number. Unlike
+    Each number becomes the nearest float64; unless it `may_round`, raise Inexact if that is not the same number. Unlike
     Arrow's own conversion, this does not import pandas, which is slow.
     """
     array = arrow.join_chunks(column)
-    array = array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round_column)
+    array = array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round)
     values = arrow.view_numbers(array)
     return np.where(arrow.make_null_mask(array), np.nan, values) if array.null_count else values
 

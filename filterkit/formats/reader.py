@@ -181,7 +181,7 @@ class Reader(AbstractContextManager["Reader"]):
         held.raise_if_any_waits(self.name, self.schema)
 
     def _make_parts_to_parse(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield a `PartToParse` for each part, and each `PAUSE`; the item of a `done` part is empty if nobody needs it."""
+        """Yield a `PartToParse` for each part, and each `PAUSE`; a `done` part is empty if nobody needs it."""
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:

@@ -353,8 +353,8 @@ class DelimitedParser(TextParser):
         )
         for name, column in zip(table.column_names, table.columns):
             for word in list_distinct_texts(column):
-                may_round_column = int(name) != self.weights and int(name) not in self.quantities  # as options say
-                if is_too_large(word.replace(self.form.point, ".")) and not may_round_column:
+                may_round = int(name) != self.weights and int(name) not in self.quantities  # as options say
+                if is_too_large(word.replace(self.form.point, ".")) and not may_round:
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
                 if int(name) in self.quantities and (word == "NaN" or explain_code(word)):
                     raise RowError(f"{quoted(word)} is a text")
@@ -395,7 +395,7 @@ class DelimitedParser(TextParser):
             )
         if word in self.form.missing and not (is_quoted and (attribute.kind != "numeric" or word == "NaN")):
             return ""
-        name, call, may_round_column = (
+        name, call, may_round = (
             attribute.name,
             f"--from {self.form.name}",
             self.form.may_round_column(attribute.name),
@@ -413,7 +413,7 @@ class DelimitedParser(TextParser):
             wrong = "is not a number"
             if not is_quoted and (hint := advise_on_non_number(self.form, word)):
                 advice = f"; {hint}"
-        elif attribute.kind == "numeric" and not may_round_column:
+        elif attribute.kind == "numeric" and not may_round:
             if is_quoted and word == "NaN":
                 wrong = "is a text, as it is in quotes"
             elif is_too_large(word.replace(self.form.point, ".")):
