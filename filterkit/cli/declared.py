@@ -44,9 +44,10 @@ def declare_option(
         it is None, or `attributes` say otherwise.
     section : the title of the section that lists it in the help of ``filterkit``.
     decides : whether the option decides the bytes of the output, whose comments then name it.
-    needs : the attribute of a file format that says whether the option applies to it; "" if it applies to all.
-    minimum, maximum : the limits of a whole number. None for `minimum` says nothing about the value, and then `maximum`
-        is ignored; None for `maximum` means no upper limit.
+    needs : the name of the attribute of a `FileFormat` that says whether the option applies to the format, such as
+        ``textual``; "" if it applies to all formats.
+    minimum : makes the value a whole number of at least this size; None does not check the value.
+    maximum : the largest whole number, ignored without `minimum`; None means no upper limit.
     attributes : other attributes of a `click.Option`, such as ``metavar`` and ``type``.
     """
     if minimum is not None:
@@ -62,7 +63,11 @@ _NOT_GIVEN = {"bool": False, "tuple": ()}  # by the beginning of an annotation
 
 
 class CommandOptions:
-    """A base for classes whose fields declare the options of a command, and whose objects hold their values."""
+    """A base for classes whose fields declare the options of a command, and whose objects hold their values.
+
+    The constructor takes values by field name, and checks none. Others are the defaults as declared, such as "1GB",
+    which click has not converted.
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -132,7 +137,8 @@ def turn_into_command(
 def format_option_as_words(option: click.Parameter, value: Any) -> list[str]:
     """Return the words that set an option to a value on a command line, such as ``["--top", "5"]``.
 
-    A tuple repeats the option. False needs a pair of flags, such as ``--sparse/--dense``.
+    A tuple repeats the option, which must not take two values at once as ``--test IN OUT`` does. False needs a pair of
+    flags, such as ``--sparse/--dense``.
     """
     if isinstance(value, bool):
         return [(option.opts if value else option.secondary_opts)[-1]]

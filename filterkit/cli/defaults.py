@@ -28,7 +28,7 @@ def read_defaults_file(named_path: str | None) -> Defaults:
     """Read the defaults file at `named_path`; None stands for ``$FILTERKIT_DEFAULTS``, or else the usual path.
 
     If the path is "", or the usual path has no file, the result has no values. Raise UsageError if the file cannot be
-    read or is not TOML.
+    read, is not TOML, or has a value outside a table.
     """
     path = os.environ.get(_VARIABLE) if named_path is None else named_path
     if path is None:
@@ -38,10 +38,10 @@ def read_defaults_file(named_path: str | None) -> Defaults:
 
 
 class Defaults:
-    """The values in the defaults file at `path`; without values if that is "".
+    """The values in the defaults file at `path`; none if `path` is "".
 
-    Making one reads the file, and raises UsageError if it cannot be read or is not TOML. The keys and values of a table
-    are checked when a method returns them.
+    The constructor reads the file, and raises UsageError if it cannot be read, is not TOML, or has a value outside a
+    table. The keys and values of a table are checked when a method returns them.
     """
 
     def __init__(self, path: str) -> None:
@@ -73,7 +73,8 @@ class Defaults:
     def find_stage_defaults(self, known: Registry) -> dict[str, dict[str, Any]]:
         """Return the values that the file gives to options of stages, by the names of stages and options.
 
-        Raise UsageError if there is no such stage or option, or the option does not take the value.
+        Raise UsageError if there is no such stage or option, or the option cannot have a default or does not take the
+        value.
         """
         found = {}
         for name in self._tables.get(_STAGES, {}):
@@ -99,10 +100,11 @@ class Defaults:
                 raise UsageError(f"{self.path}: [{name}]: no subcommand {quoted(name)}{hint}")
 
     def find_option_values(self, command: click.Command, *table_names: str) -> dict[str, Any]:
-        """Return the values that a table gives to options of a command, by parameter names.
+        """Return the values that a table gives to options of a command, as in TOML, by parameter names.
 
         The `table_names` lead to the table, such as ``"stages", "bns"`` to ``[stages.bns]``. Raise UsageError if a key
-        is no option of the command, or has a value that the option does not take.
+        is no option of the command, or one that cannot have a default, such as ``plugin``, or if the option does not
+        take the value.
         """
         table, values = ".".join(table_names), self._tables
         for name in table_names:
@@ -140,7 +142,10 @@ class Defaults:
         return found
 
     def _make_value_error(self, table: str, key: str, value: Any, why: str) -> UsageError:
-        """Return a UsageError that shows a key and its value as in TOML; `why` ends its sentence."""
+        """Return a UsageError that shows a key and its value as in TOML; the text `why` ends the message.
+
+        `table` is the name of the table, or "" for a key that stands outside a table.
+        """
         text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
         heading = f"[{table}] " if table else ""
         return UsageError(f"{self.path}: {heading}{key} = {quoted(text)[1:-1]} {why}")

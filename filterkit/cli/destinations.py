@@ -26,8 +26,8 @@ class Destination(NamedTuple):
     ----------
     option : the option or stage that asks for it.
     path : where it goes, ``-`` for standard output.
-    may_replace_input : whether the path may be that of an input. This loses nothing, because the output appears after
-        the input has been read; but a user may take the OUT of ``--test IN OUT`` for a second input, so it may not.
+    may_replace_input : whether the path may be that of an input, which is safe: the output appears after the input has
+        been read. It is False for the OUT of ``--test IN OUT``, because a user may mistake OUT for a second input.
     in_parts : whether a ``*`` in its name means that it is written in parts.
     """
 
@@ -43,14 +43,16 @@ def make_destinations(path_by_flag: dict[str, str | None]) -> list[Destination]:
 
 
 def check_html_ending(command: str, path: str) -> None:
-    """Raise UsageError if the path of a page has an ending, and it is neither .html nor .htm; `command` begins the
-    message."""
+    """Raise UsageError if the path of a page ends in something other than .html or .htm; no ending is fine.
+
+    `command`, the name of the subcommand, begins the message.
+    """
     if find_ending_before_compression(path) not in ("", *PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 
 def check_pipes_read_once(paths: list[str]) -> None:
-    """Raise UsageError if two of the input `paths` are the same pipe, such as standard input."""
+    """Raise UsageError if two of the input `paths` are the same pipe or device, or are both ``-``."""
     if paths.count("-") > 1:
         raise UsageError("only one input can be standard input; name a file for the other")
     pipes = [pipe for pipe in map(identify_pipe, paths) if pipe is not None]
@@ -66,9 +68,14 @@ def check_destinations(
 ) -> None:
     """Raise UsageError if two outputs go to one file, or an output would overwrite a file that is read.
 
-    `inputs` are paths or patterns of data, ``-`` for standard input. The other files that are read are `plugins`, paths
-    of Python files, and `settings`, pairs of an option and its path, None without the option. Raise FilterkitError if
-    an output cannot be written to.
+    A device such as ``/dev/null`` takes any number of outputs. Raise FilterkitError if an output cannot be written to.
+
+    Parameters
+    ----------
+    destinations : the outputs. Those with `may_replace_input` may overwrite an input, but no other file that is read.
+    inputs : paths or patterns of data, ``-`` for standard input. URLs are not compared with outputs.
+    plugins : the paths of Python files that are read.
+    settings : other files that are read, as pairs: an option, and its path or None without the option.
     """
     taken: dict[Any, Destination] = {}
     for destination in destinations:
@@ -101,7 +108,8 @@ def _check_parts_overwrite_nothing(
 ) -> None:
     """Raise UsageError if a part may have the path of another output, or of a file that is read.
 
-    Unlike one file, parts appear while the input is still read. Raise FilterkitError if no part can be written.
+    Here `may_replace_input` does not count, because parts appear while the input is still read. Raise FilterkitError if
+    no part can be written to the folder, unless it is a URL.
     """
     for path in read_paths:
         if path != "-" and part_names.is_part_path(path):
@@ -114,10 +122,10 @@ def _check_parts_overwrite_nothing(
 
 
 def _make_output_key(path: str) -> Any:
-    """Return a key that is equal for all paths to the same output.
+    """Return a key that is equal for all paths to the same file or stream.
 
-    A device such as ``/dev/null`` takes any number of outputs, so each call returns another key for it, unless the path
-    names an open descriptor, such as ``/dev/stdout``.
+    A device such as ``/dev/null`` takes any number of outputs, so each call returns another key for it. But ``-`` and
+    paths of open descriptors, such as ``/dev/stdout``, have equal keys if they name the same descriptor.
     """
     status = _stat_path_or_stream(path, sys.stdout)
     if status is None or stat.S_ISDIR(status.st_mode):
@@ -129,7 +137,10 @@ def _make_output_key(path: str) -> Any:
 
 
 def _find_device_and_inode(path: str, stream: Any) -> tuple[int, int] | None:
-    """Return the device and inode of a regular file; None if there is none. The path ``-`` means `stream`."""
+    """Return the device and inode of the regular file at `path`; None if it is something else or does not exist.
+
+    The path ``-`` means `stream`.
+    """
     status = _stat_path_or_stream(path, stream)
     return None if status is None or not stat.S_ISREG(status.st_mode) else (status.st_dev, status.st_ino)
 

@@ -16,7 +16,8 @@ from filterkit.errors import UsageError, quoted
 def print_how_chain_is_fitted(job: Job) -> None:
     """Check a job, open its input, and print how the chain would be fitted.
 
-    Raise UsageError if the command line is wrong, and FilterkitError if the input cannot be read.
+    Raise UsageError if the command line is wrong, and FilterkitError if the input cannot be read, or a stage that
+    learns nothing cannot work on its columns.
     """
     options = job.options
     if options.load is not None:
@@ -73,7 +74,7 @@ def _format_fitting_explanation(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _format_byte_count(size: int) -> str:
-    """Format a number of bytes with three digits and a binary unit, such as ``128 MB``; below 1,024 as ``12 bytes``."""
+    """Format a number of bytes with up to three digits and a binary unit, such as ``128 MB``, or as ``12 bytes``."""
     for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
         if size >= factor:
             return f"{size / factor:.3g} {unit}"

@@ -37,12 +37,20 @@ def open_input(
     like: Schema | None = None,
     is_main: bool = True,
 ) -> Reader:
-    """Open an input, which is a file, a glob of parts, a URL or ``-``, and return the `Reader` of its rows.
+    """Open an input, and return the `Reader` of its rows; the caller must close the reader.
 
-    `rejects` writes the rows that cannot be read; None makes them errors. `part_size` is the number of bytes of input
-    text for each part of the output; None if the output is one file. `like` is a schema whose class or labels the input
-    has, too; if it is None, the options choose them. `is_main` is as for `Formats.find_input_format`. Raise
-    FilterkitError if the input cannot be read.
+    Raise FilterkitError if the input cannot be read.
+
+    Parameters
+    ----------
+    path : a file, a pattern of several files, a URL, or ``-`` for standard input.
+    options : say how the input is read.
+    formats : chooses the format.
+    rejects : writes the rows that cannot be read; None makes them errors.
+    part_size : the number of bytes of input text for each part of the output; None if the output is one file.
+    like : the schema that a chain was fitted on, for which the input is read: it has the same class or labels. If it
+        is None, the options choose them.
+    is_main : whether ``--from`` counts more than the ending of the name. Otherwise, the ending counts more.
     """
     opening = Opening(
         path,
@@ -65,8 +73,8 @@ def open_rows_for_fitting(
     """Provide the rows of an input, for a chain to be fitted on, as a context that closes the input at its end.
 
     The `options` say how much memory rows take, and whether to show progress. `part_size` is as for `open_input`. If
-    `numbered`, the `start` of each batch is the number of its first row, in every pass. A StageError raised in the
-    context gets the name of the input.
+    `numbered`, the `start` of each batch is the number of its first row, from 0, in every pass. A StageError raised in
+    the context gets the name of the input, unless it names one already.
     """
     shown = ReadingProgress(options.progress)
     mapping = partial(map_with_row_numbers, reader) if numbered else reader.map
@@ -101,8 +109,8 @@ def transform_new_rows(
     """Return the rows of an input as transformed by a chain that was fitted on other rows.
 
     Nothing is read before the rows are mapped over, which is possible once. `alignment` arranges the columns as the
-    chain expects. If `numbered`, or a stage needs it, the `start` of each batch is the number of its first row.
-    `engine` and `options` are as for `open_rows_for_fitting`.
+    chain expects. If `numbered`, or a stage needs it, the `start` of each batch is the number of its first row, from 0.
+    `engine` and `options` are as for `open_rows_for_fitting`. The caller closes the reader.
     """
     shown = ReadingProgress(options.progress)
     numbered = numbered or any(stage.numbers_rows for stage in fitted.chain.stages)
@@ -139,10 +147,11 @@ def check_options_fit_formats(
     file_formats: Sequence[FileFormat],
     needs: Container[str] = ("textual", "lenient"),
 ) -> None:
-    """Raise UsageError if the user has set an option that applies to none of the formats of some files.
+    """Raise UsageError if the user has set an option that applies to no format of these files.
 
-    `paths` are the files, at least one, and `file_formats` the format of each. Only options whose ``needs`` (see
-    `declare_option`) is one of `needs` are checked: by default, those about reading.
+    An option with its default value counts as not set, and ``--unseen missing`` applies to every format. `paths` are
+    the files, at least one, and `file_formats` the format of each. Only options whose ``needs`` (see `declare_option`)
+    is one of `needs` are checked: by default, those about reading.
     """
     for each in list_declared_options(type(options)):
         value, need = getattr(options, each.name), each.metadata["needs"]

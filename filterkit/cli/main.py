@@ -56,7 +56,9 @@ class _Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Load plugins, because ``--help`` lists their subcommands, read the defaults file, and then parse the words.
 
-        Raise UsageError if an option is repeated or contradicts another, or the defaults file is wrong.
+        Raise UsageError if an option is repeated, ``--defaults`` and ``--no-defaults`` are combined, or the defaults
+        file is wrong; `click.UsageError` if an option is unknown or lacks its value; and PluginError if the file of
+        ``--plugin`` cannot be loaded.
         """
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = given.get("words")
@@ -154,10 +156,16 @@ def run_subcommand(
 ) -> None:
     """Run a subcommand, filterkit's own or a plugin's, with the words after its name.
 
-    Options before the name, which `root`, the context of ``filterkit``, holds, are put before these words. `defaults`
-    are the values of options that the command line does not set, by the names of parameters. Raise UsageError if an
-    option is unknown or wrong, FilterkitError if the subcommand fails, and `click.exceptions.Exit` if it ends with a
-    status of its own or has printed its help.
+    Raise UsageError if an option is unknown or wrong, FilterkitError if the subcommand fails, and
+    `click.exceptions.Exit` if it ends with a status of its own or has printed its help.
+
+    Parameters
+    ----------
+    command, name : the subcommand, and the name by which it was called.
+    words : the words after its name.
+    root : the context of ``filterkit``. The options before the name are in it; the subcommand gets those that it has,
+        too.
+    defaults : the values of options that the command line does not set, by the names of parameters.
     """
     own = {flag: param for param in command.params for flag in list_flags(param)}
     before: list[str] = []
@@ -185,7 +193,7 @@ def run_subcommand(
 
 
 def list_options_on_command_line(context: click.Context) -> Iterator[tuple[click.Option, Any]]:
-    """Yield each option that the command line sets (no default and no environment variable does), and its value."""
+    """Yield each option that stands on the command line, and its value; leave out values that are defaults."""
     for option in context.command.params:
         name = str(option.name)
         if isinstance(option, click.Option) and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -193,10 +201,11 @@ def list_options_on_command_line(context: click.Context) -> Iterator[tuple[click
 
 
 def _check_first_word_is_input(known: Registry, first: str, rest: list[str]) -> None:
-    """Raise UsageError if `first`, the word for the input, is "", or names no file but a stage or another known word.
+    """Raise UsageError if `first`, which stands for the input, is "", or is no file and looks like a stage or command.
 
-    `rest` are the words after it. If `first` is a stage and the next word is ``--help``, print the help of the stage
-    and raise `click.exceptions.Exit`.
+    A missing file with another name, such as ``x.arff``, passes; opening it will fail. `rest` are the words after
+    `first`. If `first` is a stage and the next word is ``--help``, print the help of the stage and raise
+    `click.exceptions.Exit`.
     """
     if not first:
         raise UsageError("the name of the input is empty; name a file, or - for standard input")
@@ -222,7 +231,7 @@ def _check_first_word_is_input(known: Registry, first: str, rest: list[str]) -> 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage, 128 + N after signal N.
 
-    None for `arguments` means those of the process.
+    A subcommand of a plugin may end with another status. None for `arguments` means those of the process.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     end_process_on_signal()
@@ -254,7 +263,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def run_command_line(arguments: list[str]) -> int:
     """Run the command line, print an error as one line, and return the exit status.
 
-    With ``--debug``, raise the error instead, unless it is one of wrong usage or of a lack of memory.
+    With ``--debug``, raise the error instead, unless it is one of wrong usage or of a lack of memory. An interrupt is
+    status 130; if nobody reads the output any more, the status is 0.
     """
     try:
         status = 0

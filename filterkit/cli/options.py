@@ -23,7 +23,7 @@ class MemorySize(click.ParamType):  # type: ignore[type-arg]  # older versions o
     name = "SIZE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Convert an int, or a text such as ``256MB``, ``1.5G`` or ``4096``, to a number of bytes.
+        """Convert an int, or a text such as ``256MB``, ``1.5G`` or ``4096``, to a whole number of bytes.
 
         A unit is a power of 1,024. Raise `click.BadParameter` if the value is not a size above 0.
         """
@@ -97,12 +97,12 @@ def declare_jobs_option(workers: str) -> Any:
 
 
 def declare_seed_option(users: str) -> Any:
-    """Return a field that declares ``--seed``; its help says what the random numbers are for, the `users`."""
+    """Return a field that declares ``--seed``; its help is "Seed for", and `users`, such as "folds and subsamples"."""
     return _declare_chain(f"Seed for {users}.", minimum=0)
 
 
 def declare_trust_option() -> Any:
-    """Return a field that declares ``--trust``, by which a saved chain may contain estimators of other packages."""
+    """Return a field that declares ``--trust``: packages, other than scikit-learn, whose estimators are loaded."""
     return _declare_chain(
         "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
         metavar="PACKAGE",
@@ -122,7 +122,7 @@ class WorkOptions(CommandOptions):
 
 
 class FitOptions(WorkOptions):
-    """The options of commands that fit stages."""
+    """The options of commands that fit stages to the rows of one input: those of `WorkOptions`, memory and seed."""
 
     memory: int = _declare_work(
         "Memory for statistics that stages learn from, and for rows between passes. It is not a limit: the "
@@ -145,7 +145,10 @@ def _check_test_outputs(
 
 
 class RunOptions(InputOptions, FitOptions, JsonOptions):
-    """The options of the command ``filterkit``."""
+    """The options of the command ``filterkit``.
+
+    When the chain runs, `defaults` is the path of the defaults file that was read; None without one.
+    """
 
     plugins: tuple[str, ...] = declare_option(
         "Load a plugin from a Python file. Repeatable.", "--plugin", metavar="FILE", decides=True

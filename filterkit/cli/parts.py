@@ -43,9 +43,9 @@ class OutputParts(NamedTuple):
     def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, rewrite: bool) -> int:
         """Write the parts that are missing, and return how many rows all parts have together.
 
-        `form` is the format of the parts with the schema of their rows, and `rows` are the transformed rows. If
-        `rewrite`, write complete parts again, because the caller counts something in all rows. Raise FilterkitError if
-        a part cannot be written, or existing parts are of other input or another chain.
+        `form` is the format of the parts with the schema of their rows, and `rows` are the transformed rows, `Rows` or
+        `PredictionCountingRows`. If `rewrite`, write complete parts again, because the caller counts something in all
+        rows. Raise FilterkitError if a part cannot be written, or existing parts are of other input or another chain.
         """
         hashed = None
         with suppress(FilterkitError):  # it cannot be saved: then its input and its options have to do

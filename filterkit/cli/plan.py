@@ -57,12 +57,13 @@ class Job(NamedTuple):
     Attributes
     ----------
     path : the path of INPUT.
-    stages : the chain; empty with ``--load``.
+    stages : the chain to fit; empty with ``--load``.
     options : the options of the command.
     formats : finds the format of each input.
     engine : the engine that runs the work.
     transfers : all inputs with their outputs, INPUT first.
-    written : the transfers whose output is written: all, but with ``--predictions`` only those of later rows.
+    written : the transfers whose output is written: all, but with ``--predictions`` or ``--errors`` only those of rows
+        that the chain is not fitted on.
     stage_outputs : the files to which stages write rows.
     part_size : bytes of input text for each part of an output; None if no output is in parts.
     """
@@ -78,10 +79,10 @@ class Job(NamedTuple):
     part_size: int | None
 
     def format_command(self, transfer: Transfer) -> str:
-        """Return a command line that makes the same bytes of the output of a transfer.
+        """Return the words after ``filterkit``, as one line for a shell, that make the same bytes as a transfer.
 
-        It has only options that change the bytes. Values from the defaults file are spelled out, after
-        ``--no-defaults``.
+        Options that do not change the bytes are left out, also the path of the output. Values from the defaults file
+        are spelled out, after ``--no-defaults``.
         """
         words = format_options_that_change_output(self.options)  # seeds are options of stages
         if self.options.no_defaults or self.options.defaults is not None:
@@ -117,10 +118,11 @@ class Plan(NamedTuple):
 
 
 def make_job(path: str, words: list[str], options: RunOptions, known: Registry) -> Job:
-    """Make the job that a command line asks for: look up its stages, formats and engine.
+    """Make the job that a command line asks for: look up its stages and formats, and make its engine.
 
-    `path` is the input, and `words` describe the chain, unless ``--chain`` names a file that does. Raise UsageError if
-    a stage, option, format or engine is unknown, or there are both `words` and ``--chain``.
+    `path` is the input, and `words` describe the chain, unless ``--chain`` names a file that does. The caller closes
+    the engine. Raise UsageError if a stage, option, format or engine is unknown, or there are both `words` and
+    ``--chain``, and PluginError if the plugin of one is broken.
     """
     stages = parse_stages(words, known, options.seed, with_defaults=True)
     if options.chain is not None:
@@ -148,7 +150,8 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     """Check a job, open its inputs and the file of ``--rejects``, and load the chain of ``--load``.
 
     The stack `opened` closes them. Raise UsageError if options contradict each other, or an output would be lost or
-    overwrite a file that is read, and FilterkitError if an input cannot be read or does not fit the chain.
+    overwrite a file that is read, and FilterkitError if an input or the saved chain cannot be read, or an input does
+    not fit the chain.
     """
     check_options_and_outputs(job)
     options, rejects = job.options, None
@@ -187,8 +190,10 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
 def make_alignment(reader: Reader, wanted: Schema, unseen_as_missing: bool) -> Alignment:
     """Make the alignment that arranges the columns of an input as in `wanted`, the schema that a chain expects.
 
-    If `unseen_as_missing`, nominal values that `wanted` does not have become missing, and a warning lists them;
-    otherwise they are an error. Raise FilterkitError, which names the input, if the columns do not fit.
+    If `unseen_as_missing`, nominal values that `wanted` does not declare become missing, and a warning for each
+    attribute lists the first five that the header declares. Otherwise such a value is an error: here if the header
+    declares it, else when the alignment finds it. Raise FilterkitError, which names the input, if the columns do not
+    fit.
     """
     from filterkit.data.alignment import Alignment
 
@@ -245,8 +250,10 @@ def check_options_and_outputs(job: Job) -> None:
 
 
 def _check_predictions_option(job: Job) -> None:
-    """Raise UsageError if ``--predictions`` has no rows to predict, or is combined with ``-o``, a * in a name
-    or ``--sparse``."""
+    """Raise UsageError if ``--predictions`` or ``--errors`` has no rows to predict, or contradicts another option.
+
+    Each contradicts ``--sparse``, a ``*`` in the name of an output and, without ``--load``, ``-o``.
+    """
     options = job.options
     if options.load is None and not options.test:
         raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")

@@ -34,12 +34,12 @@ class PredictionCountingRows:
     Parameters
     ----------
     rows : the transformed rows; they can be mapped over once.
-    learner : the last of the stages that transform them; also an attribute.
+    learner : the fitted learner, which is the last stage of the chain; also an attribute.
 
     Attributes
     ----------
-    convert : the function that makes the batch that `map` passes on from a counted batch; picklable. By default, it
-        returns the batch itself.
+    convert : a function of a batch, picklable. `map` calls it with each batch that has been counted, and passes on the
+        batch that it returns. By default, that is the batch itself.
     """
 
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
@@ -79,10 +79,10 @@ class PredictionCountingRows:
             yield result
 
     def print_prediction_counts(self, input_name: str) -> None:
-        """Print on standard error how many predictions are right, or the errors of numbers.
+        """Print on standard error how many predictions of each target are right or, of numbers, the errors.
 
-        Print nothing if no row with a weight has a true value. Up to 20 classes also get their rates and the confusion
-        matrix. `input_name` is for the messages.
+        Call it when all rows have been mapped over. Print nothing if no row with a weight has a true value. Up to 20
+        classes also get their rates and the confusion matrix. `input_name` is for the messages.
         """
         from filterkit.cli.subcommands.results import (
             MOST_SHOWN,
@@ -111,10 +111,11 @@ def _call_and_count_outcomes(
     convert: Callable[[Batch], Batch],
     rows: Batch | Iterator[Batch],
 ) -> tuple[T, list[Any]]:
-    """Call a function with the converted batch, or iterator of pieces of one; return its result, and a list of counts.
+    """Count the predictions in rows, call a function with the rows, and return its result and a list of counts.
 
-    The list has an entry for each piece that the function took: what `list_confusion_matrices` or, if a number is
-    predicted, `sum_error_terms` returns.
+    `rows` are a batch, which `convert` changes after it has been counted, or an iterator of pieces of a batch, which
+    are passed on as they are. The list has an entry for each batch or piece that the function took: what
+    `list_confusion_matrices` or, if a number is predicted, `sum_error_terms` returns.
     """
     found: list[Any] = []
 
@@ -132,7 +133,9 @@ def _call_and_count_outcomes(
 def make_predictions_schema(learner: FittedLearner) -> Schema:
     """Make the schema of predictions: the row number, from 1, the true and predicted values, the error, and the scores.
 
-    The error is a mark, "+" or missing, or, if a number is predicted, the predicted minus the true number.
+    The error is a mark: "+" if a predicted value is wrong, missing otherwise. If numbers are predicted, it is the
+    predicted minus the true number instead. Of several targets, each has values of its own, and only numbers have
+    several errors; such names end in ``@`` and the target.
     """
     schema, several = learner.schema, len(learner.schema.targets) > 1
     truths = [schema.attributes[place] for place in schema.targets]
@@ -150,8 +153,8 @@ def make_predictions_schema(learner: FittedLearner) -> Schema:
 def make_predictions_batch(schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch) -> Batch:
     """Make a batch of predictions from a batch with the columns that a learner added.
 
-    The `start` of the batch must be the number of its first row. `schema` is what `make_predictions_schema` returns. If
-    `errors_only`, leave out rows that are predicted rightly, and those whose true class is missing.
+    The `start` of the batch must be the number of its first row, from 0. `schema` is what `make_predictions_schema`
+    returns. If `errors_only`, leave out rows that are predicted rightly, and those whose true class is missing.
     """
     codes, scores = learner.read_predictions(batch)
     truth = np.array(batch.y, np.float64).reshape(codes.shape)

@@ -89,10 +89,11 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
 def write_output_and_describe_size(
     job: Job, opened: OpenTransfer, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
 ) -> str:
-    """Write the output of a transfer, and return the number of its rows as text for ``--verbose``.
+    """Write the output of a transfer, and return a text for ``--verbose``, such as ``x.arff: 150 rows``.
 
-    If a learner predicts rows that the chain was not fitted on, print how well. `training` are the training rows as
-    `fitted` transformed them, None with ``--load``. `in_parts` are the outputs that are written in parts, by path.
+    If the chain ends in a learner, also print how well it predicts the rows of a ``--test`` or, with ``--predictions``
+    or ``--errors``, of any transfer. `training` are the training rows as `fitted` transformed them, None with
+    ``--load``. `in_parts` are the outputs that are written in parts, by path.
     """
     options, (transfer, reader, alignment) = job.options, opened
     rows, measured = training, None
@@ -153,8 +154,9 @@ FittingStep: TypeAlias = tuple[int, float, Rows]
 def describe_fitted_stages(steps: list[FittingStep], chain: FittedChain, count: int | None) -> Iterator[str]:
     """Yield a line about each stage of a fitted chain, for ``--verbose``, once the training rows are written.
 
-    The `steps` say when stages were fitted; the first is the beginning. `count` is the number of training rows; None
-    if they were not read to the end, and then the lines have no numbers of rows.
+    The `steps` say when stages were fitted; the first is the beginning, and [] stands for a loaded chain, which gets no
+    lines. `count` is the number of training rows; None if they were not read to the end. A line then has a number of
+    rows only if a training stage has counted those that it kept.
     """
     before = chain.incoming
     names = [stage.name for stage in chain.chain.stages]

@@ -26,7 +26,7 @@ class InstalledPlugin(NamedTuple):
 
     Attributes
     ----------
-    name : the name of its entry point in the group ``filterkit``, or else the last part of its module's name.
+    name : the name of its entry point in the group ``filterkit``, or else what `value` ends in after its dots and colon.
     value : the module, or ``module:name``.
     origin : the name and version of the distribution that declares it.
     listed : the kind and name of each offer that its entry points list, such as ``("stage", "l2")``.
@@ -81,10 +81,10 @@ def _read_entry_points_and_origins() -> Iterator[tuple[str, str]]:
 
 
 def _list_distribution_folders(path: str) -> tuple[list[str], Callable[[str], str]]:
-    """List the ``.dist-info`` and ``.egg-info`` folders in an entry of `sys.path`, a folder or a zip archive; none if
-    it is neither.
+    """Return the names of the ``.dist-info`` and ``.egg-info`` folders in `path`, and a function that reads a file.
 
-    Also return a function that reads a file, such as ``x-1.dist-info/METADATA``, as text; "" if that is impossible.
+    `path` is an entry of `sys.path`; the list is [] if it is neither a folder nor a zip archive. The function takes a
+    path in it, such as ``x-1.dist-info/METADATA``, and returns the text; "" if it cannot be read.
     """
     archive: Any = None
     try:

@@ -16,9 +16,9 @@ from filterkit.temporary import TemporaryFolder, convert_temporary_file_errors
 def make_engine(name_or_client: Any, jobs: int, known: Registry) -> Engine:
     """Make an engine from ``NAME`` or ``NAME:OPTIONS``, as in ``--engine``, or from a client such as that of a cluster.
 
-    It works on `jobs` items at once, and its processes load the plugin files that this process has loaded. Raise
-    UsageError if there is no such engine, or it does not know the options, and PluginError if there are options and
-    its class takes none.
+    The engine works on `jobs` items at once; one that is made from a client may ignore `jobs`. Its processes load the
+    plugin files that this process has loaded. Raise UsageError if there is no such engine, or it does not know the
+    options, and PluginError if there are options and its class takes none.
     """
     engine: Engine | None
     if isinstance(name_or_client, str):
@@ -45,10 +45,11 @@ _copies: list[TemporaryFolder] = []  # of such files that are not here; they liv
 
 
 def _load_plugin_files(content_by_path: dict[str, bytes]) -> None:
-    """Load plugins from files in this process, which works for an engine.
+    """Load plugins from files in this process, a worker of an engine; a file is loaded only once.
 
-    A file that another machine has, but not this one, is written to a temporary folder first. Raise PluginError if a
-    plugin cannot be loaded, or another file of its name was loaded before.
+    `content_by_path` has the path of each file on the machine of the engine, and its bytes. If this machine does not
+    have the same file at this path, the bytes are written to a temporary folder first. Raise PluginError if a plugin
+    cannot be loaded, or another file of its name was loaded before.
     """
     for path, text in content_by_path.items():
         others = [

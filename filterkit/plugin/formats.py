@@ -20,8 +20,8 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
     """Find the format that a text names, with options or without: ``csv``, ``csv:delimiter=;``.
 
     An ending, with or without its dot, may replace the name. `known` has all formats, by name and ending. `by` is the
-    option or argument that asks for the format, for messages.
-    Raise UsageError if there is no such format, or it does not know an option.
+    option or argument that asks for the format, for messages. Raise UsageError if there is no such format, or it does
+    not know an option or its value.
     """
     word, _, options = text.partition(":")
     word = word.strip().lower().removeprefix(".")
@@ -44,8 +44,8 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
 class Formats:
     """The formats of the inputs and outputs of one command.
 
-    `known` has all formats, by name and ending. `from_text` and `to_text` are the values of the options ``--from`` and
-    ``--to``, None without them.
+    `known`, also an attribute, has all formats, by name and ending. `from_text` and `to_text` are the values of the
+    options ``--from`` and ``--to``, None without them. Raise UsageError if one names no format, or an unknown option.
     """
 
     def __init__(self, known: Mapping[str, Any], from_text: str | None = None, to_text: str | None = None) -> None:
@@ -56,7 +56,8 @@ class Formats:
     def find_input_format(self, path: str, is_main: bool = True) -> FileFormat:
         """Find the format of an input: that of ``--from``, or else that of the ending of its name, or else ARFF.
 
-        If the input is not the main one, the ending counts more than ``--from``.
+        If the input is not the main one, an ending that a format has counts more than ``--from``. The ending of a
+        folder is "/".
         """
         end = "/" if os.path.isdir(path) else find_ending_before_compression(path)
         return self._choose_format(end, self._in, is_main)
@@ -64,7 +65,7 @@ class Formats:
     def find_output_format(self, path: str, is_main: bool = True) -> FileFormat:
         """Find the format of an output: that of ``--to``, or else that of the ending of its name, or else ARFF.
 
-        If the output is not the main one, the ending counts more than ``--to``.
+        If the output is not the main one, an ending that a format has counts more than ``--to``.
         """
         return self._choose_format(find_ending_before_compression(path), self._out, is_main)
 
@@ -78,8 +79,8 @@ class Formats:
     def format_misleading_name_warning(self, path: str) -> str:
         """Return the text of a warning if the ending of `path`, the file that standard output goes to, is misleading.
 
-        It is if it belongs to a format other than ARFF, and there is no ``--to``, or to a compression. Otherwise
-        return "".
+        The ending of a compression is misleading, and without ``--to`` that of any format but ARFF. Otherwise, return
+        "".
         """
         end, name = find_ending_before_compression(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):

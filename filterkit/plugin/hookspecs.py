@@ -23,7 +23,7 @@ hookimpl = HookimplMarker(PROJECT)
 
 
 def offer(*items: Any) -> Callable[[], list[Any]]:
-    """Return a hook that returns a list of the items; assign it to its name: ``filterkit_stages = offer(MyStage)``."""
+    """Return a hook that offers the items; assign it to the name of a hook: ``filterkit_stages = offer(MyStage)``."""
     return hookimpl(lambda: list(items))
 
 
@@ -63,6 +63,6 @@ class Hooks:
     def filterkit_subcommands(self) -> list[click.Command]:  # type: ignore[empty-body]
         """Return the click commands that the plugin offers, run as ``filterkit NAME``.
 
-        Two plugins that offer a subcommand of the same name are an error that names both; filterkit's own names stay
-        its own.
+        Two plugins that offer a subcommand of the same name are an error that names both. So is a plugin that offers
+        one of the name of a subcommand of filterkit itself.
         """

@@ -22,7 +22,8 @@ OWN_OPTIONS_FIRST = "; options of filterkit itself go before the input"  # the e
 def find_stage(known: Registry, name: str) -> type[Stage]:
     """Find the stage class of this name.
 
-    Raise UsageError, which suggests a similar name, if there is none, and PluginError if two plugins claim the name.
+    Raise UsageError, which suggests a similar name, if there is none, and PluginError if two plugins claim the name, or
+    the plugin that lists it is broken.
     """
     if name not in known.stages:
         known.load_all_plugins()  # one may offer what its entry points do not list
@@ -34,7 +35,8 @@ def find_stage(known: Registry, name: str) -> type[Stage]:
 def find_metric(name: str) -> Metric:
     """Find the metric of this name, among all plugins.
 
-    Raise UsageError, which suggests a similar name, if there is none.
+    Raise UsageError, which suggests a similar name, if there is none, and PluginError if two plugins claim the name, or
+    the plugin that lists it is broken.
     """
     from filterkit.stages.metric_scaling import MetricScaling
 
@@ -73,9 +75,9 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
 
 
 def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
-    """Map each value that an option suggests for completion to the words that use it, as one text.
+    """Map each value that an option of a stage suggests for completion to a text: the stage, the option and the value.
 
-    For example, the value ``Ridge`` is mapped to ``predict Ridge``.
+    For example, the value ``Ridge`` is mapped to ``predict Ridge``. This loads all plugins with stages.
     """
     lines: dict[str, str] = {}
     for name, stage in known.stages.items():
@@ -87,9 +89,10 @@ def map_option_values_to_stage_words(known: Registry) -> dict[str, str]:
 
 
 def add_mending_stages_to_error(known: Registry, error: StageError) -> None:
-    """Add the names of the stages that would mend the refused rows to the message of an error, at most once.
+    """Add the names of the stages that would mend the refused rows to the message of an error.
 
-    Those are the stages whose `mends` is the `lacks` of the error, which then becomes "".
+    These are the stages whose `mends` equals ``error.lacks``. Then set ``error.lacks`` to "", so that a second call
+    adds nothing.
     """
     if error.lacks:  # else no plugin needs to be loaded
         names = [name for name, stage in sorted(known.stages.items()) if stage.mends == error.lacks]
@@ -110,7 +113,7 @@ def add_plugin_file_hint(known: Registry, hint: str) -> str:
 def _suggest_weka_equivalent(name: str, stages: Mapping[str, type[Stage]]) -> str:
     """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names Weka's class X, else "".
 
-    `name` is X, with or without its package and the end ``AttributeEval``.
+    `name` is X in any case, with or without its package and the end ``AttributeEval``. Up to three stages are named.
     """
     from inspect import getdoc
 

@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class Plugin:
-    """A plugin, and what it offers; nothing if it is broken.
+    """A plugin, and what it offers: nothing if it could not be imported, or a hook failed.
+
+    `Registry.add_stage` makes one, too, for a stage that is not part of a plugin.
 
     Attributes
     ----------
-    name : the name of the entry point, or of the file without its ending.
-    origin : the distribution with its version, or the path of the file.
-    problem : one line that says why the plugin is broken; "" if it is not.
+    name : the name of the entry point, or of the file without its ending; or that of such a stage.
+    origin : the distribution with its version, or the path of the file; or the module of such a stage.
+    problem : one line that says why the plugin is broken, such as a name that another plugin claims, too; "" if it is
+        not.
     trace : the traceback of the problem; "" if there is none.
     stages, metrics, formats, engines, subcommands : what it offers. The stages include those that are made of metrics.
     empty : the names of its hooks that return an empty list.
@@ -59,7 +62,8 @@ class Plugin:
     def list_offered_names(self) -> list[tuple[str, str]]:
         """List the kind and name of each offer, as entry points do: ``("stage", "l2")``.
 
-        A metric is listed as a metric, and not as the stage that it becomes.
+        A metric is listed as a metric, and not as the stage that it becomes. A format is listed by its name and by each
+        ending.
         """
         metrics = {metric.name for metric in self.metrics}
         return [
@@ -99,7 +103,7 @@ class HookCaller:
         """Register the hooks in the module of the plugin `name`; `may_wrap` allows it to wrap hooks of others.
 
         Raise PluginError if a hook does not exist, is not marked, takes arguments, or is a wrapper and may not be one,
-        and ValueError if the module is registered already.
+        and ValueError if the module is registered already. An error of a wrapper, which is tried here, passes through.
         """
         unique_name = f"{name} {module.__name__}"
         _check_hook_names(module)
@@ -120,7 +124,8 @@ class HookCaller:
     def collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Call the hooks of a registered module, and put what they offer into its plugin.
 
-        Raise PluginError if an item is not what its hook must return; then the plugin is not changed.
+        Raise PluginError if an item is not what its hook must return; an error of a hook passes through. In either case
+        the plugin is not changed.
         """
         given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
         for hook, (wanted, repair) in _WANTED.items():
@@ -157,7 +162,7 @@ class HookCaller:
     def _call_hook(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
         """Call a hook of `module` alone, through the wrappers of all modules, and return the items of the lists.
 
-        Raise PluginError if the hook returns a text, a mapping or no iterable.
+        Raise PluginError if the hook returns a text, a mapping or no iterable; None counts as [].
         """
         others = {each.plugin for each in caller.get_hookimpls() if not (each.wrapper or each.hookwrapper)} - {module}
         given = self._manager.subset_hook_caller(caller.name, others)()

@@ -29,7 +29,10 @@ class IntOrText(click.ParamType):  # type: ignore[type-arg]
 
 
 class _StageCommand(click.Command):
-    """A click command of a stage. Its argument may stand before or after its options, and each option only once."""
+    """A click command of a stage. Its argument may stand before or after its options.
+
+    An option that takes one value may be given only once.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options and the argument of a stage, and return the words after them, which are later stages."""
@@ -88,10 +91,10 @@ def _make_click_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Pa
 
 
 def refuse_repeated_options(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
-    """Raise UsageError if an option that takes one value is repeated; click would silently use the last value.
+    """Raise UsageError if an option that takes one value is repeated, or a flag is combined with its opposite.
 
-    `command` parses the `words`, which begin with options. `stage` begins the message, such as ``"svm: "``; "" if the
-    options are not those of a stage.
+    click would silently use the last one. A flag may be repeated. `command` parses the `words`, which begin with
+    options. `stage` begins the message, such as ``"svm: "``; "" if the options are not those of a stage.
     """
     several = [copy(param) for param in command.get_params(context)]
     for param in several:
@@ -117,7 +120,8 @@ def parse_stages(
 
     `seed` is the value of ``--seed`` for stages without one in the words; None leaves it to the stage. If
     `with_defaults`, other options that the words do not set have the values of the defaults file. Raise UsageError if a
-    stage, option or value is unknown, and `click.exceptions.Exit` after printing help for a ``--help`` in the words.
+    stage, option or value is unknown, PluginError if the plugin of a stage is broken, and `click.exceptions.Exit` after
+    printing help for a ``--help`` in the words.
     """
     stages = []
     while words:
@@ -163,7 +167,7 @@ def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
 
 
 def move_options_before_input(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
-    """Move the options of `command` that follow a stage before the input, as click expects, and return the new words.
+    """Return the words with the options of `command` before the input, as click expects, also those after a stage.
 
     The words are options, the input and a chain. An option that the stage before it has, too, stays with the stage. Of
     short options after a stage, only ``-o`` is moved: ``svm -c 1`` may be meant for the stage, but ``-c`` would name
@@ -207,7 +211,8 @@ def read_stages_file(path: str, plugins: Registry, seed: int | None = None) -> l
     """Make the stages in a text file: in each line stages with their options, as on a shell; ``#`` starts a comment.
 
     Options that a line does not set have the values of the defaults file; `seed` is as for `parse_stages`. Raise
-    UsageError if the file cannot be read, or a line is wrong.
+    UsageError if the file cannot be read or is not UTF-8, or a line is wrong, and PluginError if the plugin of a stage
+    is broken.
     """
     try:
         with open(path, encoding="utf-8") as file:

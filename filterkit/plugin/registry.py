@@ -48,7 +48,8 @@ class OffersByName(Mapping[str, T]):
     """A mapping from names to the objects of one kind, such as "stage", that filterkit and plugins offer.
 
     Looking up a name loads the plugins that list it, and listing the names loads all plugins that list this kind. A
-    lookup raises PluginError if the plugin that lists the name is broken, or two plugins claim it.
+    lookup, also by ``in`` or ``get``, raises PluginError if the plugin that lists the name is broken, or two plugins
+    claim it.
     """
 
     registry: Registry
@@ -95,7 +96,8 @@ class Registry:
     files : the paths of the files that plugins were loaded from.
     flags : the options of the command ``filterkit`` itself, such as ``--jobs``; empty in Python.
     defaults : the values of the defaults file for options of stages, by stage and option; empty in Python.
-    warn : called once for each broken plugin, when one of its names is looked up or names of its kind are listed.
+    warn : called with each broken plugin, once, when one of its names is found or names of its kind are listed; does
+        nothing by default.
     stages : stage classes by name.
     formats : file formats by name and ending.
     engines : engine classes by name.
@@ -121,7 +123,7 @@ class Registry:
         self._lock = RLock()
 
     def add_installed_plugins(self) -> None:
-        """Add all installed plugins, and load those that do not list what they offer.
+        """Add all installed plugins, and load those in the group ``filterkit``, which need not list what they offer.
 
         If the environment variable ``FILTERKIT_NO_PLUGINS`` is not empty, add only those of filterkit's distribution.
         """
@@ -132,14 +134,18 @@ class Registry:
 
     @property
     def plugins(self) -> list[Plugin]:
-        """List all plugins, loading them first: installed ones in the order of their names, then those from files."""
+        """All plugins: installed ones in the order of their names, then those of files and of `add_stage`.
+
+        This loads those that are not loaded yet.
+        """
         self.load_all_plugins()
         return [*(self._installed[point] for point in self._points), *self._others.values()]
 
     def find_offer(self, kind: str, name: str) -> Any:
-        """Return the object of a kind, such as "stage", that filterkit itself, or else a plugin, offers by this name.
+        """Return the object of this kind and name that filterkit itself, or else a plugin, offers.
 
-        Raise KeyError if nothing has this name, and PluginError if the plugin that lists the name is broken, or two
+        `kind` is "stage", "format", "engine" or "subcommand"; a metric is found as the stage that it becomes. Raise
+        KeyError if nothing has this name, and PluginError if the plugin that lists the name is broken, or two
         plugins claim it.
         """
         with self._lock:
@@ -160,7 +166,10 @@ class Registry:
             raise KeyError(name)
 
     def list_names(self, kind: str) -> list[str]:
-        """List the names of all objects of one kind, first filterkit's own; load the plugins that list this kind."""
+        """List the names of all objects of one kind, first filterkit's own; load the plugins that list this kind.
+
+        For "metric", load the plugins but return [], because metrics have the names of the stages that they become.
+        """
         with self._lock:
             listing = self._load_plugins_that_list(kind)
             self._warn_of_broken_plugins(
@@ -183,7 +192,7 @@ class Registry:
         return listing
 
     def load_all_plugins(self) -> None:
-        """Load all installed plugins that are not loaded yet."""
+        """Load all installed plugins that are not loaded yet; one that fails gets a `problem`, not an error."""
         with self._lock:
             self._load_new_plugins(self._points)
 
@@ -261,7 +270,11 @@ class Registry:
         return plugin
 
     def add_stage(self, stage: type[Stage]) -> None:
-        """Add a stage class that is not part of a plugin, by its name; load all plugins first."""
+        """Load all installed plugins, and then add a stage class that is not part of a plugin, by its name.
+
+        The class replaces one that was added by this name before. If a plugin offers a stage of this name, nothing is
+        raised here, but looking the name up raises PluginError from now on.
+        """
         self.load_all_plugins()
         plugin = self._others[stage.name] = Plugin(stage.name, stage.__module__, stages=[stage])
         _prepare_offers_for_errors_and_pickle(plugin)
@@ -280,8 +293,8 @@ class Registry:
     def _assign_names_to_plugins(self) -> None:
         """Decide which loaded plugin each name belongs to.
 
-        A name that two plugins claim belongs to neither, and a name that filterkit itself claims stays filterkit's.
-        Each of these, and a plugin that claims a name twice, gets a `problem`.
+        A name that several plugins claim belongs to none, and a name that filterkit itself claims stays filterkit's. A
+        plugin gets a `problem` if it claims a name of filterkit, a name that an earlier plugin claims, or a name twice.
         """
         all_items: dict[str, dict[str, Any]] = {}
         all_owners: dict[tuple[str, str], list[Plugin]] = {}
@@ -307,7 +320,7 @@ class Registry:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Return all metrics that plugins offer, by name, loading these plugins first."""
+        """All metrics that plugins offer, by name, as a new dict; this loads the plugins that list metrics."""
         from filterkit.stages.metric_scaling import MetricScaling
 
         self.list_names("metric")
@@ -317,7 +330,7 @@ class Registry:
     def describe_stage_origin(self, stage_name: str) -> str:
         """Return the plugin of the stage of this name, and its distribution or file, as a text such as ``x of x.py``.
 
-        Raise PluginError if no plugin offers it.
+        Raise PluginError if no plugin offers it, two plugins do, or its plugin is broken.
         """
         if stage_name not in self.stages and ("stage", stage_name) not in self._owners:
             how = "name it with --plugin FILE" if self.flags else "load the file that does by filterkit.load_plugin"
@@ -337,7 +350,7 @@ def _prepare_offers_for_errors_and_pickle(plugin: Plugin) -> None:
 
 
 def _describe_mismatch_with_entry_points(point: InstalledPlugin, plugin: Plugin) -> str:
-    """Return a text that says how the entry points of a plugin differ from its offers; "" if they do not."""
+    """Return a text that says in which name the entry points of a plugin differ from its offers; "" if in none."""
     listed, given = {*point.listed}, {*plugin.list_offered_names()}
     for kind, name in sorted(listed - given):
         return f"its entry points list the {kind} {quoted(name)}, which no hook returns; remove it there"
@@ -389,7 +402,8 @@ def _reduce_stage_for_pickle(stage: Stage) -> tuple[Any, ...]:
 def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
     """Make a stage with these options when pickle loads it.
 
-    `origin` says which plugin offered the stage. Raise PluginError, which names it, if no plugin offers it here.
+    `origin` says which plugin offered the stage. Raise PluginError, which names this plugin, if no plugin offers the
+    stage here.
     """
     known = get_registry()
     if name not in known.stages:

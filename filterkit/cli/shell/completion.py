@@ -38,7 +38,7 @@ class Completion(NamedTuple):
     Attributes
     ----------
     text : the whole word, with what the user has typed of it.
-    help : what it means; "" if that is clear. `find_completions` returns only the first sentence.
+    help : what it means; "" if that is clear. `find_completions` returns at most 70 characters of the first sentence.
     is_open : whether more follows without a blank, as after ``--top=``.
     """
 
@@ -97,9 +97,9 @@ def find_completions(words: list[str], begun: str, after: list[str], known: Regi
 def _complete_in_group(
     group: click.Group, words: list[str], begun: str, after: list[str], settings: dict[str, Any]
 ) -> Completions:
-    """Find the words that may stand at the cursor if `group` parses the words; else as `find_completions`.
+    """Find the words that may stand at the cursor of words that `group` parses; printable ones only.
 
-    `settings` are arguments of the group's `click.Context`.
+    `words`, `begun` and `after` are as for `find_completions`. `settings` are arguments of the group's `click.Context`.
     """
     passed = [*words]
     context = _resolve_context(group, settings, "filterkit", words)
@@ -154,8 +154,8 @@ def _convert_click_items(items: list[CompletionItem]) -> list[Completion]:
 def _complete_value(param: click.Parameter, context: click.Context, begun: str, line: click.Context) -> Completions:
     """Complete the value of an option or argument, by the choices that click knows and by the metavar.
 
-    `begun` is the part of the value before the cursor. `context` has the words before it, and `line` the words of the
-    whole line, which may name the input.
+    `begun` is the part of the value before the cursor. `context` has the words before the value, and `line` the words
+    of the whole line, which may name the input. The caller leaves out completions that do not begin with `begun`.
     """
     known: Registry = context.obj
     found = param.shell_complete(context, begun)

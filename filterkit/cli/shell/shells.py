@@ -24,8 +24,8 @@ def print_completions_or_script(request: str, words: list[str]) -> int:
 
     Parameters
     ----------
-    request : the name of a shell with ``_source``, which asks for its script, or with ``_complete``, which asks for the
-        words that may stand at the cursor.
+    request : the name of a shell and ``_source``, such as ``bash_source``, which asks for its script, or the name and
+        ``_complete``, which asks for the words that may stand at the cursor.
     words : for zsh and fish, the words after the name of the command, up to the cursor; for bash, one text, the line up
         to the cursor.
     """
@@ -77,9 +77,10 @@ def _find_completions_quietly(words: list[str], begun: str) -> Completions:
 
 
 def _format_completions_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
-    """Yield the lines for zsh or fish: kind, word and help of each completion, separated by tabs.
+    """Yield the lines for zsh or fish: the kind ("open" or "plain"), word and help of each completion, between tabs.
 
-    The kind is "open", "plain" or, if the name of a file may follow, "files". `words` end at the cursor.
+    If the word may be the name of a file, the last line is "files", a tab, and the part of the word before the cursor.
+    `words` end at the cursor.
     """
     *before, begun = words or [""]
     if shell == "fish":
@@ -119,7 +120,10 @@ def _end_completed_word(text: str, open_quote: str, is_open: bool) -> str:
 
 
 def _list_paths_starting_with(begun: str) -> list[str]:
-    """List the paths of files and folders that start with `begun`; a folder ends with a slash."""
+    """List the paths of files and folders that start with `begun`, sorted; a folder ends with a slash.
+
+    Hidden ones are listed only if the name in `begun` starts with a dot. [] if the folder cannot be read.
+    """
     folder, slash, name = begun.rpartition("/")
     searched = os.path.expanduser(folder + slash) or "."
     try:

@@ -66,7 +66,8 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
 def _report_what_words_name(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
     """Check the subcommand, stages or plugins that words name; for each, yield its kind, such as "stage", and a report.
 
-    Print a line for each hook that returns nothing. Raise UsageError if the words name nothing.
+    If a plugin offers nothing, print a line for each of its hooks. Raise UsageError if the words name nothing, and
+    FilterkitError if a plugin is broken.
     """
     from filterkit.testing import report_subcommand
 

@@ -303,8 +303,8 @@ def _run_evaluation(
 ) -> Results:
     """Evaluate all chains, and return all results; those in the journal are not computed again.
 
-    `data` are the name and rows of each DATA. The files of ``--test``, ``--splits`` and ``--costs`` are read first, and
-    processes run the work unless ``--engine`` says otherwise.
+    `data` are the name and rows of each DATA. The files of ``--test``, ``--splits`` and ``--costs`` are read first.
+    Without ``--engine``, processes run the work, and `options.engine` is set to their name.
     """
     rows, first = data, data[0][1]
     test = own = None

@@ -34,7 +34,7 @@ class ExploreOptions(InputOptions, FitOptions):
 
 
 class _ExploreCommand(click.Command):
-    """A command whose options may also stand after INPUT and the stages, as those of a run may."""
+    """A command whose options may also stand after INPUT and the stages, like those of ``filterkit`` itself."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         args = move_options_before_input(args, self, ctx.obj)

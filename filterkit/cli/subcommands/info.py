@@ -113,8 +113,8 @@ def _make_info_document(
 ) -> dict[str, Any]:
     """Make the document that ``info`` prints about an input, whose rows `overview` summarizes.
 
-    `form` is the title of its format. `class_index` and `labels` are the positions of the class and of the labels that
-    other commands would assume; None and () without them. ``scored`` and ``remarks`` are empty.
+    `form` is the title of its format. `class_index` and `labels` are the positions, from 0, of the class and of the
+    labels that other commands would assume; None and () without them. ``scored`` is None and ``remarks`` is [].
     """
     schema = overview.schema
     attributes = list(describe_attributes(overview))
@@ -192,7 +192,8 @@ def _describe_class(options: InfoOptions, document: dict[str, Any]) -> str:
 def _format_attribute_table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
     """Yield the lines of a table of the first `top` attributes, cut to the width of the terminal if there is one.
 
-    `metric` is the key of a score that some attributes have; None if there are no scores.
+    The last line says how many attributes are left out, if any. `metric` is the key of a score that some attributes
+    have; None if there are no scores.
     """
     width = find_terminal_width()
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
@@ -239,10 +240,11 @@ def _format_notes_on_attributes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _summarize_values(attribute: dict[str, Any]) -> str:
-    """Summarize the values of an attribute as a text; "" if it has none.
+    """Summarize the values of an attribute as a text; "" if it has no number, date, text or label.
 
-    A nominal attribute shows its most frequent labels with their numbers of rows, ties in the declared order. Others
-    show the extremes: of numbers, of dates, or of the lengths of texts.
+    A nominal attribute shows its most frequent labels with their numbers of rows, ties in the declared order; a label
+    that no row has counts 0. Others show the extremes: of numbers, with their mean and deviation, of dates, or of the
+    lengths of texts.
     """
     if "labels" in attribute:
         ordered = sorted(attribute["labels"].items(), key=lambda pair: -pair[1])

@@ -81,7 +81,10 @@ Kinds:
 @click.option("--file", "as_file", is_flag=True, help="Write one Python file, for --plugin, instead of a project.")
 @click.pass_obj
 def write_new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file: bool) -> None:
-    """Write a project, or a file, with a plugin of some of the `KINDS`."""
+    """Write a project with a plugin of each of `kinds`, keys of `KINDS`; if `as_file`, write one file instead.
+
+    Raise UsageError if a plugin cannot have its name, or FilterkitError if the project or file exists already.
+    """
     kinds = tuple(dict.fromkeys(kinds))
     if as_file and len(kinds) > 1:
         raise UsageError("new-plugin: --file writes a plugin of one kind; give --kind once, or leave out --file")

@@ -98,7 +98,7 @@ class CommandThatExplainsMeasures(click.Command):
 def parse_training_share(text: str) -> float:
     """Parse a share of ``--train``, such as 10% or 0.1, as a number from 0 to 1.
 
-    Raise UsageError if it is none, or "1", which might mean one percent.
+    Raise UsageError if the text is no such share, or is 1 without a percent sign, which might mean one percent.
     """
     is_percent = text.strip().endswith("%")
     try:
@@ -199,7 +199,7 @@ def _format_means(results: Results, measures: list[str], means: list[dict[str, A
 
 
 def _describe_positive_class(results: Results) -> str:
-    """Return a line that says which class is positive; "" if no result does, as for a numeric class."""
+    """Return a line that says which class is positive; "" if all results are of numeric classes."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
@@ -239,8 +239,8 @@ def tabulate_error_measures(target_names: Sequence[str], sums: np.ndarray) -> li
 def compute_rates_by_class(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Return a dict for each class: precision, recall, F1, ``support`` and ``predicted``.
 
-    A rate is NaN if its denominator is 0. The support is the weight of the rows of the class, and ``predicted`` is this
-    weight by predicted class.
+    Classes that no row has or was predicted to have are left out. A rate is NaN if its denominator is 0. The support is
+    the weight of the rows of the class, and ``predicted`` is a dict of this weight by predicted class, without zeros.
     """
     names, matrix = counts.true_or_predicted_values, counts.confusion_matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)

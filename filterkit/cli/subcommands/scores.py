@@ -136,9 +136,10 @@ def tabulate_scores(table: pa.Table, name_width: int) -> list[str]:
 
 
 def _choose_n_decimals(column_name: str, values: list[Any]) -> int:
-    """Return the number of decimals for a column: 0 for whole counts, otherwise 4, or fewer if values are above 10.
+    """Return the number of decimals for a column: 0 for whole counts, otherwise 4, or fewer if a value is at least 10.
 
-    The largest value then has five digits. None among the values is ignored.
+    The largest value then has five digits in all, or more if five do not hold its whole part. Signs do not count, and
+    None among the values is ignored.
     """
     present = [abs(v) for v in values if v is not None]
     if column_name in _COUNTS and all(v == int(v) for v in present):
