@@ -12,7 +12,11 @@ _STEP = 1 << 16  # bytes that are read at once; damage takes at most so much sou
 
 
 def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
-    """Return a stream that reads from `raw`, and decompresses if `path` ends in .gz, .bz2, .xz or .zst; else `raw`."""
+    """Return a stream of the decompressed bytes of `raw` if `path` ends in .gz, .bz2, .xz or .zst; else `raw` itself.
+
+    The ending may be in capitals. The new stream has only the method `read`. If the data is damaged or cut off, `read`
+    raises the error of the decompressor, whose class differs between the compressions.
+    """
     ending = os.path.splitext(path)[1].lower()
     if ending == ".zst":
         import pyarrow as pa
@@ -24,7 +28,11 @@ def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
 
 
 def compress(raw: Any, path: str) -> Any:
-    """Return a stream that writes to `raw`, and compresses if `path` ends in .gz, .bz2, .xz or .zst; else `raw`."""
+    """Return a stream that compresses into `raw` if `path` ends in .gz, .bz2, .xz or .zst; else `raw` itself.
+
+    The ending may be in capitals. Closing the stream writes the end of the compressed data; for .zst it closes `raw`,
+    too.
+    """
     ending = os.path.splitext(path)[1].lower()
     if ending == ".gz":
         import gzip
@@ -39,13 +47,24 @@ def compress(raw: Any, path: str) -> Any:
 
 @dataclass
 class _Decompressed:
-    """A decompressed stream of a file that may be damaged or cut off: the text before the damage can be read."""
+    """The decompressed bytes of a file that may be damaged or cut off; most text before the damage can be read.
+
+    At most 64 kB of text right before the damage cannot be read.
+
+    Attributes
+    ----------
+    stream : what the decompressor returns: a binary stream to read from.
+    fault : the error that the next `read` raises; None if there is none.
+    """
 
     stream: Any
     fault: Exception | None = None
 
     def read(self, size: int) -> bytes:
-        """Read up to `size` bytes; at damage, raise the error of the decompressor once the text before it is read."""
+        """Return the next `size` bytes, at least 1, or fewer at the end or before damage; b"" at the end.
+
+        Once the text before the damage has been read, raise the error of the decompressor.
+        """
         if self.fault is not None:
             raise self.fault
         text = bytearray()

@@ -23,13 +23,22 @@ _NO_TEXTS = (
 
 
 def describe_non_table(first_bytes: bytes) -> str:
-    """Return, for messages, what an input is instead of a table, and what to do; "" if it may be a table."""
+    """Return, for messages, that an input is HTML or a Git LFS pointer, and what to do; "" if it does not begin so.
+
+    `first_bytes` are at least 200 bytes, or the whole input. The text goes on after "this is", such as "a pointer of
+    Git LFS to the data: run git lfs pull".
+    """
     small = first_bytes[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for mark, what in _NO_TABLES if small.startswith(mark)), "")
 
 
 def describe_non_text(first_bytes: bytes) -> str:
-    """Return, for messages, what an input is instead of UTF-8 text, and what to do; "" if it may be such text."""
+    """Return, for messages, in which other form than UTF-8 text an input is, and what to do; "" if none is recognised.
+
+    `first_bytes` are the beginning of the input. It is recognised as HTML, a Git LFS pointer, compressed data, a zip
+    archive, Excel, Parquet, Arrow or UTF-16. XML in UTF-16 also gives "", because its readers find the encoding
+    themselves. The text goes on after "this is", such as "text in UTF-16: say --encoding utf-16".
+    """
     if first_bytes[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
     return describe_non_table(first_bytes) or next(

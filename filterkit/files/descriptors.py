@@ -23,7 +23,10 @@ moved: dict[int, int] = {}  # where a descriptor is while another has its number
 
 
 def find_descriptor(path: str) -> int | None:
-    """Return the descriptor that ``/dev/stdout``, ``/dev/fd/3`` or a link to one means; None for any other path."""
+    """Return the descriptor that ``/dev/stdout``, ``/dev/fd/3`` or a link to one means; None for any other path.
+
+    If filterkit has moved the file to another descriptor, return that one. The descriptor need not be open.
+    """
     for _ in range(_LINKS):
         folder, name = os.path.split(path)
         digits = name.isascii() and name.isdigit()
@@ -38,7 +41,7 @@ def find_descriptor(path: str) -> int | None:
 def identify_pipe(path: str) -> tuple[int, int] | None:
     """Return the numbers of device and inode of the pipe or device at `path`, or of standard input for ``-``.
 
-    Return None if there is nothing, or if it is a regular file or a folder.
+    Return None for a regular file or a folder, and for what does not exist or cannot be looked up.
     """
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
@@ -49,7 +52,11 @@ def identify_pipe(path: str) -> tuple[int, int] | None:
 
 
 def find_path_of_descriptor(number: int) -> str:
-    """Return the path of the regular file that is open as `number`; "" if there is none, or if the path is unknown."""
+    """Return the path of the regular file that is open as descriptor `number`; "" if it is no such file.
+
+    Return "" also if the system does not tell the path; only Linux does. For a deleted file, `` (deleted)`` is
+    appended.
+    """
     try:
         is_file = stat.S_ISREG(os.fstat(number).st_mode)
         return os.readlink(f"/proc/self/fd/{number}") if is_file else ""
@@ -67,7 +74,10 @@ def is_descriptor_read_only(number: int) -> bool:
 
 @contextmanager
 def name_write_errors(title: str) -> Iterator[None]:
-    """Turn an OSError inside this context into a FilterkitError whose message begins with `title`."""
+    """Turn an OSError inside this context into a FilterkitError whose message begins with `title`.
+
+    The new error is an OSError, too. An error that is a FilterkitError already stays as it is.
+    """
     try:
         yield
     except FilterkitError:
@@ -77,21 +87,21 @@ def name_write_errors(title: str) -> Iterator[None]:
 
 
 class Sink(io.FileIO):
-    """A file or descriptor to write to, which raises a FilterkitError that names it if writing fails.
+    """An unbuffered binary stream to a file or descriptor, which raises a FilterkitError if writing fails.
 
-    So failures of the output can be distinguished from those of other code that runs while it is open. Raise OSError if
-    the file cannot be opened.
+    This error tells failures of the output from those of other code that runs while the stream is open. Raise OSError
+    if the file cannot be opened.
 
     Parameters
     ----------
-    file : a path, or the number of a descriptor, which stays open.
-    title : its name in messages.
-    ignore_broken_pipe : whether to drop text for a pipe that nobody reads any more; otherwise, `write` raises
-        BrokenPipeError.
+    file : a path, whose file is created or emptied; or the number of a descriptor, which stays open.
+    title : the name of the output in messages.
+    ignore_broken_pipe : whether `write` ignores data, without an error, once nobody reads the pipe any more; otherwise,
+        it raises BrokenPipeError.
 
     Attributes
     ----------
-    gives_up : whether to write nothing more while a KeyboardInterrupt is handled.
+    gives_up : whether `write` ignores data while a KeyboardInterrupt is handled; True unless it is set to False.
     """
 
     gives_up = True
@@ -102,10 +112,10 @@ class Sink(io.FileIO):
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
-        """Write some bytes of `data`, and return how many. Wait while a pipe is full.
+        """Write the bytes of `data`, or only the first of them; return how many. Wait while a pipe is full.
 
-        Raise BrokenPipeError if nobody reads the pipe any more, unless this is ignored, and FilterkitError if writing
-        fails otherwise.
+        Data that is ignored counts as written, see `Sink`. Raise BrokenPipeError if nobody reads the pipe any more,
+        unless this is ignored, and FilterkitError if writing fails otherwise.
         """
         if self.gives_up and isinstance(sys.exception(), KeyboardInterrupt):
             return len(data)  # closing writes what is left, and a full pipe would delay the interrupt
@@ -121,6 +131,9 @@ class Sink(io.FileIO):
             raise make_system_error(self._title, error) from None
 
     def close(self) -> None:
-        """Close the file; raise FilterkitError if that fails, because some file systems write only now."""
+        """Close the stream, and the file unless it was given as a descriptor.
+
+        Raise FilterkitError if that fails, because some file systems write only now.
+        """
         with name_write_errors(self._title):
             super().close()

@@ -15,11 +15,20 @@ _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "
 
 
 def digest_sizes_and_times(paths: Iterable[str]) -> str:
-    """Return a digest, 32 hexadecimal digits, of the paths, sizes and times of files.
+    """Return a digest, 32 hexadecimal digits, of the paths, sizes and times of modification of files, in their order.
 
-    Paths are files, folders, globs, fsspec URLs, or ``-``. If one is a pipe, which can be read only once, the digest
-    differs every time. Raise FilterkitError if a glob matches nothing, OSError if a file is missing, or what fsspec
-    raises.
+    It differs every time if one of them is ``-``, a pipe or a device, which can be read only once.
+
+    Parameters
+    ----------
+    paths : files, folders with all their subfolders, globs, fsspec URLs, or ``-``. Of a URL, the digest has the times
+        and tags that its file system tells.
+
+    Raises
+    ------
+    FilterkitError : a glob matches nothing, or fsspec is missing.
+    OSError : a file is missing.
+    Exception : what fsspec raises for a URL.
     """
     digest = hashlib.sha256()
     for pattern in paths:
@@ -30,7 +39,10 @@ def digest_sizes_and_times(paths: Iterable[str]) -> str:
 
 
 def _list_sizes_and_times(path: str) -> Iterator[tuple[object, ...]]:
-    """Yield a tuple of path, size and times for a file, or each file in a folder; for a pipe, one of a random text."""
+    """Yield a tuple of path, size and times of the file at `path`, or of each file in that folder and its subfolders.
+
+    For ``-``, a pipe or a device, yield a tuple of one random text, which differs every time.
+    """
     if is_url(path):
         system, at = find_file_system_and_path(path)
         about = system.info(at)

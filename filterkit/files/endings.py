@@ -50,13 +50,19 @@ KNOWN = {ending: name for name, endings in _ENDINGS.items() for ending in ending
 
 
 def find_ending_before_compression(path: str) -> str:
-    """Return the ending of a file name in lower case, such as ``.svm`` for ``x.SVM.gz``; "" if it has none."""
+    """Return the ending of a path in lower case, such as ``.svm`` for ``x.SVM`` or ``x.SVM.gz``; "" if it has none.
+
+    The ending of a compression, such as ``.gz``, does not count.
+    """
     stem, last = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if last in COMPRESSIONS else last
 
 
 def find_other_format(path: str, own: str = ARFF) -> str | None:
-    """Return the name of the format that the ending of a path belongs to; None if it is `own`, or if it is unknown."""
+    """Return the name of the format, such as "CSV", whose ending a path has; None if it is `own`, or if it is unknown.
+
+    An ending of a compression does not count: ``x.csv.gz`` is CSV. Formats of archives, such as "zip", count, too.
+    """
     name = KNOWN.get(find_ending_before_compression(path))
     return None if name == own else name
 
@@ -69,8 +75,9 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     path : the output.
     written : the name of the format to be written, ARFF or CSV.
     by : the option or stage that writes the file, for the message; "" for none.
-    hint : other advice for the end of the message; ``{}`` becomes the name of the other format.
-    other : the name of the format of a plugin that the ending belongs to; None for the formats known here.
+    hint : further advice for the end of the message; ``{}`` becomes the name of the other format.
+    other : the name of the format if the ending is that of a plugin's format; then raise in any case. None to look for
+        the ending among those of `KNOWN`.
     """
     other = other or find_other_format(path, written)
     if other is not None:
@@ -88,7 +95,8 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
 def check_chain_ending(path: str, by: str = "") -> None:
     """Raise UsageError if the name of a saved chain has the ending of another format, or of a compression.
 
-    A chain may be named as a zip archive or a NumPy file. `by` is the option, for the message; "" for none.
+    The endings ``.zip``, ``.npy`` and ``.npz`` are allowed. `by` is the option that names the file, for the message; ""
+    for none.
     """
     if find_other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
         return

@@ -27,9 +27,16 @@ T = TypeVar("T")
 
 
 class LocalFolder:
-    """A folder of parts on a disk, with a journal and a hidden folder while parts are written.
+    """A folder on a disk in which the parts of an output are written: files that together hold its rows.
 
-    All methods but `remove` raise FilterkitError, which begins with `title`, if the file system fails.
+    A journal in it lists the complete parts. A hidden folder in it holds unfinished parts until `close`. The folder
+    must exist; `open_folder` does not make it. All methods but `remove` raise FilterkitError, whose message begins with
+    `title`, if the file system fails.
+
+    Parameters
+    ----------
+    path : the path of the folder.
+    title : the name of the output in messages.
     """
 
     def __init__(self, path: str, title: str) -> None:
@@ -40,14 +47,14 @@ class LocalFolder:
         self._unfinished: LockedFolder | None = None
 
     def list_sizes(self) -> dict[str, int]:
-        """Return the size in bytes of each file in the folder, by the name of the file."""
+        """Return the size in bytes of each file in the folder, by the name of the file; subfolders are left out."""
         with self._name_errors(), os.scandir(self._path) as entries:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def read(self, name: str, is_journal: bool = False) -> bytes | None:
         """Return the content of the file of this name in the folder; None if there is no such file.
 
-        If it is a journal, raise FilterkitError if another run has locked it.
+        `is_journal` says whether the file is a journal; then raise FilterkitError if another run has locked it.
         """
         path = self._prefix + name
         with self._name_errors(), suppress(FileNotFoundError), open(path, "r+b" if is_journal else "rb") as file:
@@ -68,7 +75,7 @@ class LocalFolder:
                 unfinished.remove()
 
     def move_into_folder(self, path: str, name: str) -> None:
-        """Move the file at `path`, in the hidden folder, into this folder, and give it this name."""
+        """Move the file at `path`, in the hidden folder, into this folder as `name`; replace a file of that name."""
         with self._name_errors():
             os.replace(path, self._prefix + name)
 
@@ -78,9 +85,9 @@ class LocalFolder:
             os.unlink(self._prefix + name)
 
     def create_file(self, name: str, write: Callable[[IO[bytes]], T]) -> tuple[T, int]:
-        """Create a file of this name in the folder, and call `write` with a binary stream that writes to it.
+        """Create or replace a file of this name in the folder; call `write` with a binary stream that writes to it.
 
-        Return what `write` returned, and the size of the file in bytes.
+        Return what `write` returned, and the size of the file in bytes. If that fails, the incomplete file stays.
         """
         path = self._prefix + name
         with self._name_errors():
@@ -93,8 +100,9 @@ class LocalFolder:
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
         """Write a journal with this name and content, and return the path of a new hidden folder for unfinished parts.
 
-        Lock the journal until `close`, where files can be locked, and remove the folders that killed runs left. The
-        path is absolute, or a URL. Raise FilterkitError if another run has locked the journal.
+        Where files can be locked, lock the journal until `close`, and remove the hidden folders that killed runs left.
+        The path is absolute; for a `RemoteFolder` it is a URL. Raise FilterkitError if another run has locked the
+        journal.
         """
         self.read(journal, is_journal=True)  # fails if it is locked
         self.write(journal, content)
@@ -112,7 +120,10 @@ class LocalFolder:
             self._journal.flush()
 
     def close(self) -> None:
-        """Remove the hidden folder with all files in it, and close the journal. A second call does nothing."""
+        """Remove the hidden folder with all files in it, and close the journal, whose file stays.
+
+        A second call does nothing.
+        """
         if self._unfinished is not None:
             self._unfinished.remove()
             self._unfinished = None
@@ -122,7 +133,10 @@ class LocalFolder:
             self._journal = None
 
     def _lock(self, file: IO[bytes]) -> None:
-        """Lock a file where that is possible; raise FilterkitError if another process has locked it."""
+        """Lock a file until it is closed; raise FilterkitError if it is locked.
+
+        Do nothing if the operating system or the file system has no locks.
+        """
         if fcntl is None:
             return
         try:
@@ -134,9 +148,10 @@ class LocalFolder:
 
 
 def open_folder(path: str, title: str) -> LocalFolder | RemoteFolder:
-    """Return the folder at a path or URL, "" for the working folder; `title` is its name in messages.
+    """Return the folder at a path or URL for the parts of an output, without looking whether it exists.
 
-    Raise FilterkitError if a package for the URL is missing.
+    `path` is "" for the working folder. `title` is the name of the output in messages. Raise FilterkitError if fsspec
+    cannot use the URL, for example because a package is missing.
     """
     if not is_url(path):
         return LocalFolder(path or ".", title)

@@ -18,7 +18,15 @@ LONGEST = 1 << 28  # bytes of a line or record; a longer one is taken for an err
 
 
 class Block(NamedTuple):
-    """Whole lines or records of an input: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
+    """Whole lines or records of an input; only the last line of the input may have no line end.
+
+    Attributes
+    ----------
+    text : their UTF-8 text.
+    line : the number of the first line, from 1, counted from the beginning of the input; in a `Stretch`, from its
+        beginning.
+    name : the name of the input.
+    """
 
     text: bytes
     line: int
@@ -31,7 +39,7 @@ class Block(NamedTuple):
 
 
 def count_lines(text: bytes) -> int:
-    """Return the number of line ends in `text`: LF, CRLF or CR."""
+    """Return the number of line ends in `text`: LF, CR, and CRLF, which counts once."""
     lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
     return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
 
@@ -39,8 +47,8 @@ def count_lines(text: bytes) -> int:
 def find_last_line_end(text: bytes | bytearray, start: int = 0) -> int:
     """Return the offset after the last certain LF of `text` from `start` on; without one, after the last certain CR.
 
-    Return 0 if there is neither. A line end after a backslash is not certain, because it may be in a quoted value.
-    Neither is a CR at the very end, which may be half of a CRLF.
+    Offsets count from the beginning of `text`. Return 0 if there is neither. An LF or CR right after a backslash is not
+    certain, because it may be in a quoted value. Neither is a CR at the very end, which may be half of a CRLF.
     """
     for mark, end in ((b"\n", len(text)), (b"\r", len(text) - 1)):
         position = text.rfind(mark, start, end)
@@ -52,9 +60,10 @@ def find_last_line_end(text: bytes | bytearray, start: int = 0) -> int:
 
 
 def find_first_line_end(text: bytes, start: int = 0, newline: bytes = b"") -> int:
-    """Return the offset after the first `newline` of `text` from `start` on; ``len(text)`` if there is none.
+    """Return the offset after the first line end of `text` from `start` on; ``len(text)`` if there is none.
 
-    If `newline` is empty, it is any certain line end, see `find_last_line_end`.
+    Offsets count from the beginning of `text`. `newline` is the byte that ends lines; b"" for LF, CRLF or CR, but not
+    right after a backslash.
     """
     if newline:
         return text.find(newline, start) + 1 or len(text)
@@ -66,15 +75,16 @@ def find_first_line_end(text: bytes, start: int = 0, newline: bytes = b"") -> in
 class Lines(Iterator[bytes]):
     """Iterates over the text of a source in pieces of whole lines or records; the last piece may have no line end.
 
-    Text that has arrived from a live source is yielded before the source is read again. Raise RowError if a line or
-    record is too long.
+    If the source is live, a whole line that has arrived is yielded before the source is read again. Raise RowError if a
+    line or record is longer than 256 MB, and FilterkitError if the source cannot be read.
 
     Attributes
     ----------
     source : the input to read.
-    rest : text that has been read from the source already, but not yielded.
-    size : the bytes of a piece, about.
-    end_of : a function that returns the offset after the last certain end of a line or record in a text, 0 without one.
+    rest : text that has been read from the source already, but not yielded; each step changes it.
+    size : how many bytes a piece should have; it is longer if a line or record is.
+    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 if there is
+        none.
     """
 
     source: Source
@@ -105,10 +115,18 @@ class Lines(Iterator[bytes]):
 def read_blocks(
     source: Source, rest: bytes, line: int, size: int, end_of: Callable[[bytes], int] = find_last_line_end
 ) -> Iterator[Block]:
-    """Yield blocks of whole lines or records of `source`, and `PAUSE` before waiting for text of a live source.
+    """Yield blocks of whole lines or records of a source, and `PAUSE` before a read that may wait for a live source.
 
-    The parameters are those of `Lines`, and `line`, the number of the first line of `rest`. Raise RowError if a line or
-    record is too long.
+    Raise RowError if a line or record is longer than 256 MB, and FilterkitError if the source cannot be read.
+
+    Parameters
+    ----------
+    source : the input to read.
+    rest : text that has been read from the source already; the first block begins with it.
+    line : the number of the line where `rest` begins, from 1.
+    size : how many bytes a block should have; it is longer if a line or record is.
+    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 if there is
+        none.
     """
     lines = Lines(source, rest, size, end_of)
     while True:

@@ -22,9 +22,14 @@ from filterkit.temporary import LockedFolder
 
 
 class UnfinishedFile(LockedFolder):
-    """A new hidden folder beside `target`, for a `file` that is written there and then renamed to `target`.
+    """A new hidden folder beside `target`, for a file that is written there and then renamed to `target`.
 
-    `target` is an absolute path. Raise OSError if its folder cannot be written to.
+    Raise OSError if the hidden folder cannot be made.
+
+    Attributes
+    ----------
+    target : the absolute path of the output.
+    file : the path in the hidden folder to write to; nothing is there at first.
     """
 
     def __init__(self, target: str) -> None:
@@ -33,7 +38,10 @@ class UnfinishedFile(LockedFolder):
         self.file = os.path.join(self.path, "file")
 
     def rename_to_target(self) -> None:
-        """Rename the complete file to `target`, with the permissions of what it replaces, and remove the folder."""
+        """Rename the complete file to `target`, with the permissions of what it replaces, and remove the hidden folder.
+
+        Raise OSError, and keep the hidden folder, if the file cannot be renamed.
+        """
         with suppress(FileNotFoundError):
             os.chmod(self.file, stat.S_IMODE(os.stat(self.target).st_mode))
         os.replace(self.file, self.target)
@@ -41,7 +49,12 @@ class UnfinishedFile(LockedFolder):
 
 
 def check_output(path: str) -> None:
-    """Raise FilterkitError if an output cannot be written to `path`, or to standard output for ``-``."""
+    """Raise FilterkitError if it is evident, before writing, that `path` is no file or pipe that can be written to.
+
+    That is so for a URL, a folder, an empty name, a missing folder or one that cannot be written to, and a descriptor
+    that is closed or open only for reading. ``-`` stands for standard output. Whether a device or a named pipe can be
+    written to is not checked.
+    """
     if is_url(path):
         example = f"{os.path.dirname(path)}/part-*.arff"
         raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")
@@ -73,15 +86,18 @@ def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[byte
 
     A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
     when an enclosing `rename_outputs_together` ends. An exception leaves the earlier file as it was. (filterkit does
-    not wait for the disk, so a power cut may still lose the file.) Standard output, a pipe, a device or an open
-    descriptor such as ``/dev/fd/3`` is written to directly. Text is compressed if the name of the file, after links,
-    ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+    not wait for the disk, so a power cut may still lose the file.)
+
+    Standard output, a pipe, a device or an open descriptor such as ``/dev/fd/3`` is written to directly.
+
+    The stream compresses if the name of a file, pipe or device ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. If
+    `path` is a link to a file, the name of that file counts.
 
     Parameters
     ----------
     path : the file, or ``-`` for standard output.
-    ignore_broken_pipe : whether to drop text for a pipe that nobody reads any more, so that other outputs can be
-        completed; otherwise, the stream raises BrokenPipeError.
+    ignore_broken_pipe : whether to drop, without an error, what is written once nobody reads a pipe any more, so that
+        other outputs can be completed; otherwise, the stream raises BrokenPipeError.
     """
     check_output(path)
     title = "standard output" if path == "-" else path
@@ -113,12 +129,14 @@ _waiting: list[tuple[str, UnfinishedFile]] | None = None
 
 @contextmanager
 def rename_outputs_together() -> Iterator[None]:
-    """Give all files that `open_output` writes in this context their names when it ends; after an exception, give none.
+    """Keep all files that `open_output` writes in this context hidden until it ends; then give all of them their names.
+
+    They get no names if the context ends with an exception other than BrokenPipeError. After a BrokenPipeError, which
+    is raised again, the complete files are renamed nevertheless.
 
     The files are renamed one after the other, so a failure or a signal in that last moment may leave only some of them
-    renamed. What was written to standard output, a pipe or a device cannot be taken back. After a BrokenPipeError, the
-    complete files are renamed nevertheless. Inside another `rename_outputs_together`, this one does nothing. Raise
-    FilterkitError if a file cannot be renamed.
+    renamed. What was written to standard output, a pipe or a device cannot be taken back. Inside another
+    `rename_outputs_together`, this one does nothing. Raise FilterkitError if a file cannot be renamed.
     """
     global _waiting
     if _waiting is not None:
@@ -143,7 +161,10 @@ def rename_outputs_together() -> Iterator[None]:
 
 
 def _find_output_descriptor(path: str) -> int | None:
-    """Return the descriptor that a path or ``-`` means, or None; raise FilterkitError if standard output is closed."""
+    """Return the descriptor that a path or ``-`` means; None for the path of a file, pipe or device.
+
+    Raise FilterkitError if standard output is closed.
+    """
     if path != "-":
         return find_descriptor(path)
     if sys.stdout is None:
@@ -152,7 +173,10 @@ def _find_output_descriptor(path: str) -> int | None:
 
 
 def _read_file_type(path: str) -> int:
-    """Return the type of the file at `path`, such as `stat.S_IFREG` or `stat.S_IFDIR`; 0 if there is none."""
+    """Return the type of the file at `path`, such as `stat.S_IFREG` or `stat.S_IFDIR`; 0 if there is none.
+
+    Raise OSError if the path cannot be looked up otherwise.
+    """
     try:
         return stat.S_IFMT(os.stat(path).st_mode)
     except FileNotFoundError:

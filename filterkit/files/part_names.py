@@ -11,15 +11,17 @@ from filterkit.errors import PATH, UsageError, quoted
 
 
 class PartNames(NamedTuple):
-    """The names of the files of an output in parts.
+    """The names of the files of an output in parts: several files, numbered from 0, that together hold its rows.
 
     Attributes
     ----------
-    path : the output as the user named it, with a ``*`` for the number of a part.
-    folder : the path of the folder of the files, "" for the working folder; or its URL, which ends in ``/``.
-    before, after : the texts in the name before and after the ``*``.
-    list_name : the name of the file that lists all parts once they are complete.
-    journal_name : the name of the journal, which lists the complete parts until all are complete.
+    path : the output as the user named it, with a ``*`` for the number of a part, such as ``out/part-*.arff``.
+    folder : the folder of the files: its path, "" for the working folder; or its URL, which ends in ``/``.
+    before, after : the texts in the file name before and after the ``*``, such as ``part-`` and ``.arff``.
+    list_name : the file name of the list of all parts, such as ``_part-list.arff.json``, which is written once they are
+        complete.
+    journal_name : the file name of the journal, such as ``.part-list.arff.journal``, which lists the complete parts
+        until all are complete.
     """
 
     path: str
@@ -30,16 +32,16 @@ class PartNames(NamedTuple):
     journal_name: str
 
     def format_part_name(self, number: int) -> str:
-        """Return the name of the part with this number, such as ``part-00000.arff`` for 0."""
+        """Return the file name of the part with this number, in at least five digits: ``part-00007.arff`` for 7."""
         return f"{self.before}{number:05d}{self.after}"
 
     def parse_part_name(self, name: str) -> int | None:
-        """Return the number of the part of this name; None if no part has such a name."""
+        """Return the number in the file name of a part, such as 7 for ``part-00007.arff``; None for any other name."""
         match = re.fullmatch(re.escape(self.before) + r"(\d{5,})" + re.escape(self.after), name)
         return int(match[1]) if match is not None and self.format_part_name(int(match[1])) == name else None
 
     def is_part_path(self, path: str) -> bool:
-        """Return whether a part of some number has the path or URL `path`, and would replace a file there."""
+        """Return whether a path or URL is that of a part of any number, so that the part would replace a file there."""
         if "://" in self.folder or "://" in path:
             return path.startswith(self.folder) and self.parse_part_name(path[len(self.folder) :]) is not None
         folder, name = os.path.split(os.path.realpath(path))
@@ -47,10 +49,10 @@ class PartNames(NamedTuple):
 
 
 def parse_part_names(path: str) -> PartNames | None:
-    """Return the names of the files of an output in parts, such as ``out/part-*.arff``.
+    """Return the names of the files of an output in parts, such as ``out/part-*.arff``; None without ``*``.
 
-    Return None if the name of the files has no ``*``. Raise UsageError if it has several, or if the name of the
-    list would look like that of a part.
+    The ``*`` must be in the file name, not in that of the folder. Raise UsageError if there are several, or if the name
+    of the list would look like that of a part, as for ``*.json``.
     """
     folder, name = os.path.split(path)
     if "://" in path:

@@ -22,9 +22,14 @@ Work = dict[str, str | int | None]
 
 
 class PartEntry(NamedTuple):
-    """What the list says of a part: the numbers of its `rows` and `bytes`, and `labels`.
+    """What the list or journal says of a part.
 
-    `labels` are the indices in `WrittenPart.used` of the labels that no part before it has; () if there are none.
+    Attributes
+    ----------
+    rows : the number of its rows.
+    bytes : the size of its file.
+    labels : the indices of the flags in `WrittenPart.used` that are True for this part, but for no part that was
+        complete before it; () if there are none.
     """
 
     rows: int
@@ -33,21 +38,22 @@ class PartEntry(NamedTuple):
 
 
 class Parts:
-    """The parts of an output, some of which an earlier run may have written.
+    """The parts of an output, some of which an earlier run may have written; call `close` at the end.
 
-    Raise FilterkitError if the list or journal cannot be read or is damaged, if another run is writing the parts, or if
-    there are parts without list and journal.
+    Raise FilterkitError if the list or journal cannot be read or is damaged, if another run has locked the journal, or
+    if there are parts without list and journal.
 
     Parameters
     ----------
     names : the names of the files.
-    must_be_new : whether to raise FilterkitError if an earlier run has begun to write the parts.
+    must_be_new : whether to raise FilterkitError if there is a list or journal of an earlier run.
 
     Attributes
     ----------
-    entries : the entry of each part in the list or journal, by the number of the part.
-    done : the number of rows of each part whose file is there and complete, by the number of the part.
-    is_listed : whether there is a list.
+    names : as the parameter.
+    entries : the `PartEntry` of each part in the list or journal, by the number of the part.
+    done : the number of rows of each part whose file is there with the size in its entry, by the number of the part.
+    is_listed : whether there is a list, which is written once all parts are complete.
     """
 
     def __init__(self, names: PartNames, must_be_new: bool = False) -> None:
@@ -94,7 +100,7 @@ class Parts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is a list, and the files of all parts in it are complete."""
+        """Whether there is a list, and the files of all parts in it are there with the size that it says."""
         return self.is_listed and len(self.done) == len(self.entries)
 
     @property
@@ -103,7 +109,10 @@ class Parts:
         return sum(each.rows for each in self.entries.values())
 
     def check_same_work(self, work: Work) -> None:
-        """Raise FilterkitError if there are parts of other work; the message says what differs."""
+        """Raise FilterkitError if there is a list or journal of other `work`; the message names what differs.
+
+        `work` says what the parts are made of, and how. What else the list or journal records is not compared.
+        """
         if self._head is None:
             return
         other = [name for name in work if self._head.get(name) != work[name]]
@@ -114,9 +123,11 @@ class Parts:
             )
 
     def begin_writing(self, work: Work) -> str:
-        """Write the journal, and return the absolute path, or URL, of a new hidden folder for the missing parts.
+        """Write a journal of `entries` and `work`, and return the path of a new hidden folder for the missing parts.
 
-        Remove the list, if there is one. Raise FilterkitError if another run is writing the parts.
+        The path is absolute; for an output at a URL, it is a URL. Remove the list, if there is one. `work` is what a
+        later run passes to `check_same_work`. Raise FilterkitError if the file system fails, or another run has locked
+        the journal.
         """
         self._head = {"format": _FORMAT, **work}
         lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
@@ -127,9 +138,10 @@ class Parts:
         return unfinished
 
     def add_part(self, number: int, path: str, entry: PartEntry) -> None:
-        """Move the complete part at `path` to its final name, and add `entry` to the journal.
+        """Give the complete part at `path`, in the hidden folder, its final name, and add `entry` to the journal.
 
-        Raise FilterkitError if the journal already has this part with another number of rows.
+        `entries` and `done` get it, too. Call `begin_writing` before. Raise FilterkitError if there is an entry of this
+        part with another number of rows, or if the file system fails.
         """
         names, name, before = self.names, self.names.format_part_name(number), self.entries.get(number)
         if before is not None and before.rows != entry.rows:
@@ -144,7 +156,10 @@ class Parts:
         self.done[number] = entry.rows
 
     def write_list(self) -> None:
-        """Write the list of all parts, which shows that the output is complete."""
+        """Write the list of all parts in `entries`, which shows that the output is complete.
+
+        Call `begin_writing` before. Raise FilterkitError if the file system fails.
+        """
         lines = ",\n".join(f"  {self._format_entry(number)}" for number in sorted(self.entries))
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "rows": {self.n_rows},\n "parts": [\n{lines}\n ]\n}}\n'
@@ -152,18 +167,21 @@ class Parts:
         self.is_listed = True
 
     def close(self) -> None:
-        """Remove the hidden folder, and also the journal that this object wrote if there is a list or no part."""
+        """Remove the hidden folder; also remove the journal that `begin_writing` wrote if there is a list, or no part.
+
+        Otherwise, the journal stays, so that a further run can go on.
+        """
         self._folder.close()
         if self._has_begun and (self.is_listed or not self.entries):
             self._folder.remove(self.names.journal_name)
         self._has_begun = False
 
     def remove_all(self) -> None:
-        """Remove all parts in `entries`, and the journal."""
+        """Remove the files of all parts in `entries`, and the journal, but not the list."""
         for name in [*map(self.names.format_part_name, self.entries), self.names.journal_name]:
             self._folder.remove(name)
 
     def _format_entry(self, number: int) -> str:
-        """Return the name and the entry of a part as a JSON object on one line."""
+        """Return the file name and the entry of a part as a JSON object on one line; `labels` are left out if empty."""
         about = {"name": self.names.format_part_name(number), **self.entries[number]._asdict()}
         return json.dumps({name: value for name, value in about.items() if value != ()})

@@ -9,7 +9,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def convert_path_to_text(path: Any) -> str:
-    """Return a path as a `str`; raise TypeError if `path` is no path, but an open file, for example."""
+    """Return a path as a `str`; raise TypeError if it is neither `str` nor `os.PathLike`, as an open file is not."""
     if isinstance(path, (str, os.PathLike)):
         return os.fsdecode(path)
     kind = type(path).__name__

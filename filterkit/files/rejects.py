@@ -9,7 +9,15 @@ from filterkit.errors import FilterkitError, RowError
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be read: its UTF-8 `text`, the `name` of its input, its `line` there, and the `error` in it."""
+    """A row that cannot be read.
+
+    Attributes
+    ----------
+    text : its text in UTF-8, in which bytes that are not valid in the encoding of the input may be left as they were.
+    name : the name of its input.
+    line : the number of its first line, from 1.
+    error : what is wrong with it; its `source` and `line` do not matter.
+    """
 
     text: bytes
     name: str
@@ -19,9 +27,13 @@ class Rejected(NamedTuple):
 
 @dataclass
 class RejectWriter:
-    """Writes rejected rows to `out`, each after a comment with its file, line and error, and counts them in `count`.
+    """Writes rejected rows, each after a comment with its file, line and error.
 
-    At most `most` rows may be rejected; None for any number.
+    Attributes
+    ----------
+    out : the binary stream to write to.
+    most : how many rows may be rejected; None for any number.
+    count : how many have been rejected so far, with the one too many.
     """
 
     out: IO[bytes]
@@ -29,9 +41,10 @@ class RejectWriter:
     count: int = 0
 
     def write_row(self, rejected: Rejected, encoding: str) -> None:
-        """Write a rejected row in the `encoding` of its input; raise FilterkitError if it is one more than `most`.
+        """Write a comment line, which begins with ``%``, and a rejected row in `encoding`, that of its input.
 
-        The comment, and a row from any UTF, are in UTF-8.
+        The comment is in UTF-8, and so is the row if `encoding` is any UTF, such as UTF-16. Raise FilterkitError, and
+        write nothing, if the row is one more than `most`.
         """
         self.count += 1
         error = RowError(

@@ -20,7 +20,10 @@ _PAUSE = 5.0  # seconds, at least, before the journal is written again
 
 @contextmanager
 def name_remote_errors(title: str) -> Iterator[None]:
-    """Turn any error of a file system inside this context into a FilterkitError that begins with `title`."""
+    """Turn any exception inside this context into a FilterkitError whose message begins with `title`.
+
+    Only a MemoryError, and what is a FilterkitError already, stay as they are.
+    """
     try:
         with name_write_errors(title):
             yield
@@ -33,11 +36,21 @@ def name_remote_errors(title: str) -> Iterator[None]:
 
 
 class RemoteFolder:
-    """A folder on a file system of fsspec, with the methods of `LocalFolder`.
+    """A folder on a file system of fsspec, with the methods of `LocalFolder`, for the parts of an output.
 
-    Such file systems have no locks, and some cannot append to a file, so the whole journal is written every few
-    seconds. The hidden folder always has the same name, so that a run finds what a killed run left.
-    Unlike that of `LocalFolder`, `remove` raises FilterkitError if a file is there and cannot be removed.
+    All methods, and making the object, raise FilterkitError, whose message begins with `title`, if fsspec fails, for
+    example because a package is missing. The folder differs from a `LocalFolder`:
+
+    - Nothing is locked, so another run that writes the same parts is not noticed.
+    - The whole journal is written again, at most every five seconds and in `close`: some file systems cannot append.
+    - The hidden folder always has the same name, so that a run finds and removes what a killed run left.
+    - `list_sizes` returns {} if the folder does not exist.
+    - `remove` raises FilterkitError if a file is there and cannot be removed.
+
+    Parameters
+    ----------
+    url : the URL of the folder.
+    title : the name of the output in messages.
     """
 
     def __init__(self, url: str, title: str) -> None:

@@ -18,7 +18,7 @@ from filterkit.temporary import convert_temporary_file_errors
 
 
 class Stored(NamedTuple):
-    """An array in a `Scratch`: the `offset` in bytes where it begins in the file, its shape and its dtype."""
+    """Where an array is in a `Scratch`: the `offset` in bytes where it begins in the file, its shape and its dtype."""
 
     offset: int
     shape: tuple[int, ...]
@@ -27,10 +27,11 @@ class Stored(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Scratch:
-    """Stores arrays in a temporary file, which is made for the first one. One thread may store while others read.
+    """Stores arrays in a temporary file, which is made when it is first used.
 
-    `close` frees the disk space, and so does garbage collection of the object and of all arrays mapped from it. All
-    methods raise FilterkitError, which names the folder, if the file cannot be used.
+    One thread may store or join arrays while others read. The disk space is free once `close` has been called or the
+    object has been garbage-collected, and no array that `map_arrays` returned is left. If the file cannot be used,
+    methods raise a FilterkitError that names the system's temporary folder; after `close`, they raise ValueError.
     """
 
     _end: int = field(default=0, init=False)  # bytes that are stored
@@ -38,7 +39,7 @@ class Scratch:
 
     @cached_property
     def _file(self) -> BufferedRandom:
-        """The temporary file; it is made at the first use, and closed with this object."""
+        """The temporary file; it is made at the first use, and closed by `close` or when this object is collected."""
         import tempfile  # takes a few milliseconds, and most runs need no file
 
         file = tempfile.TemporaryFile(prefix="filterkit-")
@@ -46,18 +47,21 @@ class Scratch:
         return file
 
     def store(self, arrays: Sequence[np.ndarray]) -> list[Stored]:
-        """Write arrays at the end of the file, and return them as `Stored`, in the same order."""
+        """Write arrays at the end of the file, and return where each of them is, in the same order."""
         return [self._write_joined([array]) for array in arrays]
 
     def join(self, several: Sequence[Stored]) -> Stored:
-        """Join stored arrays, at least one, along the first axis; return where the result is.
+        """Write stored arrays, at least one, again as a single one, joined along the first axis; return where that is.
 
-        A single array is not copied.
+        They have the same dtype, and the same shape except for the first axis. A single array is not copied.
         """
         return several[0] if len(several) == 1 else self._write_joined(map(self.read, several))
 
     def _write_joined(self, parts: Iterable[np.ndarray]) -> Stored:
-        """Write arrays, at least one, joined along the first axis as a single array; return where that is."""
+        """Write arrays, at least one, joined along the first axis as a single array; return where that is.
+
+        They have the same dtype, and the same shape except for the first axis.
+        """
         offset = self._end = -(-self._end // 8) * 8  # where any array may begin
         length = 0
         for part in map(np.ascontiguousarray, parts):
@@ -69,7 +73,7 @@ class Scratch:
         return Stored(offset, (length, *part.shape[1:]), part.dtype)
 
     def read(self, stored: Stored) -> np.ndarray:
-        """Read a stored array into memory, and return it."""
+        """Read a stored array into memory, and return it as a new array."""
         array = np.empty(stored.shape, stored.dtype)
         with convert_temporary_file_errors(), self._position:
             self._file.seek(stored.offset)
@@ -78,17 +82,17 @@ class Scratch:
         return array
 
     def map_arrays(self, several: Sequence[Stored]) -> list[np.ndarray]:
-        """Return read-only arrays that map stored ones into memory: the system reads the pages that are used.
+        """Return read-only arrays, in the same order, that map stored ones into memory.
 
-        They can be used after `close`. Raise ValueError if the whole file is empty. If the disk fails while they
-        are used, the system ends the process.
+        The system reads what is used of them from the disk; if the disk then fails, the system ends the process. The
+        arrays can be used after `close`. Raise ValueError if no byte has been stored.
         """
         with convert_temporary_file_errors():
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         return [np.ndarray(each.shape, each.dtype, mapped, each.offset) for each in several]
 
     def close(self) -> None:
-        """Close the file, which frees the disk space once no array is mapped from it."""
+        """Close the file, if it has been made; its disk space is free once no array is mapped from it."""
         if "_file" in vars(self):
             _close_quietly(self._file)
 

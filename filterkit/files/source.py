@@ -33,9 +33,11 @@ _CUT_OFF = "the compressed data ends too early: the file is cut off; copy or dow
 def find_input_file_sizes(path: str) -> dict[str, int | None]:
     """Return the sizes in bytes of the inputs that `path` names, by their paths; None for an unknown size.
 
-    These inputs are `path` itself, or the sorted files or URLs that it matches as a pattern. No input is opened,
-    because a pipe could not be opened again. Raise FilterkitError if a pattern matches nothing, or if the server of a
-    URL fails.
+    If `path` is a pattern, such as ``*.arff``, the inputs are the sorted files or URLs that it matches, unless a file
+    has the pattern itself as its name. Otherwise, `path` is the only input, even if it does not exist. Sizes are those
+    of the stored, perhaps compressed, bytes; that of a URL is known only if a pattern matches it. No input is opened,
+    because a pipe could not be opened again. Raise FilterkitError if a pattern matches nothing, or if fsspec cannot
+    find out what a pattern of URLs matches.
     """
     found: dict[str, int | None] = {path: None}
     if is_url(path):
@@ -55,7 +57,12 @@ def find_input_file_sizes(path: str) -> dict[str, int | None]:
 
 @contextmanager
 def name_read_errors(name: str, path: str) -> Iterator[None]:
-    """Turn an error of reading `path` inside this context into a FilterkitError that begins with `name`."""
+    """Turn errors of reading `path` inside this context into a FilterkitError whose message begins with `name`.
+
+    An OSError becomes a FilterkitError that is an OSError, too. Damaged or truncated compressed data and text in
+    another encoding give an ArffError. If `path` is a URL, any other exception but a MemoryError is turned, too;
+    otherwise, it stays as it is. So does what is a FilterkitError already.
+    """
     try:
         yield
     except (FilterkitError, MemoryError):
@@ -83,21 +90,24 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
 
 
 class Source:
-    """One input as a stream of UTF-8 bytes; raise FilterkitError if it cannot be opened, or the encoding is unknown.
+    """One input as a stream of UTF-8 text, without byte order mark; call `close` at the end.
+
+    Raise FilterkitError if the input cannot be opened, and UsageError if the encoding is unknown.
 
     Parameters
     ----------
     path : a file name, ``-`` for standard input, or an fsspec URL. It is decompressed if it ends in ``.gz``, ``.bz2``,
         ``.xz`` or ``.zst``.
-    encoding : the encoding of the text. Bytes that are not valid in it become surrogates, which parsers refuse where
-        they matter; a Latin-1 letter in a comment does no harm.
+    encoding : the encoding of the text. Most bytes that are not valid in it are passed on as they are; parsers refuse
+        them where they matter, but a Latin-1 letter in a comment does no harm.
     name : its name in messages; None for the path, or "<standard input>".
 
     Attributes
     ----------
     path, name : see the parameters.
     size : the number of stored bytes of a local file; None for other inputs.
-    live : whether it is standard input or an uncompressed pipe, whose text should be processed as it arrives.
+    live : whether it is standard input, or an uncompressed pipe or device, whose text should be processed as it
+        arrives.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8", name: str | None = None) -> None:
@@ -147,7 +157,10 @@ class Source:
         return self._raw.tell() if self.size is not None else 0
 
     def read(self, size: int) -> bytes:
-        """Read and return about `size` bytes of UTF-8 text; b"" at the end. Raise FilterkitError if reading fails."""
+        """Read and return about `size` bytes of UTF-8 text, fewer from a live input; b"" at the end.
+
+        Wait until something has arrived. Raise FilterkitError if reading fails.
+        """
         text = b""
         with name_read_errors(self.name, self.path):
             while not text and not self._ended:  # a terminal would wait for input again after its end
@@ -164,9 +177,10 @@ class Source:
         return text
 
     def peek(self) -> bytes:
-        """Return some of the bytes that the next `read` returns; wait for the first bytes of a live input.
+        """Return some of the next stored bytes without reading on; wait for the first bytes of a live input.
 
-        Return b"" at the end of the input, and always for an input that is compressed, not in UTF-8, or a URL.
+        They may begin with a byte order mark. Return b"" at the end, and always if the input is compressed, a URL, or
+        not in UTF-8 by its `encoding`. Raise FilterkitError if reading fails.
         """
         if self._stream is not self._raw or self._decoder is not None or not isinstance(self._raw, io.BufferedReader):
             return b""
@@ -174,16 +188,16 @@ class Source:
             return self._raw.peek(16)
 
     def length(self) -> int | None:
-        """Return the size in bytes of an uncompressed UTF-8 file or URL; None for other inputs, or if unknown."""
+        """Return the size in bytes of a file or URL; None if it is live, compressed or not in UTF-8, or unknown."""
         if self.offset() is None:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
 
     def read_range(self, begin: int, end: int) -> bytes:
-        """Return the stored bytes from `begin` up to `end`, or up to the end of the input.
+        """Return the stored bytes from offset `begin` up to `end`, or up to the end of the input.
 
-        The input must have a `length`, and a URL must serve ranges, see `serves_ranges`. Raise FilterkitError if
-        reading fails.
+        The input must have a `length`, and a URL must serve ranges, see `serves_ranges`. Call `seek` before the next
+        `read`, because the position may have changed. Raise FilterkitError if reading fails.
         """
         with name_read_errors(self.name, self.path):
             if self._remote is not None:  # its file would read ahead
@@ -193,21 +207,25 @@ class Source:
             return self._raw.read(end - begin)
 
     def seek(self, offset: int) -> None:
-        """Set the position of the next `read` to an offset in bytes; the input must be as for `read_range`."""
+        """Set the position of the next `read` to an offset in bytes; the input must have a `length`.
+
+        A byte order mark is not removed any more. Raise FilterkitError if that fails.
+        """
         with name_read_errors(self.name, self.path):
             self._raw.seek(offset)
         self._begun, self._ended = True, False
 
     def offset(self) -> int | None:
-        """Return how many bytes of a file or URL have been read; None if it is live, compressed or not in UTF-8."""
+        """Return the offset in bytes of the next `read` in a file or URL; None if live, compressed or not in UTF-8."""
         if self.live or self._stream is not self._raw or self._decoder is not None:
             return None
         return self._raw.tell()
 
     def must_wait(self) -> bool:
-        """Return whether the next `read` of a live input may block; wait at most 0.02 s for text if much has arrived.
+        """Return whether the next `read` of a live input may have to wait; always False for any other input.
 
-        Rows that have been read should then be finished first. Return False for any other input.
+        If so, finish the work on the rows that have been read before. If the last `read` found 4 kB or more, this
+        method waits for further text, at most 0.02 s.
         """
         return self.live and not _has_more_text(self._stream, self._n_arrived)
 
@@ -223,10 +241,10 @@ _LONGEST = 0.02  # seconds for which a flood is gathered
 
 
 def _read_available(stream: IO[bytes], size: int) -> bytes:
-    """Return up to `size` bytes that have arrived in a pipe, at least one; b"" only at its end.
+    """Wait for the first bytes in a pipe, and return up to `size` bytes that have arrived; b"" only at its end.
 
-    When the pipe is empty, the text is returned at once, because its writer may wait for the answer. Only in a flood is
-    it worth waiting a little: a few large blocks take less time than many small ones.
+    Fewer than 4 kB are returned at once, because the writer may wait for the answer. After more, wait some hundredths
+    of a second for further text: a few large blocks take less time than many small ones.
     """
     more: bytes = stream.read1(size)  # type: ignore[attr-defined]
     is_blocking = True
@@ -244,9 +262,10 @@ def _read_available(stream: IO[bytes], size: int) -> bytes:
 
 
 def _has_more_text(stream: IO[bytes], n_bytes: int) -> bool:
-    """Return whether text, or the end, is there, or arrives in about the time that work on `n_bytes` takes.
+    """Return whether a read of `stream` would find text, or the end, without waiting; before that, wait a little.
 
-    Wait at most 0.02 s, and not at all if `n_bytes` are less than 4 kB. Return False if the stream has no descriptor.
+    `n_bytes` is how much has just been read. Below 4 kB, do not wait at all; else about as long as work on so many
+    bytes takes, at most 0.02 s. Return False if the stream has no descriptor.
     """
     try:
         return bool(select.select([stream], [], [], min(n_bytes // _FLOOD * _WORK, _LONGEST))[0])

@@ -19,7 +19,7 @@ _MOST = 10_000  # stretches of an input; so many take a scheduler minutes to han
 
 
 class Stretch(NamedTuple):
-    """The lines of a file of UTF-8 text that begin in a range of its bytes.
+    """The lines of a file of UTF-8 text that begin in a range of its bytes, for a worker to read.
 
     Attributes
     ----------
@@ -27,9 +27,10 @@ class Stretch(NamedTuple):
     name : the name of the file in messages.
     size : the size of the file when it was opened, in bytes.
     first : the offset in bytes where the rows of the file begin.
-    begin, end : the offsets of the range. A line that begins exactly at `end` belongs to this stretch, so a line that
-        begins at `begin` belongs to the stretch before, if there is one.
-    newline : the byte at the end of lines; b"" for the line ends of ARFF.
+    begin, end : the offsets in bytes of the range. A line that begins at `begin` belongs to this stretch, one that
+        begins at `end` to the next. The last line may end beyond `end`.
+    newline : the byte at the end of lines; b"" if LF, CRLF and CR end lines, except right after a backslash, as in
+        ARFF.
     """
 
     path: str
@@ -46,9 +47,10 @@ class Stretch(NamedTuple):
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
     def read(self) -> tuple[Block, int]:
-        """Read the lines; return a `Block` whose first line has the number 1, and its offset in bytes in the file.
+        """Return the lines of the stretch as a `Block`, and the offset in bytes where they begin in the file.
 
-        Raise FilterkitError if the file cannot be read, or has another size than when it was opened.
+        The first line has the number 1. The text is b"" if no line begins in the range. Raise FilterkitError if the
+        file cannot be read, or has another size than when it was opened.
         """
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
@@ -72,7 +74,10 @@ class Stretch(NamedTuple):
 
 
 def open_shared_file(path: str, encoding: str, name: str) -> Source:
-    """Open a file that another process has opened at `path`; raise FilterkitError if this process cannot find it."""
+    """Open the file at `path`, which another process, perhaps on another machine, has opened before.
+
+    `name` is its name in messages. Raise FilterkitError if this process does not find it or cannot open it.
+    """
     try:
         return Source(path, encoding, name)
     except FileNotFoundError:
@@ -81,9 +86,10 @@ def open_shared_file(path: str, encoding: str, name: str) -> Source:
 
 
 def cut_into_stretches(source: Source, first: int, least: int, jobs: int, newline: bytes = b"") -> Iterator[Stretch]:
-    """Yield stretches of a file from offset `first` on, several for each of `jobs`, of at least `least` bytes.
+    """Yield stretches that cover a file from offset `first` to its end, in order; none if nothing is there.
 
-    The last may be shorter. The source must have a `length`. See `Stretch` for `newline`.
+    Each has at least `least` bytes, but the last may have fewer. There are several for each of `jobs`, the number of
+    workers, if `least` allows so many. `newline` is as in `Stretch`. The source must have a `length`.
     """
     total = source.length()
     assert total is not None

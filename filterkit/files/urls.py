@@ -16,10 +16,11 @@ def is_url(path: str) -> bool:
 
 
 def find_matching_url_sizes(url: str) -> dict[str, int | None]:
-    """Return the sizes in bytes of the URLs that a pattern matches, by URL, sorted; {} if none matches.
+    """Return the sizes in bytes of the URLs that `url` matches as a pattern, by URL, sorted; {} if none matches.
 
-    The URL itself is the only one if it is no pattern, or if a file has that name; its size is None, for unknown. Raise
-    FilterkitError if a package is missing; other errors are of fsspec, see `make_url_error`.
+    A size is None if it is unknown. If `url` is no pattern, or the name of a file, it is the only one, and its size is
+    None. In URLs of the web, only ``*`` makes a pattern. Raise FilterkitError if fsspec is missing to look up a
+    pattern, and what fsspec raises, which `make_url_error` can turn into a message.
     """
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
     # In URLs of the web, ? and [ are no signs of a pattern.
@@ -40,8 +41,8 @@ def find_matching_url_sizes(url: str) -> dict[str, int | None]:
 def find_file_system_and_path(url: str, error_prefix: str = "using") -> tuple[Any, str]:
     """Return the fsspec file system of a URL, and the path in it.
 
-    Raise FilterkitError, whose message begins with `error_prefix`, if fsspec is not installed. Other errors are of
-    fsspec; see `make_url_error`.
+    Raise FilterkitError, whose message begins with `error_prefix`, such as "x: reading", if fsspec is not installed.
+    Raise what fsspec raises if it does not know the kind of URL; `make_url_error` can turn that into a message.
     """
     try:
         import fsspec
@@ -54,7 +55,11 @@ def find_file_system_and_path(url: str, error_prefix: str = "using") -> tuple[An
 
 
 def serves_ranges(url: str) -> bool:
-    """Return whether ranges of bytes at a path or URL can be read; False if a web server sends no ranges, or fails."""
+    """Return whether ranges of bytes at a path or URL can be read; for ``http`` and ``https``, ask the server.
+
+    Return False if the server sends no ranges, or fails; wait 30 s for it at most. Return True for any other path or
+    URL.
+    """
     if not url.startswith(_WEB):
         return True
     from urllib.request import Request, urlopen
