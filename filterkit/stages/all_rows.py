@@ -10,14 +10,24 @@ from filterkit.data.schema import Schema
 
 
 class MemoryWarning(UserWarning):
-    """A stage holds more than `--memory` allows."""
+    """Given when a stage that needs all training rows at once holds more bytes of them than its share of `--memory`.
+
+    The message names the stage, says how many rows and megabytes it holds, and advises `sample` before it.
+    """
 
 
 def join_all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: int) -> Batch:
-    """Join batches into one, for a stage that needs all rows together.
+    """Return one batch of all rows of `batches`, in order, for a stage that needs them together.
 
-    `name` is the name of the stage, and `schema` that of the batches. Warn by a `MemoryWarning` if the values of the
-    rows take more than `memory` bytes, which is `Batches.memory` or `Rows.memory`.
+    Give a `MemoryWarning` if X of the result takes more than `memory` bytes. A single batch is returned as it is;
+    without batches, the result has no rows.
+
+    Parameters
+    ----------
+    name : the name of the stage, for the warning.
+    batches : all sparse or all dense.
+    schema : of the batches.
+    memory : bytes: `Batches.memory` or `Rows.memory`.
     """
     rows = concatenate(batches, schema)
     nbytes = sum(array.nbytes for array in rows.csr[:3]) if rows.sparse else rows.X.nbytes

@@ -36,13 +36,13 @@ from filterkit.stages.selective import SelectiveStage
 
 
 class Fold(NamedTuple):
-    """Holds the tables of one fold of the training rows and of all other folds, and what was learned from these.
+    """Holds the table of one fold of the training rows, that of all other rows, and what was learned from the latter.
 
     Attributes
     ----------
-    training : the table of the rows of the other folds.
-    state : what `ColumnStage.fit_columns` learned from them.
-    held_out : the table of the rows of this fold; there may be none, because the only row of a class is in no fold.
+    training : the table of all rows outside the fold. The only row of a class is in no fold, so it is always here.
+    state : what `ColumnStage.fit_columns` learned from `training`.
+    held_out : the table of the rows in the fold; it may count no rows.
     """
 
     training: ContingencyTable
@@ -51,22 +51,22 @@ class Fold(NamedTuple):
 
 
 class ColumnStage(SelectiveStage):
-    """A stage that fits each column of X by itself, from the column's part of a statistic of the training rows.
+    """A stage that fits each column of X by itself, from a statistic of the training rows.
 
     Write `fit_columns` and `apply`. If one column becomes several or none, write `output_columns` too; if attributes
     change, `output_attributes`. A stage that learns from whole rows writes `fit_rows` instead of `fit_columns`; its
     state has an entry for each column, too.
 
-    State is indexed by incoming column: `fit_columns` learns an entry for each. In `apply`, `columns` holds indices of
-    outgoing columns. The two are the same unless one column becomes several or none. In that case let the state be a
-    `Ragged` with a row for each incoming column, and in the row a value for each column that it becomes;
-    ``state[name].values[columns]`` are then the values of the outgoing columns.
+    The arrays of the state have an entry for each incoming column, but `columns` of `apply` are indices of outgoing
+    columns. The indices are the same unless one column becomes several or none. In that case put a `Ragged` into the
+    state. Let it have a row for each incoming column, and in this row a value for each column that it becomes. Then
+    ``state[name].values[columns]`` are the values of the outgoing columns.
 
     Attributes
     ----------
-    learns_from : the statistic. The default is the contingency table, which takes some 30 bytes for each distinct value
-        of a column. `Summary` (extremes, and numbers of zeros, missing values and labels) and `Moments` (mean and
-        deviation besides) take a fixed number of bytes for each column, and less time.
+    learns_from : the class of the statistic. The default is the contingency table, which takes some 30 bytes for each
+        distinct value of a column. `Summary` (extremes, and numbers of zeros, missing values and labels) and `Moments`
+        (mean and deviation besides) take a fixed number of bytes for each column, and less time.
     needs_class : whether the table counts the rows of each class, which must be nominal unless `numeric_class`. If
         False, all rows count as one class; most stages declare that: ``needs_class = False``.
     curve_name : the name of the curve that ``filterkit explore`` draws of `curve`, such as p(v); "" for none.
@@ -78,20 +78,23 @@ class ColumnStage(SelectiveStage):
     curve_name = ""
 
     def working_bytes(self, statistic: Statistic) -> int:
-        """Return the bytes of the arrays that `fit_columns` works with; more of them mean fewer columns at once."""
+        """Estimate the bytes of the arrays that `fit_columns` works with when it learns from `statistic`.
+
+        If they exceed the memory for it, `fit_columns` is called several times, each time with fewer columns.
+        """
         return statistic.working_bytes
 
     def fit_columns(self, table: Any) -> State:
-        """Learn what `apply` needs to transform each column.
+        """Learn what `apply` needs to transform each column; called several times if the columns take much memory.
 
         Parameters
         ----------
-        table : the statistic `learns_from` of all training rows, for some or all columns.
+        table : a statistic of the class `learns_from` of the training rows, for some or all columns.
 
         Returns
         -------
-        dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. An entry must
-        not depend on which other columns the table covers.
+        dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. What is
+        learned of one column must not depend on which other columns the table covers.
         """
         raise make_missing_member_error(self, "fit_columns")
 
@@ -100,22 +103,23 @@ class ColumnStage(SelectiveStage):
 
         Parameters
         ----------
-        values : float64 (n,), entries of X; NaN is missing.
+        values : float64 (n,), entries of X; NaN is missing. Do not change them.
         columns : int64 (n,), the index of the outgoing column that each entry goes to.
-        state : what `fit_columns` returned, indexed by incoming column.
+        state : what `fit_columns` returned, of all incoming columns.
 
         Returns
         -------
-        float64 (n,), a new array. By default, values stay as they are if `output_columns` is written.
+        float64 (n,), a new array. The default, a copy of `values`, is only for stages that write `output_columns`;
+        others raise NotImplementedError.
         """
         if type(self).output_columns is ColumnStage.output_columns:
             raise make_missing_member_error(self, "apply")
         return values.copy()
 
     def output(self, schema: Schema) -> Schema:
-        """Return a schema whose `zero` says whether 0 is still the value that sparse rows omit; only that is used.
+        """Return a schema whose `zero` says whether 0 is still the value that sparse rows omit; only `zero` is used.
 
-        The default is the incoming schema. A stage whose `apply` maps 0 to another number returns
+        The default is `schema`, that of the incoming batches. A stage whose `apply` maps 0 to another number returns
         ``schema.replace(zero=False)``.
         """
         return schema
@@ -129,67 +133,77 @@ class ColumnStage(SelectiveStage):
         Parameters
         ----------
         schema : of the incoming batches.
-        state : what `fit_columns` returned, of all columns.
-        totals : float64 (classes,), the weight of the training rows of each class; (1,) without classes.
+        state : what `fit_columns` or `fit_rows` returned, of all columns.
+        totals : float64 (classes,), the weight of the training rows of each class. It is (1,) if the statistic does not
+            count classes, and (0,) for a stage that writes `fit_rows`.
 
         Returns
         -------
-        int64 (outgoing columns,), ascending; or None, the default, if every column gives one column of the same name.
+        int64 (outgoing columns,), indices of incoming columns, ascending; an index may be repeated. Or None, the
+        default, if every column gives one column of the same name.
         """
         return None
 
     def output_attributes(self, schema: Schema, state: State, columns: Ints, totals: Floats) -> Sequence[Attribute]:
         """Return the attributes of the outgoing columns; by default those of the columns that they come from.
 
-        The parameters are those of `output_columns`; `columns` is what it returned, or all columns if that is None. In
-        this case the chain calls the method only when it needs the attributes.
+        `schema`, `state` and `totals` are as for `output_columns`, and `columns` is what it returned. If it returned
+        None, `columns` are all columns, the names must stay, and the chain calls this method only when it needs the
+        attributes.
         """
         return take_attributes(schema.features, columns)
 
     def output_nominal(self, schema: Schema, state: State) -> Bools:
         """Return bool (columns,), which outgoing columns are nominal: by default, those that come in as nominal.
 
-        Used where `output_columns` returns None.
+        It is called only if `output_columns` returns None, before any attributes are made.
         """
         return schema.nominal
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        """Return what was learned of each incoming column, by headings; by default the state without arrays of bool.
+        """Return what was learned, as columns of a table for the user: by default the state without arrays of bool.
 
-        The parameters are those of `output_columns`. Values are arrays, `Ragged` arrays or lists, with an entry for
-        each column. A column is left out if the first of them is NaN there, or a list without numbers.
+        `schema` and `state` are as for `output_columns`. The keys of the result are the headings. Its values are
+        arrays, `Ragged` arrays or lists, with an entry for each incoming column. The table leaves out an incoming
+        column whose entry in the first of these values is NaN, or a list that is empty or has only NaN.
         """
         return {key: value for key, value in state.items() if isinstance(value, Ragged) or value.dtype.kind != "b"}
 
     def curve(self, values: Floats, columns: Ints, state: State) -> Floats:
-        """Return the height of the curve at some values; parameters and result are those of `apply`, the default.
+        """Return the height of the curve at some values, float64 (n,): by default what `apply` returns for them.
 
-        Override it if `apply` subtracts what the curve must show, for example so that zero stays zero; or to return NaN
-        for outgoing columns without a curve.
+        The parameters are those of `apply`. Override it if `apply` subtracts what the curve must show, for example so
+        that zero stays zero; or to return NaN for outgoing columns without a curve.
         """
         return self.apply(values, columns, state)
 
     def folds(self) -> int:
-        """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither."""
+        """Return the number of folds of training rows, at least 2, for `choose_columns` and cross-fitting; 0 for none.
+
+        A stage that does not cross-fit gets fewer folds if there are fewer rows.
+        """
         return 0
 
     fold_seed = get_seed_option  # for drawing the folds
 
     def cross_fits(self) -> bool:
-        """Return whether each training row is transformed by what was learned from other folds, if there are `folds`.
+        """Return whether each training row is transformed by what was learned from the rows of other folds.
 
-        `filterkit.chains.crossfit` says how.
+        It is asked only if `folds` is not 0. `filterkit.chains.crossfit` says how this works.
         """
         return True
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        """Compare the folds, and return the entries of the state that replace those of `fit_columns`; {} for none."""
+        """Compare the folds, and return the entries of the state that replace those of `fit_columns`; {} for none.
+
+        `folds` has all folds, for the same columns, which are some or all. The result is as that of `fit_columns`.
+        """
         return {}
 
     def compares_folds(self) -> bool:
         """Return whether to call `choose_columns`, for which the tables of all folds must be in memory.
 
-        The default is True for a stage that writes `choose_columns`. Return False where it would return {}.
+        The default is True for a stage that writes `choose_columns`. Return False if `choose_columns` would return {}.
         """
         return type(self).choose_columns is not ColumnStage.choose_columns
 
@@ -200,15 +214,14 @@ class ColumnStage(SelectiveStage):
     def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
         """Make the fitted stage from the state that was learned.
 
-        Raise PluginError if `output_columns` or another hook returns something invalid, and StageError if two outgoing
-        columns have the same name.
+        The parameters are those of `output_columns`. If that returns None, `output_attributes` is called, and its
+        result is checked, only when the attributes are first read.
 
-        Parameters
-        ----------
-        schema : of the incoming batches.
-        state : what `fit_columns` returned, of all columns.
-        totals : float64 (classes,), the weight of the training rows of each class; (1,) without classes, and (0,) after
-            `fit_rows`.
+        Raises
+        ------
+        PluginError : one of the methods ``output...`` returns something invalid, or `apply` gives something else than 0
+            for 0 although `output` says that sparse rows omit 0.
+        StageError : two attributes would have the same name.
         """
         columns = self.output_columns(schema, state, totals)
         if columns is not None:
@@ -230,13 +243,19 @@ class ColumnStage(SelectiveStage):
     def _make_fitted(
         self, schema: Schema, attributes: Sequence[Attribute], state: State, columns: Ints
     ) -> FittedColumns:
-        """Make the fitted stage that puts out these attributes; raise a `StageError` if two have the same name."""
+        """Make the fitted stage whose outgoing columns, made of the incoming `columns`, have these attributes.
+
+        Raise StageError if two attributes of the outgoing schema have the same name.
+        """
         with name_stage_in_errors(self):
             outgoing = schema.with_features(attributes, columns, **self._choose_zero_and_sparse(schema))
         return FittedColumns(self, schema, outgoing, state, columns)
 
     def _choose_zero_and_sparse(self, schema: Schema) -> dict[str, bool]:
-        """Return `zero` and `sparse` of the outgoing schema, by name; raise PluginError unless `output` returns one."""
+        """Return `zero` and `sparse` of the outgoing schema, by name.
+
+        Raise PluginError if `output` returns something else than a schema.
+        """
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
             raise make_contract_error(self, f"output returns {describe_type(outgoing)}; return a Schema")
@@ -245,7 +264,8 @@ class ColumnStage(SelectiveStage):
     def from_state(self, state: State, schema: Schema) -> FittedColumns:
         """Rebuild the fitted stage from what `FittedColumns.get_state` returned.
 
-        Raise FilterkitError if the entries of the state contradict each other or the schema.
+        Raise FilterkitError if the entries of the state contradict each other or the schema. The state of another stage
+        may lead to any exception.
         """
         columns, attributes = state["source"], attributes_from_json(state["attributes"])
         own_state = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
@@ -265,30 +285,31 @@ class ColumnStage(SelectiveStage):
 
 
 def learns_from_statistic(stage: Stage) -> TypeGuard[ColumnStage]:
-    """Return whether a stage is fitted by `ColumnStage.fit_columns`; a column stage may write `fit_rows` instead."""
+    """Return whether a stage is a column stage that learns by `fit_columns` and not, from whole rows, by `fit_rows`."""
     return isinstance(stage, ColumnStage) and type(stage).fit_rows is Stage.fit_rows
 
 
 def learn_state(stage: ColumnStage, table: Statistic) -> State:
-    """Let a stage learn from a statistic, check the state that it returns, and return that.
+    """Call `ColumnStage.fit_columns` of a stage with the statistic `table`; check what it returns, and return it.
 
-    Raise PluginError if the state is not a dict of arrays with an entry for each column.
+    Raise PluginError if that is not a dict of arrays or `Ragged` arrays with an entry for each column of `table`.
     """
     with blame_stage_for_errors(stage):
         return check_state(stage, stage.fit_columns(table), len(table))
 
 
 class FittedColumns(Fitted):
-    """Transforms batches by a fitted column stage, and a contingency table of rows into that of the new rows.
+    """A fitted column stage: transforms batches, and also contingency tables, without reading rows.
 
-    Raise PluginError if `apply` gives something else than 0 for 0 where the outgoing schema says that zero is special.
+    Making one calls `apply` for zeros. Raise PluginError if it gives something else than 0 although `zero` of the
+    outgoing schema is true.
 
     Parameters
     ----------
     stage : the stage, whose `apply` is used.
     incoming, outgoing : the schemas of the incoming and outgoing batches.
     state : what `ColumnStage.fit_columns` returned, of all columns.
-    columns : int64 (outgoing columns,), ascending: the incoming column that each comes from.
+    columns : int64 (outgoing columns,), ascending: the index of the incoming column that each comes from.
     """
 
     columns: Ints
@@ -332,11 +353,19 @@ class FittedColumns(Fitted):
         return [make_learned_table("", list_feature_names(incoming) if found else chosen, found, top)]
 
     def _transform_values(self, values: Floats, columns: Ints, find_row: Callable[[int], int] | None = None) -> Floats:
-        """Transform entries as `ColumnStage.apply` does, and check the result.
+        """Return what `ColumnStage.apply` of the stage returns for some entries of X, float64 (n,), after checks.
 
-        `find_row` returns the row number of the entry at an index, for messages; None if the values are of no rows.
-        Raise StageError, which names the attribute, if a number becomes infinite or NaN by overflow or division by 0;
-        and PluginError if `apply` fails, or returns something else than float64 (n,).
+        Parameters
+        ----------
+        values, columns : as for `apply`.
+        find_row : returns the row number of an entry, given its index in `values`, for messages. None if the values are
+            not of rows.
+
+        Raises
+        ------
+        StageError : a number becomes infinite or NaN by overflow or division by 0; the message names the attribute.
+        PluginError : `apply` looks up the state by wrong indices, or returns something else than float64 (n,). Other
+            exceptions of `apply` are passed on.
         """
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
@@ -371,10 +400,10 @@ class FittedColumns(Fitted):
         return check_returned_numbers(image, values.shape, "apply", self.stage)
 
     def check_label_codes(self) -> None:
-        """Check that a state from a file gives nominal columns only codes of labels that they have, or NaN.
+        """Raise FilterkitError if `apply` gives a nominal outgoing column a value that is no index of its labels.
 
-        Try all labels that may come in, and a few numbers that are far apart. A stage that refuses them by a
-        `StageError` passes. Raise FilterkitError if a value that comes out is not the index of a label.
+        A state from a damaged file may do so. NaN is allowed. All labels of nominal incoming columns are tried, and for
+        numeric ones a few numbers that are far apart. A stage that refuses them by a `StageError` passes.
         """
         nominal = np.flatnonzero(self.schema.nominal)
         tried = [
@@ -424,11 +453,11 @@ class FittedColumns(Fitted):
         return batch.replace(schema=self.schema, X=matrix.without_zeros())
 
     def transform_table(self, table: ContingencyTable) -> ContingencyTable:
-        """Return the table of the transformed rows, computed from that of the rows, for the columns in `table`.
+        """Return the table of the transformed rows, computed from the table of the rows.
 
-        The result is exactly the table that counting the transformed rows gives; NaN counts as missing. Raise
-        StageError if a number becomes infinite or NaN by overflow or division by 0; the message names the
-        attribute.
+        It covers the outgoing columns that are made of the columns in `table`. It is exactly what counting the
+        transformed rows gives; NaN counts as missing. Raise StageError if a number becomes infinite or NaN by overflow
+        or division by 0; the message names the attribute.
         """
         # Each cell of an incoming column becomes a cell of each of its outgoing columns. Missing values become cells
         # first, and so do zeros unless they stay zero.

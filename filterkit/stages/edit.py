@@ -18,10 +18,10 @@ Compute = Callable[[Batch], Any]
 
 
 class Edit:
-    """Collects changes to the attributes of a schema; `build` returns the new schema and what transforms batches to it.
+    """Collects changes to the attributes of a schema; `build` makes the new schema and a function for the batches.
 
-    Positions are indices of incoming attributes, except in `insert`. The class, the labels and texts move with their
-    attributes. A positive class value that the class no longer has is dropped. Sparse rows stay sparse.
+    Positions are indices in `schema.attributes`, from 0, except in `insert`. The class, the labels and texts move with
+    their attributes. A positive class value that the class no longer has is dropped. Sparse rows stay sparse.
 
     Parameters
     ----------
@@ -35,38 +35,43 @@ class Edit:
         self._inserted: list[tuple[int, Attribute, Compute]] = []
 
     def take(self, positions: Sequence[int] | Ints) -> None:
-        """Let only these attributes come out, in this order; raise ValueError if the class or a label is left out."""
+        """Let only the attributes at `positions` come out, in this order; call it before `insert` and `append`.
+
+        Raise ValueError if the class or a label is left out.
+        """
         self._order = np.asarray(positions, np.int64)
         if not np.isin(self._schema.targets, self._order).all():
             raise ValueError("the class and the labels must be among the positions")
 
     def change(self, position: int, attribute: Attribute, compute: Compute | None = None) -> None:
-        """Replace the attribute at `position` by another one; nothing happens if it does not come out.
+        """Replace the incoming attribute at `position` by another one; nothing happens if `take` leaves it out.
 
-        `compute` is a function of a batch, which returns the new values as `get_attribute_values` does: float64
-        (rows,), or an Arrow array of texts or dates. None: the values stay.
+        `compute` is a function of an incoming batch, which returns the new values as `get_attribute_values` does:
+        float64 (rows,), or an Arrow array of texts or dates. None: the values stay.
         """
         self._changed[position] = attribute, compute
 
     def insert(self, position: int, attribute: Attribute, compute: Compute) -> None:
-        """Add an attribute before the attribute at `position` of those that `take` chose, or at the end of these.
+        """Add an attribute before the one that stands at index `position`, from 0, in the order of `take`.
 
-        `compute` is as for `change`. Attributes inserted at one position come out in the order of the calls.
+        Without `take`, this is the order of the schema. Other inserted attributes do not count. The number of
+        attributes that `take` chose means the end. Several attributes inserted at one position come out in the order
+        of the calls. `compute` is as for `change`, but not None.
         """
         self._inserted.append((position, attribute, compute))
 
     def append(self, attribute: Attribute, compute: Compute) -> None:
-        """Add an attribute at the end, but before a class or labels that come last; `compute` is as for `change`."""
+        """Add an attribute at the end, but before a class or labels that come last; `compute` is as for `insert`."""
         position = len(self._order)
         while position and self._order[position - 1] in self._schema.targets:
             position -= 1
         self.insert(position, attribute, compute)
 
     def build(self, **changes: Any) -> Built:
-        """Return the outgoing schema and the function that transforms a batch, with all changes made.
+        """Return the outgoing schema, with all changes made, and the function that transforms a batch to it.
 
-        `changes` are further arguments of `Schema.replace`, such as another ``class_index``. Raise
-        FilterkitError if there can be no such schema, as when two attributes have the same name.
+        `changes` are further arguments of `Schema.replace`, such as another ``class_index``. Raise FilterkitError if
+        there can be no such schema, as when two attributes have the same name.
         """
         schema = self._schema
         inserted = sorted(self._inserted, key=lambda each: each[0])

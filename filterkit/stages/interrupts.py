@@ -12,15 +12,15 @@ T = TypeVar("T")
 
 
 def call_interruptibly(function: Callable[..., T], *arguments: object) -> T:
-    """Call ``function(*arguments)`` so that signals are handled while native code runs in it.
+    """Return ``function(*arguments)``; handle signals meanwhile, even if the function runs long in native code.
 
-    Python runs signal handlers in the main thread, between two of its own instructions, and a call into native code
-    delays them. So the call runs in another thread, and the main thread waits. If a handler raises, as that of Ctrl-C
-    does, the exception is raised here at once. The native code cannot be stopped. It runs on in the background until it
-    or the process ends, and its result is lost.
+    Python runs signal handlers in the main thread, and native code delays them there. So the function runs in another
+    thread, and the main thread waits. If a handler raises, as that of Ctrl-C does, the exception is raised here at
+    once. The function cannot be stopped. It runs on in the background until it or the process ends, and its result is
+    lost.
 
-    Outside the main thread, or if neither SIGINT nor SIGTERM has a handler, this is a plain call. Exceptions of the
-    function and of signal handlers are raised as they are.
+    Outside the main thread, or if neither SIGINT nor SIGTERM has a handler in Python, this is a plain call. Exceptions
+    of the function are raised as they are.
     """
     import threading
     from concurrent.futures import Future

@@ -15,14 +15,15 @@ _NUMBERS = 5  # of a list that are shown
 
 
 class LearnedTable(NamedTuple):
-    """A table of what a fitted stage has learned.
+    """A table of what a fitted stage has learned, for the user.
 
     Attributes
     ----------
-    title : what it is; "" where the head says that.
-    head : a name for each column.
-    rows : lists of a text, and of texts, numbers, truth values, or lists of numbers.
-    more : the number of rows that are left out.
+    title : what the table shows; "" where the head says that.
+    head : the heading of each column; "" for none.
+    rows : lists with an entry for each column. The first is a text, the name of the row; any other is a text, a number,
+        a truth value, or a list of numbers.
+    more : the number of rows that are left out at the end.
     """
 
     title: str
@@ -39,18 +40,19 @@ def make_learned_table(
     ranked: bool = False,
     of: str = "attribute",
 ) -> LearnedTable:
-    """Make a table with a row for each name.
+    """Make a table with a row for each name for which something was learned.
 
     Parameters
     ----------
-    title : what it is, or "".
+    title : what the table shows, or "".
     names : the names, which stand in the first column.
-    columns : the other columns by their heads: arrays (names,), lists or `Ragged`, with a value or a list of values for
-        each name. A name for which nothing was learned is left out: the first of `columns` has only NaN there, or an
-        empty list.
+    columns : the other columns by their headings: arrays (names,), lists or `Ragged`, with a value or a list of values
+        for each name. A name is left out if the first of `columns` has NaN there, or a list that is empty or has only
+        NaN.
     top : the number of rows to show; None for all.
-    ranked : whether the largest absolute values of the first of `columns`, an array of floats, come first.
-    of : the head of the names.
+    ranked : whether the largest absolute values of the first of `columns` come first, if that is an array of floats.
+        Otherwise rows are in the order of `names`.
+    of : the heading of the names.
     """
     first = next(iter(columns.values()), None)
     order = np.arange(len(names))
@@ -72,14 +74,17 @@ def _get_cell(column: Any, row: int) -> Any:
 
 
 def format_learned_value(value: Any) -> str:
-    """Format a value of a `LearnedTable`: a float by four significant digits, a list by its first five values."""
+    """Format an entry of a `LearnedTable`: a float by four significant digits, a list by its first five values.
+
+    Other entries are formatted by `str`.
+    """
     if isinstance(value, list):
         return " ".join(map(format_learned_value, value[:_NUMBERS])) + " …" * (len(value) > _NUMBERS)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def list_feature_names(schema: Schema) -> Sequence[str]:
-    """Return the names of the features of a schema."""
+    """Return the names of the features of a schema, which are the columns of X, in order."""
     return Attributes.of(schema.features).names
 
 
@@ -87,11 +92,20 @@ _LONGEST = 100  # characters of a text that is no encoded object
 
 
 def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
-    """Return tables of the state of a stage: its values for each attribute, each list of texts, and single values.
+    """Return tables that show the state of a fitted stage: three kinds of them, each only if it has something to show.
 
-    Of an array (attributes, n), the first table shows the first five columns. Single values are numbers, texts, and the
-    shapes of other arrays. Other lists, and texts of more than 100 characters, are left out. The parameters are those
-    of `Fitted.describe`.
+    - One table has a row for each incoming feature. It shows the `Ragged` arrays of the state, its arrays (features,),
+      and the first five columns of its arrays (features, n).
+    - Each list of texts is a table.
+    - One table has a row for each number, each text of at most 100 characters, and the shape of each other array.
+
+    Other lists, and longer texts, are left out.
+
+    Parameters
+    ----------
+    state : as `Fitted.get_state` returns it; a `Ragged` must have a row for each incoming feature.
+    incoming : the schema of the incoming batches.
+    top : the number of rows to show of the tables of features and texts; None for all.
     """
     by_attribute: dict[str, Any] = {}
     single: dict[str, Any] = {}
@@ -118,9 +132,15 @@ def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | Non
 def make_score_tables(
     outgoing: Schema, incoming: Schema, top: int | None, of_earlier: bool = False
 ) -> list[LearnedTable]:
-    """Return a list of one table: the outgoing features with the score that a stage left on them last, the best first.
+    """Return a list of one table: the scores that a stage has left on its outgoing features, the best first.
 
-    It is empty if the features have no scores; or if they came in with these scores, unless `of_earlier`.
+    The list is empty if the stage has left no scores on them.
+
+    Parameters
+    ----------
+    outgoing, incoming : the schemas of the outgoing and the incoming batches.
+    top : the number of rows to show; None for all.
+    of_earlier : whether to show also the last scores that features came in with, as for a stage that selects by them.
     """
     features, known = outgoing.features, {a.name: a.scores for a in incoming.features}
     first = next((a for a in features if a.scores), None)

@@ -40,26 +40,29 @@ REST = "rest"  # predicted for rows that are not of the positive class, if there
 
 
 class Learner(Stage):
-    """A stage that predicts the class or the labels.
+    """A stage that predicts the class, or the labels of multi-label data, at the end of a chain.
 
-    Write `learn`, and `model` if the model is not a `LinearModel`. A learner that takes more than finite numbers also
-    writes `check_columns` and `check_values`; one whose scores are probabilities, or that has none, `expect_threshold`.
-    A learner that evaluates itself on held-out training rows, with all stages before it fitted again, also writes
-    `inner_folds` and `learn_with_inner_cv`, which is then called instead of `learn`.
+    Write `learn`, and other methods as needed:
+
+    - `model`, if the model is not a `LinearModel`;
+    - `check_columns` and `check_values`, if the learner takes more than finite numbers;
+    - `expect_threshold`, if scores are probabilities, or there are none;
+    - `inner_folds` and `learn_with_inner_cv`, if the learner tries itself on held-out training rows, for which all
+      stages before it are fitted again. `learn_with_inner_cv` is then called instead of `learn`.
 
     Attributes
     ----------
     numeric_class : whether it also predicts a numeric class, and numeric targets.
-    regressor : the stage that messages advise for numbers, such as ``predict LinearSVR``; "" for none.
+    regressor : the stage that messages advise for a numeric class, such as ``predict LinearSVR``; "" for none.
     """
 
     group = "Predict"
     regressor: ClassVar[str] = ""
 
     def check_target(self, schema: Schema) -> None:
-        """Raise a `StageError` unless the learner can predict the class or the labels of rows.
+        """Raise a `StageError` if the learner cannot predict a class, or labels, of the types in `schema`.
 
-        By default it can predict those that are nominal, and numbers if it has `numeric_class`.
+        By default it can predict nominal ones, and also numeric ones if `numeric_class` is True.
         """
         if schema.has_numeric_target and not self.numeric_class:
             found = explain_not_nominal(schema.attributes[schema.targets[0]].name, "numeric")
@@ -67,18 +70,18 @@ class Learner(Stage):
             raise StageError(self.name, f"it predicts classes and labels, but {found.replace('; ', f'; {hint}', 1)}")
 
     def check_columns(self, schema: Schema) -> None:
-        """Raise a `StageError` unless the learner can work on these columns: by default, on numbers."""
+        """Raise a `StageError` if the learner cannot work on the columns of X: by default, if one is nominal."""
         check_numeric(self.name, schema)
 
     def check_values(self, batch: Batch, rows: Bools | None = None) -> None:
-        """Raise a `StageError` unless the learner can work on all values, by default on those that are finite.
+        """Raise a `StageError` if the learner cannot work on a value of X: by default, if it is missing or infinite.
 
         `rows`, bool (rows,), says which rows to check; None for all.
         """
         check_finite(self.name, batch, rows)
 
     def learn(self, training: Training) -> Model:
-        """Learn a model from the training rows, and return it."""
+        """Learn a model from the training rows, and return it; raise StageError if that is impossible."""
         raise make_missing_member_error(self, "learn")
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
@@ -106,8 +109,9 @@ class Learner(Stage):
         Parameters
         ----------
         training : all training rows.
-        inner_splits : for each fold that has rows, the training rows of the other folds and those of the fold itself.
-            Both come out of the earlier stages, fitted on the rows of the other folds alone.
+        inner_splits : yields a pair for each fold that has rows to learn from: the training rows of the other folds,
+            and those of the fold itself. Both come out of the earlier stages, which are fitted on the other folds alone
+            when the pair is asked for. Their `tasks` are those of `training`. It can be read only once.
         """
         return self.learn(training)
 
@@ -171,9 +175,10 @@ class Learner(Stage):
         self.check_columns(schema)
 
     def _choose_tasks(self, known: Batch) -> Tasks:
-        """Choose the tasks to learn from the training rows, the classes or labels to separate from the rest.
+        """Choose the tasks to learn: the classes or labels to separate from the rest, or the numbers to predict.
 
-        Raise StageError if there are no rows, all are of one class, or none is of the positive class.
+        `known` are all training rows with a known class or labels and a weight above 0. Raise StageError if there are
+        none. For a nominal class, raise it also if all are of one class, or none is of the positive class.
         """
         schema = known.schema
         target = schema.class_attribute
@@ -201,10 +206,10 @@ class Learner(Stage):
         return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
 
     def _take_usable_rows(self, batch: Batch) -> Batch:
-        """Return the rows with a known class or labels and a weight above 0, without texts and dates.
+        """Return the usable rows, those with a known class or labels and a weight above 0, without texts and dates.
 
-        Raise StageError if a value of these rows is one that `check_values` refuses, a number to predict is infinite,
-        or a weight cannot be counted.
+        Raise StageError if the weight of any row of `batch` is negative, NaN, infinite or above 2**43. Raise it also if
+        `check_values` refuses a value of a usable row, or a number to predict in a usable row is infinite.
         """
         check_weights(self.name, batch)
         counted = counted_rows(batch)
@@ -230,10 +235,11 @@ def take_usable_rows(batch: Batch) -> Batch:
 
 
 def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield for each batch the rows whose class or labels are known and whose weight is above 0.
+    """Yield for each batch its rows whose class or labels are known and whose weight is above 0, perhaps none.
 
-    `stage` is the name of the stage, for messages. Raise StageError if a weight cannot be counted; and, after the last
-    batch, if there were no such rows, or the sum of their weights cannot be computed exactly.
+    `stage` is the name of the stage, for messages. Raise StageError if the weight of any row is negative, NaN, infinite
+    or above 2**43. After the last batch, raise it if there were no such rows, or if their weights are so large or small
+    that rounding would matter in their sum.
     """
     weights, rows = 0.0, 0
     for batch in batches:
@@ -247,14 +253,18 @@ def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
 
 
 class FittedLearner(Fitted):
-    """A fitted learner: adds predictions and scores to each row.
+    """A fitted learner: adds columns with predictions, and with scores if there are any, at the end of X.
+
+    Making one raises PluginError if the model lacks a method or attribute, and StageError if the names of its columns
+    are taken. It gives a FutureWarning for a model with `get_state` instead of `state`.
 
     Attributes
     ----------
     tasks : the tasks of the model.
     model : the model.
-    added : the attributes of the predictions, one for the class or each label, and of the scores.
-    predicts_rest : whether it only separates the positive class from two or more others: it then predicts the positive
+    added : the attributes of the new columns: first a prediction of the class, or of each label; then a score for each
+        task. There are no scores if numbers are predicted, or the threshold of the model is None.
+    predicts_rest : whether it only separates the positive class from two or more others. It then predicts the positive
         class or ``rest``.
     """
 
@@ -299,7 +309,7 @@ class FittedLearner(Fitted):
 
     @property
     def state(self) -> State:  # type: ignore[override]
-        """The names, codes and means of the tasks, and the state of the model, as `Learner.from_state` needs them."""
+        """What `Learner.from_state` needs: names and codes of the tasks, means of numeric ones, state of the model."""
         means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self._get_model_state()}
 
@@ -316,21 +326,22 @@ class FittedLearner(Fitted):
     def predict_outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.
 
-        Raise StageError as `scores` does, or if a weight cannot be counted.
+        `batch` is one that comes to this stage. Raise StageError as `scores` does, if the weight of any row is
+        negative, NaN, infinite or above 2**43, or if a number to predict is infinite.
         """
         batch = self._learner._take_usable_rows(batch)
         return self._make_outcome(batch, *self._predict_codes_and_scores(batch))
 
     def read_outcome(self, batch: Batch) -> Outcome:
-        """Return the true and predicted values of rows, read from the columns that this stage has added to them.
+        """Return the true and the predicted values of rows that this stage has transformed, read from its columns.
 
-        Rows without a known class or labels, or a weight above 0, are left out.
+        Rows whose class or labels are not all known, and rows of the weight 0, are left out.
         """
         batch = take_usable_rows(batch)
         return self._make_outcome(batch, *self.read_predictions(batch))
 
     def _make_outcome(self, batch: Batch, codes: Any, scores: Floats) -> Outcome:
-        """Make the `Outcome` of rows from their predictions, the two arrays that `read_predictions` returns."""
+        """Make the `Outcome` of rows from their predictions; `codes` and `scores` are as from `read_predictions`."""
         tasks = self.tasks
         if tasks.is_numeric:
             chosen = scores = codes
@@ -350,20 +361,24 @@ class FittedLearner(Fitted):
         )
 
     def read_predictions(self, batch: Batch) -> tuple[Floats, Floats]:
-        """Return the columns that this stage has added to the rows of a batch, as two arrays of float64.
+        """Return the columns that this stage has added to the rows of a batch that it has transformed.
 
-        The first, (rows, targets), has the codes of the predicted values; the second, (rows, tasks), the scores, or
-        (rows, 0).
+        Returns
+        -------
+        predictions : float64 (rows, targets), the predicted numbers, or the indices of the predicted values. With
+            `predicts_rest`, 0 is ``rest``, and 1 the positive class.
+        scores : float64 (rows, tasks); (rows, 0) if the stage adds no scores.
         """
         columns = np.arange(batch.schema.width)[-len(self.added) :]  # the stage adds the last columns
         values = batch.csr.select_columns(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
         return values[:, : self._n_predictions], values[:, self._n_predictions :]
 
     def scores(self, batch: Batch) -> Floats:
-        """Compute the scores of the model, or the numbers that it predicts: float64 (rows, tasks); (rows, 0) if none.
+        """Compute the scores of the model, or the numbers that it predicts, for the rows of a batch.
 
-        Raise StageError if a value is one that `Learner.check_values` refuses, or so large that a score is NaN; and
-        PluginError if the model returns something else than such an array.
+        Return float64 (rows, tasks), or (rows, 0) if the model has no scores. Raise StageError if a value is one that
+        `Learner.check_values` refuses, or so large that a score is NaN. Raise PluginError if the model returns
+        something else than such an array.
         """
         self._learner.check_values(batch)
         shape = (len(batch), len(self.tasks.names) * self._has_scores)
@@ -382,7 +397,7 @@ class FittedLearner(Fitted):
         return scores
 
     def _predict_codes_and_scores(self, batch: Batch) -> tuple[Any, Floats]:
-        """Predict rows; return the columns that this stage adds to them, as `read_predictions` does."""
+        """Predict rows; return what `read_predictions` reads from them later; indices may still be int or bool."""
         scores = self.scores(batch)
         if self.tasks.is_numeric:
             return scores, scores[:, :0]

@@ -52,7 +52,10 @@ other classes count as one.
 
 
 class ScalingOptions(Stage):
-    """The options of every stage that scales columns by a score; `SCALING_HELP` describes them."""
+    """The base of every stage that scales columns by a score: declares `--score-only` and `--multiply`.
+
+    `SCALING_HELP` says what they do. Raise UsageError if both are given.
+    """
 
     group = "Scale by a score"
     scores_columns = True
@@ -68,13 +71,14 @@ class ScalingOptions(Stage):
 
 
 class Scaling(ScalingOptions, ColumnStage):
-    """A stage that scales each column by its score (Forman, Scholz and Rajaram 2009, sections 2.2 and 3.4).
+    """The base of stages that divide each numeric column by its range and multiply it by its score.
 
-    Write `scores`. `SCALING_HELP` describes how values are scaled.
+    The method is that of Forman, Scholz and Rajaram (2009, sections 2.2 and 3.4); `SCALING_HELP` describes it exactly.
+    Write `scores`, which says how columns are scored.
     """
 
     def scores(self, table: ContingencyTable) -> Floats:
-        """Return the score of each column of the table, float64 (columns,), finite."""
+        """Return the score of each column of the table, in order: float64 (columns,), finite."""
         raise make_missing_member_error(self, "scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
@@ -84,9 +88,10 @@ class Scaling(ScalingOptions, ColumnStage):
         )
 
     def finish(self, schema: Schema, state: State, totals: Floats) -> FittedColumns:
-        """Make the fitted stage, see `ColumnStage.finish`; warn if the scores in `state` are 0 for all numeric columns.
+        """Make the fitted stage, see `ColumnStage.finish`; warn if it leaves no number other than 0, or scales nothing.
 
-        Also warn if no column is numeric. With `score_only` there is no warning.
+        Give a `NothingLearnedWarning` if the scores in `state` are 0 for all numeric columns, or no column is numeric.
+        With `score_only`, or without any columns, there is no warning.
         """
         numeric = ~schema.nominal
         count = int(np.count_nonzero(numeric))
@@ -114,9 +119,10 @@ _RESCALING = (("unit", mul, 1), ("offset", sub, 0), ("remainder", sub, 0), ("spa
 
 
 def rescale(values: Floats, columns: Ints, state: State) -> Floats:
-    """Scale values by a state from `compute_scaling_state`, into a new array; parameters as of `ColumnStage.apply`.
+    """Return values scaled as a state from `compute_scaling_state` says: float64 (n,), a new array.
 
-    The state may also have a `remainder`, float64 (columns,), to subtract after the offset.
+    The parameters are those of `ColumnStage.apply`. The state may also have a `remainder`, float64 (columns,), which is
+    subtracted after `offset`.
     """
     for name, operate, neutral in _RESCALING:
         if name in state and (state[name] != neutral).any():  # the span of 0/1 columns is 1
@@ -138,11 +144,11 @@ def compute_scaling_state(
 
     Parameters
     ----------
-    score : float64 (columns,), the length to which the range of each column is scaled.
+    score : float64 (columns,), the length that the range of each column gets, or the factor if `multiply`.
     low, high : float64 (columns,), the least and the largest training value.
-    zero : whether zero is special and stays zero.
+    zero : whether sparse rows omit 0, so that it must stay 0; the offset is then 0. Otherwise it is `low`.
     nominal : bool (columns,), whether a column keeps its values.
-    multiply : whether to multiply values by `score` without dividing them by the range.
+    multiply : whether to multiply values by `score`, and neither divide them by the range nor subtract `low`.
     """
     unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
     span = high * unit - low * unit
@@ -157,7 +163,14 @@ def compute_scaling_state(
 
 
 class MetricScaling(Scaling):
-    """A stage that scales each column by a metric."""
+    """A stage that divides each numeric column by its range and multiplies it by its score, which a metric computes.
+
+    With ``--multiply`` it does not divide. `make_metric_stage` makes a subclass for each metric.
+
+    Attributes
+    ----------
+    metric : computes the scores; each subclass sets it.
+    """
 
     metric: ClassVar[Metric]
 
@@ -170,20 +183,23 @@ class MetricScaling(Scaling):
 
 
 def declare_alpha() -> float | None:
-    """Declare the option ``--alpha``, a number from 0 to 1, or None, the default, to leave scores as they are.
-    Scores of features of the positive class are multiplied by it, and those of other features by 1 - alpha."""
+    """Declare the option ``--alpha``, a number from 0 to 1; None, the default, leaves scores as they are.
+
+    It multiplies the scores of the features that at least as large a share of the positive class has as of the other
+    classes. 1 - alpha multiplies the scores of all other features.
+    """
     help_ = "Multiply the scores of features of the positive class by X, and the others by 1 − X."
     return option(None, help_, minimum=0, maximum=1)
 
 
 class RandomScaling(MetricScaling):
-    """A stage that scales each column by a random number."""
+    """A `MetricScaling` whose scores do not depend on the data, such as random numbers; adds ``--seed``."""
 
     seed: int = option(0, "Seed of the random numbers.", minimum=0)
 
 
 class ClassScaling(MetricScaling):
-    """A stage that scales each column by a metric that compares classes."""
+    """A `MetricScaling` whose metric scores a class against the rest; adds ``--alpha`` and ``--combine``."""
 
     alpha: float | None = declare_alpha()
     combine: str | None = option(
@@ -195,7 +211,11 @@ class ClassScaling(MetricScaling):
 
 
 def make_metric_stage(metric: Metric) -> type[MetricScaling]:
-    """Make a subclass of `MetricScaling` that scales each column by `metric`, with the name and help of the metric."""
+    """Make the stage class that scales each column by its score by `metric`: a subclass of `MetricScaling`.
+
+    It has the name of the metric, and its help is that of the metric and then that on scaling. It has ``--seed`` if the
+    metric has `Metric.by_column`, else ``--alpha`` and ``--combine`` if the metric can score a class against the rest.
+    """
     base: type[MetricScaling] = ClassScaling if metric.compares_class_with_rest else MetricScaling
     if metric.by_column is not None:
         base = RandomScaling

@@ -1,9 +1,9 @@
 """Models that learners learn from training rows, and that score rows.
 
-A learner learns one or several *tasks*. Each separates some rows from all others: those of the positive class, those of
-one of several classes, or those that have a label. Each target of multi-target data is a class of its own. A model
-gives each row a score for each task. A numeric class, and each numeric target, is a task whose scores are the predicted
-numbers.
+A learner learns one or several *tasks*. Each separates some rows, the *positive* ones, from all others: those of the
+positive class, those of one of several classes, or those that have a label. Each target of multi-target data is
+separated as a class is. A model gives each row a score for each task. A numeric class, and each numeric target, is a
+task whose scores are the predicted numbers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from filterkit.errors import FilterkitError, quoted
 from filterkit.stages.base import State
 from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table
 
-# The tasks of which a row is positive in exactly one, because they are the values of one nominal attribute: all (True),
-# none (False), or those with the same number, int (tasks,), ascending.
+# Which tasks are values of one nominal attribute: all (True), no two of them (False), or those with the same number,
+# int (tasks,), ascending. Of several such tasks, a row is positive in exactly one.
 Exclusive = Union[bool, "np.ndarray"]
 
 
@@ -37,9 +37,10 @@ class Tasks(NamedTuple):
         numeric tasks, the names of the class or the targets.
     codes : int64 (tasks,), the index of each class among the values of the class attribute, or of each label among
         `Schema.label_values`. Of numeric tasks, 0, 1, and so on.
-    exclusive : True if each row belongs to exactly one of them, because they are the values of a nominal class; False
-        if they are labels. In multi-target data, int64 (tasks,): tasks with the same number are values of one target.
-    means : float64 (tasks,), the weighted mean of the numeric class, or of each numeric target, over the training rows;
+    exclusive : True if they are values of a nominal class: of several tasks, each row is then positive in exactly one.
+        False if they are labels or numeric. In multi-target data, int64 (tasks,), ascending, the index of the target
+        that each is a value of: of several tasks of one target, each row is positive in exactly one.
+    means : float64 (tasks,), the weighted mean of the numeric class, or of each numeric target, over the training rows.
         None unless numbers are predicted.
     """
 
@@ -55,13 +56,14 @@ class Tasks(NamedTuple):
 
     @property
     def group_bounds(self) -> list[int]:
-        """The index of the first task of each target and, last, the number of tasks; see `find_group_bounds`."""
+        """The index of the first task of the class or of each target; last, the number of tasks."""
         return find_group_bounds(self.exclusive, len(self.names))
 
     def truth(self, batch: Batch) -> np.ndarray:
-        """Return bool (rows, tasks), which rows are positive in which tasks; of numeric tasks, the true numbers.
+        """Return bool (rows, tasks), which rows are positive in which tasks.
 
-        `batch.y` must be known in all rows.
+        Of numeric tasks, return float64 (rows, tasks), the true numbers, which share the memory of `batch.y`. `batch.y`
+        must be known in all rows.
         """
         assert batch.y is not None
         y = batch.y if batch.y.ndim > 1 else batch.y[:, None]
@@ -71,9 +73,10 @@ class Tasks(NamedTuple):
         return np.asarray(y[:, target] == value)
 
     def find_task_values(self, schema: Schema) -> tuple[Ints, Ints]:
-        """Return two int (tasks,): the index of the target of each task, and that of its value in positive rows.
+        """Return the target of each task, and the value that this target has in positive rows: int (tasks,) each.
 
-        The only target is the class of `schema`, or the targets are its labels, in order. The tasks are not numeric.
+        A target is 0 for the class of `schema`, or the index of one of its labels, from 0. A value is the index of a
+        value of the target. The tasks must not be numeric.
         """
         if not schema.labels:
             return np.zeros_like(self.codes), self.codes
@@ -81,20 +84,21 @@ class Tasks(NamedTuple):
         return known.labels[self.codes], known.codes[self.codes]
 
     def decode(self, chosen: Bools) -> Ints:
-        """Return int64 (rows,), the index of the class that each row is predicted as; the tasks must cover all classes.
+        """Return int64 (rows,), the index of the class that each row is predicted as.
 
-        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive. Of several tasks, that is
-        exactly one.
+        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive. Of several tasks, each of
+        one class, it must be exactly one. A single task must be that of one of two classes.
         """
         if len(self.names) > 1:
             return np.asarray(self.codes[chosen.argmax(axis=1)])
         return np.asarray(np.where(chosen[:, 0], self.codes[0], 1 - self.codes[0]))
 
     def decode_targets(self, chosen: Bools, schema: Schema) -> Ints:
-        """Return int (rows, targets), the index of the value that is predicted of the class, or of each label.
+        """Return int (rows, targets), the index of the predicted value of the class of `schema`, or of each label.
 
-        The tasks must cover all values. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
-        positive; of several tasks of one target, that is exactly one.
+        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive. Of several tasks of one
+        target, it must be exactly one. If a target of two values has a single task, rows that are not positive get the
+        other value. Any other target with a single task gets the value of this task in all rows.
         """
         target, value = self.find_task_values(schema)
         sizes = np.array([len(schema.attributes[position].values) for position in schema.targets])
@@ -108,7 +112,10 @@ class Tasks(NamedTuple):
 
 
 def make_numeric_tasks(schema: Schema, means: Floats) -> Tasks:
-    """Make the tasks of a numeric class or of numeric targets; `means`, float64 (targets,), are their mean values."""
+    """Make the tasks of the numeric class, or of all numeric targets, of `schema`.
+
+    `means`, float64 (targets,), are their weighted means over the training rows.
+    """
     names = tuple(schema.attributes[position].name for position in schema.targets)
     return Tasks(names, np.arange(len(names)), False, means)
 
@@ -124,7 +131,8 @@ def make_label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
 def choose_label_tasks(known: Batch) -> Tasks:
     """Choose the tasks to learn from rows whose labels are known: one task for each label of multi-label data.
 
-    A target of multi-target data has the tasks that a class with its values would have.
+    In multi-target data, each target with more than two values has a task for each value that occurs. A target with two
+    values has a task for the one with the smaller weight of rows.
     """
     schema, y = known.schema, known.y
     assert y is not None
@@ -144,8 +152,8 @@ class Training(NamedTuple):
 
     Attributes
     ----------
-    X : float64 (rows, features), ndarray or `scipy.sparse.csr_array`; without missing and infinite values, unless
-        `Learner.check_values` is overridden to accept them.
+    X : float64 (rows, features), ndarray or `scipy.sparse.csr_array`, without missing and infinite values unless
+        `Learner.check_values` accepts them.
     truth : bool (rows, tasks), whether each row is positive in each task; of numeric tasks the numbers, float64.
     weights : float64 (rows,), or None if all are 1.
     tasks : the tasks, which are the columns of `truth`.
@@ -169,27 +177,29 @@ class Training(NamedTuple):
 class Model(Protocol):
     """The result of `Learner.learn`, which scores rows.
 
-    A model whose predictions do not follow from its scores also has a method ``predict(X)``, which returns bool (rows,
-    tasks), whether each row is predicted as positive. Without it, `predict_positives` does. A model that says what it
-    has learned has a method ``describe(incoming, tasks, top)``, which returns what `Fitted.describe` does. Without it,
-    its state is described.
+    It may have two more methods:
+
+    - ``predict(X)``, if its predictions do not follow from its scores: returns bool (rows, tasks), whether each row is
+      predicted as positive. Without it, `predict_positives` decides by the scores.
+    - ``describe(incoming, tasks, top)``, which returns tables of what it has learned, as `Fitted.describe` does.
+      Without it, the tables show its state.
 
     Attributes
     ----------
-    threshold : the model predicts a row with a score above it as positive. It is 0 unless scores are probabilities;
-        None if the model has no scores. Of numeric tasks it means nothing.
+    threshold : the score above which a row is predicted as positive in a task. Of several tasks that are values of one
+        attribute, the highest score decides instead. It is 0 unless scores are probabilities, and never 0 if they are.
+        None: the model has no scores. Of numeric tasks it means nothing.
     """
 
     @property
     def threshold(self) -> float | None:
-        """The score above which a row is predicted as positive; None if the model has no scores."""
+        """The score above which a row is predicted as positive; 0 unless scores are probabilities; None without any."""
 
     def scores(self, X: Any) -> Floats:
-        """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray; without scores, (rows, 0).
+        """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray.
 
-        Of numeric tasks they are the predicted numbers.
-
-        The score of a row must not depend on the other rows, not even in its last bit.
+        Of numeric tasks they are the predicted numbers. The score of a row must not depend on the other rows, not even
+        in its last bit. It is not called if `threshold` is None and the tasks are not numeric.
         """
 
     @property
@@ -206,10 +216,9 @@ class Outcome(NamedTuple):
     predicted : bool (rows, tasks), whether it is predicted as positive; of numeric tasks the predicted numbers.
     scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters. None: there are
         none. Of numeric tasks they are the predicted numbers, too.
-    exclusive : as in `Tasks`.
+    exclusive, means : as in `Tasks`.
     weights : float64 (rows,), instance weights above 0; or None if all are 1.
     probabilities : whether the scores are probabilities.
-    means : as of `Tasks`.
     costs : float64 (rows,), what each prediction costs; None if there are no costs.
     """
 
@@ -244,7 +253,8 @@ class LinearModel:
         (Platt 1999). The probabilities of tasks that exclude each other are divided by their sum. None: scores stay as
         they are.
     exclusive : see `Tasks`.
-    chosen : float64 (tasks,) by name, what was chosen for each task besides, such as C.
+    chosen : other numbers that were chosen for each task, such as C, by name: float64 (tasks,) each. They are only
+        shown.
     """
 
     def __init__(
@@ -264,9 +274,10 @@ class LinearModel:
 
     @classmethod
     def from_state(cls, state: State, features: int, tasks: Tasks) -> LinearModel:
-        """Rebuild the model from its state, which may come from a damaged file.
+        """Rebuild the model from its state.
 
-        Raise FilterkitError if its arrays do not fit the features and tasks.
+        Raise FilterkitError if an array does not fit `tasks` and the number of `features`, and KeyError if
+        `coefficients` or `intercepts` are missing.
         """
         chosen = {key.removeprefix("chosen."): value for key, value in state.items() if key.startswith("chosen.")}
         model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive, chosen)
@@ -275,7 +286,7 @@ class LinearModel:
         return model
 
     def find_array_fault(self, features: int, n_tasks: int) -> str | None:
-        """Return a text on the first array that is not float64 of the right shape, and what to do; None if all are."""
+        """Return a text on the first array that is not float64 of the right shape, and what to do; None without one."""
         sized = {"coefficients": (self.coefficients, (features, n_tasks)), "intercepts": (self.intercepts, (n_tasks,))}
         sized |= {f"chosen {quoted(name)}": (values, (n_tasks,)) for name, values in self.chosen.items()}
         if self.sigmoids is not None:
@@ -298,10 +309,10 @@ class LinearModel:
         return self.state
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Make a table of the intercepts, with a row for each task, and for each task a table of its weights.
+        """Make a table with a row for each task, and for each task a table of the coefficients, called weights.
 
-        The first table also has what else was chosen. The weights of the largest absolute value come first. The
-        parameters are those of `Fitted.describe`, and the tasks of the model.
+        The first table has the intercepts, the numbers in `chosen`, and the sigmoids. The weights of the largest
+        absolute value come first. `incoming` and `top` are as for `Fitted.describe`.
         """
         own = {"intercept": self.intercepts, **self.chosen}
         if self.sigmoids is not None:
@@ -330,9 +341,10 @@ class LinearModel:
 
 
 def find_group_bounds(exclusive: Exclusive, tasks: int) -> list[int]:
-    """Return the index of the first task of each group of tasks that exclude each other; last, the number of tasks.
+    """Return the index of the first task of each group of tasks that are values of one attribute, in order.
 
-    A task that excludes no other is a group of its own.
+    `exclusive` is as in `Tasks`. A label, or a numeric task, is a group by itself. The last number is `tasks`, how many
+    tasks there are.
     """
     if not isinstance(exclusive, np.ndarray):
         return [0, tasks] if exclusive else list(range(tasks + 1))
@@ -343,7 +355,8 @@ def predict_positives(scores: Floats, exclusive: Exclusive, threshold: float) ->
     """Return bool (rows, tasks), whether each row is predicted as positive.
 
     Of several tasks that exclude each other, a row is positive in the one with the highest score, in the first of them
-    on a tie. In any other task it is positive if its score is above the threshold.
+    on a tie. In any other task it is positive if its score is above the threshold. `scores` are float64 (rows, tasks),
+    and `exclusive` is as in `Tasks`.
     """
     chosen = np.asarray(scores > threshold)
     for first, stop in pairwise(find_group_bounds(exclusive, scores.shape[1])):

@@ -1,4 +1,4 @@
-"""Warnings of stages about what they learn from their training rows, above all that it is nothing."""
+"""Warnings of stages about what they learn from their training rows, above all that it is of no use."""
 
 from __future__ import annotations
 
@@ -11,24 +11,35 @@ from filterkit.errors import visible
 
 
 class NothingLearnedWarning(UserWarning):
-    """A stage has learned nothing from the training rows; the message says what it does instead."""
+    """Given when what a stage learned from the training rows is of no use, in whole or in part.
+
+    For example, all scores are 0, a learner ignores a text attribute, or only the input order decides between columns.
+    The message names the stage, and says what was found, and what the stage does instead or what the user can change.
+
+    `filterkit.evaluate` gives it for each chain with such stages, and for chains that predict the same everywhere.
+    """
 
 
 _collected: ContextVar[list[str] | None] = ContextVar("_collected", default=None)
 
 
 def warn_nothing_learned(stage: str, text: str) -> None:
-    """Warn that the stage named `stage` has learned nothing; `text` says why, and what the stage does instead.
+    """Give a `NothingLearnedWarning` with the message ``STAGE: TEXT``.
 
     Inside `collect_stage_warnings`, the message is appended to its list instead.
+
+    Parameters
+    ----------
+    stage : the name of the stage.
+    text : what was found, and what the stage does instead or what the user can change.
     """
     warn_of_fit(stage, text, NothingLearnedWarning)
 
 
 def warn_of_fit(stage: str, text: str, category: type[Warning]) -> None:
-    """Warn by `text` of something that was found while the stage named `stage` was fitted; see `warn_nothing_learned`.
+    """Give a warning of the class `category` about the fitting of a stage, with the message ``STAGE: TEXT``.
 
-    `category` is the class of the warning.
+    Inside `collect_stage_warnings`, the message is appended to its list instead. `stage` is the name of the stage.
     """
     message = visible(f"{stage}: {text}")
     collected = _collected.get()
@@ -40,8 +51,10 @@ def warn_of_fit(stage: str, text: str, category: type[Warning]) -> None:
 
 @contextmanager
 def collect_stage_warnings() -> Iterator[list[str]]:
-    """Return a context that gives a list. In it, `warn_nothing_learned` and `warn_of_fit` append their messages to this
-    list instead of warning, each different message once."""
+    """Return a context in which `warn_nothing_learned` and `warn_of_fit` append messages to a list instead of warning.
+
+    The context gives this list. Equal messages are appended only once.
+    """
     messages: list[str] = []
     token = _collected.set(messages)
     try:

@@ -41,17 +41,19 @@ def option(
     default : the value of an option that the user leaves out. None means no value: `help` says what happens then.
     help : one sentence for ``--help`` and the reference page.
     choices : for a text option, the words allowed.
-    minimum, maximum : the least and the largest number allowed. Texts have none. NaN is never allowed, and infinity
-        only as the default.
-    bare : whether the value is required, and written without a flag; at most one option is bare.
+    minimum, maximum : the least and the largest number allowed; None for no bound. Texts are not compared with them.
+        NaN is never allowed, and infinity only as the default.
+    bare : whether the value is written without a flag. At most one option is bare. The user must give it if its default
+        is None.
     output : whether the value is the path of a file that the stage writes. The command line then refuses another output
         to the same file before any work.
     last : whether help lists it after the options that a derived stage declares.
-    names : what a text is; help shows it in capitals. A shell completes an ``attribute``, ``metric``, ``stage``,
-        ``stages``, ``format`` or ``file``. Other words, such as ``regex``, are only shown; "" is shown as TEXT.
-    completions : returns the words that a text may be, or that it may begin with if they end in ``=``. It gets the
-        values of the options before it by name, as texts. A shell completes these words. If a user writes
-        such a word instead of a stage, the message shows how to write it; the function then gets no values.
+    names : what the text stands for; help shows it in capitals. A shell completes an ``attribute``, ``metric``,
+        ``stage``, ``stages``, ``format`` or ``file``. Other words, such as ``regex``, are only shown. For "", help
+        shows TEXT, or NAME if the option may be repeated.
+    completions : a function that returns the words that the text may be; it may continue after a word that ends in
+        ``=``. A shell completes these words. The function gets the values of earlier options by name, as texts. It also
+        gets {}, when a user writes such a word where a stage must stand, and the message shows how to write it.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. ``int | str`` holds a whole number as an int, and
@@ -79,10 +81,19 @@ DECLARE = "declare an option as in size: float = filterkit.option(1.0, 'How much
 
 
 class Configured:
-    """A base for classes with a name, and with options that they declare by `option`.
+    """A base for stages and formats: classes with a name, and with options that they declare by `option`.
 
-    Raise TypeError if an argument is not an option of the class, or the class declares an option of a type that options
-    cannot hold, and UsageError if an option does not accept its value.
+    An instance is made from values of its options by keyword; others have their defaults.
+
+    Attributes
+    ----------
+    name : what messages call the class.
+
+    Raises
+    ------
+    TypeError : an argument is not an option of the class, or the class declares an option of a type that options cannot
+        hold. Declaring a class also raises it, for an annotated attribute that is no option.
+    UsageError : an option does not accept its value, or a bare option is missing.
     """
 
     name: ClassVar[str] = ""
@@ -115,14 +126,17 @@ class Configured:
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Check the options together, once each is within its own bounds; an override calls that of its base first."""
+        """Raise UsageError if options contradict each other, once each is within its own bounds; by default never.
+
+        An override calls that of its base first.
+        """
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **get_option_values(self)), ()
 
     @staticmethod
     def name_option(field: dataclasses.Field[Any]) -> str:
-        """Return the name of an option in messages: by default its flag, or NAME if it is given without one."""
+        """Return what messages call an option: by default its flag, or the name in capitals of a bare option."""
         return field.name.upper() if field.metadata["bare"] else make_flag(field)
 
     shown = name_option  # its name in older plugins
@@ -134,12 +148,12 @@ class Configured:
 
 
 def list_option_fields(stage: Any) -> list[dataclasses.Field[Any]]:
-    """Return the declarations of the options of a stage or format, or of its class, those with ``last=True`` last."""
+    """Return the declarations of the options of a stage or format, or of its class; those with ``last=True`` last."""
     return sorted(dataclasses.fields(stage), key=lambda field: field.metadata["last"])
 
 
 def get_seed_option(stage: Any) -> int:
-    """Return the value of the option ``--seed`` of a stage; 0 if it has none, or another value than an integer."""
+    """Return the value of the option ``--seed`` of a stage; 0 if it has no such option, or its value is no integer."""
     seed = getattr(stage, "seed", 0)
     return seed if isinstance(seed, int) else 0
 
@@ -197,11 +211,10 @@ _TYPES = {  # what each type means, and its name in JSON Schema
 
 
 def _convert_option_value(owner: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
-    """Return a value, converted to the option's own type. None stays None, but only if the default is None, too.
+    """Return a value for an option, converted to the option's type as `_convert_to_type` does.
 
-    Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
-    list or a single text into a tuple. Texts of a set, whose order changes from run to run, are sorted. Raise
-    UsageError if the option does not accept such a value.
+    None stays None if the default of the option is None. Raise UsageError if the option does not accept the value, such
+    as None for another default. `owner` is the class of the option, for the message.
     """
     if value is None and field.default is None:
         return None
@@ -214,10 +227,18 @@ def _convert_option_value(owner: type[Configured], field: dataclasses.Field[Any]
 
 
 def _convert_to_type(type_: Any, value: Any) -> Any:
-    """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept it.
+    """Convert a value to a type of `get_option_types`; return None if an option of this type does not accept the value.
 
-    A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int. A number beyond the
-    range of float64 becomes infinite.
+    Numbers, bools and texts may be numpy's; the result is Python's. This is what each type accepts:
+
+    - bool: a bool, which no other type accepts.
+    - int: an integer, of any size; not a float such as 2.0, and no text.
+    - float: any real number, but no text. A number beyond the range of float64 becomes inf or -inf.
+    - str: a text, a path, or a real number, which becomes its text.
+    - `INT_OR_TEXT`: an integer or a text. A text becomes an int if it is fewer than 20 ASCII digits, or - and fewer
+      than 19.
+    - tuple: a text, which becomes (text,), or an iterable of texts. Those of a set are sorted, because their order
+      changes from run to run.
     """
     is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too, which is not imported for this
     if type_ is tuple:
@@ -254,7 +275,8 @@ def make_flag(field: dataclasses.Field[Any]) -> str:
 def check_option_value(owner: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
     """Raise a `UsageError` if a value of the option's type is not among its choices, or not within its bounds.
 
-    Numbers must be finite unless they are the default. None is refused only for a positional option.
+    Numbers must be finite unless they are the default. None is refused only for a bare option. `owner` is the class of
+    the option, for the message.
     """
     name, shown = owner.name, owner.name_option(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
@@ -276,8 +298,8 @@ def check_option_value(owner: type[Configured], field: dataclasses.Field[Any], v
 def describe_options(owner: type[Configured]) -> list[dict[str, Any]]:
     """Describe the options of a stage or format, for JSON.
 
-    Each is a dictionary: ``option`` (the flag, or the name of a positional one), ``type`` as in JSON Schema,
-    ``repeatable``, ``default``, ``choices`` (None: any), ``minimum`` and ``maximum`` (None: no bound), and ``help``.
+    Each is a dictionary: ``option`` (what messages call it), ``type`` (of a value, as in JSON Schema), ``repeatable``,
+    ``default``, ``choices`` (None: any), ``minimum`` and ``maximum`` (None: no bound), and ``help``.
     """
     types = get_option_types(owner)
     return [

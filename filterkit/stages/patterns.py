@@ -20,11 +20,13 @@ T = TypeVar("T")
 
 
 class Pattern:
-    """A regular expression of a user, with Python's syntax and meaning.
+    """A regular expression of a user, with Python's syntax and meaning, whose methods stop if matching takes too long.
 
-    Each call may take 10 seconds of CPU, and 10 more for each million characters of its texts; a call that takes longer
-    fails. Raise UsageError if `text` is no regular expression; if it is too long or nested too deep; or if its counts,
-    as those of ``(a{100}){200}``, multiply to more than 10,000.
+    Each call of a method may take 10 seconds of CPU, and 10 more for each million characters of its texts. A call that
+    takes longer, or more memory than there is, raises StageError.
+
+    Raise UsageError if `text` is no regular expression; if it is too long or nested too deep; or if its counts, as
+    those of ``(a{100}){200}``, multiply to more than 10,000.
 
     Parameters
     ----------
@@ -57,15 +59,19 @@ class Pattern:
         return [match is not None for match in self._call_on_each(self._compiled.fullmatch, texts)]
 
     def find_matches(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the matches in each text, in order; if the expression has a group, what the group matches instead.
+        """Return for each text the list of its matches, in order, which do not overlap.
 
-        With several groups, each match is a tuple of what they match. Raise StageError if that takes too long.
+        If the expression has a group, what the group matches stands for each match; with several groups, a tuple of
+        what each matches. "" stands for a group that matches nothing. Raise StageError if that takes too long.
         """
         return self._call_on_each(self._compiled.findall, texts)
 
     def replace_matches(self, texts: Sequence[str], replacement: str) -> list[str]:
         """Return each text with its matches replaced by `replacement`, in which ``\\1`` stands for the first group.
-        Raise StageError if that takes too long, or if `replacement` names a group that the expression does not have."""
+
+        Raise StageError if that takes too long, or if `replacement` is not valid, as when it names a group that the
+        expression does not have.
+        """
         import regex
 
         try:
@@ -76,7 +82,10 @@ class Pattern:
             ) from None
 
     def _call_on_each(self, function: Callable[..., T], texts: Sequence[str]) -> list[T]:
-        """Return ``function(text, timeout=...)`` for each text; raise a `StageError` if that takes too long."""
+        """Return ``function(text, timeout=...)`` for each text; raise StageError if that takes too long or much memory.
+
+        The limit is for all texts together.
+        """
         seconds = SECONDS * (1 + sum(map(len, texts)) / 1e6)
         end = time.process_time() + seconds  # for all texts together
         results = []
@@ -93,7 +102,7 @@ class Pattern:
 
 
 def _find_pattern_fault(text: str) -> str | None:
-    """Return why a regular expression must not even be compiled; None if it may."""
+    """Return why a regular expression must not be compiled, as text and advice for a message; None if it may."""
     if len(text) > LONGEST:
         return f"it has more than {LONGEST:,} characters; shorten it"
     copies = 1

@@ -38,10 +38,10 @@ _COLUMNS = "chosen"  # the entry of a saved state that holds the chosen columns
 
 
 class ChoosingStage(Stage):
-    """A stage with the options `--only` and `--except`, which calls `chosen` for the attributes that they choose.
+    """A base for stages with the options `--only` and `--except`; their methods call `chosen` to apply these.
 
-    It may work on attributes of any kind, and on the class. A stage that works on columns of X derives from
-    `SelectiveStage` instead.
+    Such a stage may work on attributes of any type, and on the class. A stage that works on columns of X alone derives
+    from `SelectiveStage` instead.
     """
 
     only: tuple[str, ...] = option(
@@ -56,19 +56,27 @@ class ChoosingStage(Stage):
 
     @property
     def chooses_attributes(self) -> bool:
-        """Whether `--only` or `--except` is used, so that the stage may work on some attributes only."""
+        """Whether `--only` or `--except` is used, so that the stage works perhaps not on all attributes."""
         return bool(self.only or self.except_)
 
     def chosen(self, schema: Schema, kinds: tuple[str, ...] = KINDS, targets: bool = True) -> list[int]:
-        """Return the positions in ``schema.attributes`` that the options choose, ascending.
+        """Return the positions of the attributes that the options choose and the stage works on, ascending.
 
-        Raise StageError if an option chooses no attribute that the stage works on.
+        Positions are indices in ``schema.attributes``, from 0. Without the options, all attributes that the stage works
+        on are chosen. The result may be empty: a type such as ``@date`` may be one that no attribute has, and
+        ``--except`` may leave nothing over.
 
         Parameters
         ----------
         schema : the attributes.
         kinds : the types of attributes that the stage works on.
         targets : whether the stage works on the class and labels, too.
+
+        Raises
+        ------
+        StageError : a name, pattern or range means no attribute that the stage works on; a number is larger than that
+            of the last attribute; or there is no such type.
+        UsageError : a range does not count upward from 1.
         """
         excluded = set() if targets else set(schema.targets)
         candidates = [i for i, a in enumerate(schema.attributes) if a.kind in kinds and i not in excluded]
@@ -76,10 +84,11 @@ class ChoosingStage(Stage):
 
 
 class SelectiveStage(ChoosingStage):
-    """A stage that can be confined to some columns of X by `--only` and `--except`.
+    """A base for stages that work on columns of X, and can be confined to some of them by `--only` and `--except`.
 
-    The chain fits a confined stage on the chosen columns alone. The columns that come out replace them, as
-    `Fitted.columns` says. The other columns pass unchanged.
+    The chain fits a confined stage on the chosen columns alone. The columns that come out stand in their places, as
+    `Fitted.columns` says. The other columns pass unchanged. If no column is chosen, the stage is not fitted, and all
+    columns pass unchanged.
     """
 
 
@@ -101,10 +110,16 @@ def make_column_selector(schema: Schema, columns: Ints) -> FittedStage:
 
 
 def make_chosen_column_selector(stage: Stage, schema: Schema) -> FittedStage | None:
-    """Return a fitted stage that passes on the columns of X that `--only` and `--except` choose.
+    """Return a fitted stage that passes on only the columns of X that `--only` and `--except` of `stage` choose.
 
-    Return None if neither is used, or the stage is no `SelectiveStage`. `schema` is that of the incoming batches. Raise
-    StageError if an option chooses no attribute.
+    Return None if neither is used, or the stage is no `SelectiveStage`. There may be no chosen columns, as for
+    `ChoosingStage.chosen`. `schema` is that of the incoming batches.
+
+    Raises
+    ------
+    StageError : a name, pattern or range means no column of X; a number is larger than that of the last attribute; or
+        there is no such type.
+    UsageError : a range does not count upward from 1.
     """
     if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes:
         return None
@@ -116,13 +131,15 @@ def make_chosen_column_selector(stage: Stage, schema: Schema) -> FittedStage | N
 def fit_chosen_columns(stage: Stage, selector: FittedStage, fit: Callable[[], Fitted]) -> Fitted:
     """Fit a stage on some columns of X; return a fitted stage that changes these, and leaves the others as they are.
 
-    Raise StageError if a column that comes out has the name of another attribute.
+    Raise StageError if a column that comes out has the name of another attribute, and PluginError if `fit` returns
+    something else than a fitted stage.
 
     Parameters
     ----------
     stage : the stage.
     selector : what `make_chosen_column_selector` returned for it.
-    fit : returns the stage, fitted on the rows that `selector` passes on; not called if these have no columns.
+    fit : returns the stage, fitted on the rows that `selector` passes on. It is not called if no column is chosen; then
+        nothing is changed.
     """
     fitted = check_fitted(stage, fit()) if len(selector.state[_COLUMNS]) else selector
     with name_stage_in_errors(stage):
@@ -136,8 +153,8 @@ class FittedOnSomeColumns(Fitted):
 
     Parameters
     ----------
-    fitted : the stage, fitted on the chosen columns; without any, `selector` itself.
-    selector : passes on the chosen columns.
+    fitted : the stage, fitted on the chosen columns; if no column is chosen, `selector` itself.
+    selector : passes on the chosen columns, see `make_chosen_column_selector`.
     """
 
     def __init__(self, fitted: Fitted, selector: FittedStage) -> None:
@@ -168,7 +185,10 @@ class FittedOnSomeColumns(Fitted):
         return self._fitted.describe(self._selector.schema, top)
 
     def transform(self, batch: Batch, training: bool = False) -> Batch:
-        """Return `batch` with the transformed columns in the positions of the chosen columns."""
+        """Return `batch` with the transformed columns in the places of the chosen columns.
+
+        `training` says whether these are training rows, to be transformed by `transform_training` of the stage.
+        """
         sparse = self.schema.sparse
         out = transform([self._fitted], self._selector.transform(batch), training).in_form(sparse)
         batch = batch.in_form(sparse)
@@ -185,8 +205,8 @@ class FittedOnSomeColumns(Fitted):
 def rebuild_fitted(stage: Stage, state: State, schema: Schema) -> Fitted:
     """Rebuild a fitted stage from its saved `Fitted.state`; the stage may be confined to some columns.
 
-    `schema` is that of the incoming batches. Raise FilterkitError if the state is one of other columns than the stage
-    chooses; the state of another stage may lead to any exception.
+    `schema` is that of the incoming batches. Raise FilterkitError if the state was learned from other columns than the
+    stage chooses. The state of another stage may lead to any exception.
     """
     choice = make_chosen_column_selector(stage, schema)
     if choice is None:

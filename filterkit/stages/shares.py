@@ -16,8 +16,8 @@ _EXPONENT = 300
 def parse_share(stage: str, flag: str, text: str) -> Fraction:
     """Parse a share from 0 to 1, such as ``1/4``, ``0.25`` or ``2.5e-1``, into an exact fraction.
 
-    `stage` and `flag` name the option whose value `text` is. Raise UsageError if `text` is not a share, or its exponent
-    is so large that the exact fraction would take much memory.
+    `stage` and `flag` name the option whose value `text` is. Raise UsageError if `text` is not such a number, has more
+    than 100 characters, or has an exponent beyond ±300, so that the exact fraction could take much memory.
     """
     from fractions import Fraction  # imported here, because few chains need it
 

@@ -10,7 +10,10 @@ from filterkit.stages.base import Rows
 
 
 def read_classes(rows: Rows) -> Ints:
-    """Return int32 (rows,), the class code of each row, -1 where it is missing; 0 for all without a nominal class."""
+    """Read the class code of each row, in one pass over `rows`: int32 (rows,), -1 where the class is missing.
+
+    Without a nominal class, all codes are 0.
+    """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_nominal_class_codes)])
 
 
@@ -25,9 +28,9 @@ def choose_rows(strata: Ints, most: Ints, order: Ints) -> Ints:
 
     Parameters
     ----------
-    strata : int (rows,), the stratum of each row, from 0.
+    strata : int (rows,), the stratum of each row, from 0 to ``len(most) - 1``.
     most : int64 (strata,), how many rows to choose of each, at most.
-    order : int64 (rows,), all row numbers, for example a random permutation.
+    order : int64 (rows,), all row numbers, from 0, for example in a random order.
     """
     counts = np.bincount(strata, minlength=len(most))
     by_stratum = order[np.argsort(strata[order], kind="stable")]

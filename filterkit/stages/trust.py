@@ -14,7 +14,10 @@ _packages: ContextVar[tuple[str, ...] | None] = ContextVar("_packages", default=
 
 @contextmanager
 def trust_packages(packages: Sequence[str]) -> Iterator[None]:
-    """Return a context in which a saved chain may name only classes of scikit-learn and of these packages."""
+    """Return a context for loading a saved chain, which may name only classes of scikit-learn and of these packages.
+
+    `packages` are names of top-level packages, such as ``xgboost``.
+    """
     token = _packages.set(("sklearn", *packages))
     try:
         yield
@@ -23,9 +26,10 @@ def trust_packages(packages: Sequence[str]) -> Iterator[None]:
 
 
 def check_package_is_trusted(stage: str, path: str) -> None:
-    """Raise a `UsageError` if a saved chain is being loaded, and names a class of a package that is not trusted.
+    """Raise a `UsageError` inside `trust_packages` if a class is of a package that is not trusted there.
 
-    `stage` is the name of the stage, and `path` is that of the class, as package.module.Class.
+    Elsewhere a class of any package is trusted, because the user names it. `path` is the name of the class, as
+    package.module.Class, and `stage` that of the stage that has it as an option, for the message.
     """
     packages, package = _packages.get(), path.partition(".")[0]
     if packages is not None and package not in packages:
