@@ -50,7 +50,7 @@ _CELLS = 1 << 22  # the most cells that are made dense at once when rows are spa
 
 
 class ParquetGroups:
-    """The row groups of a Parquet file, which can be read several times; `schema` is the file's Arrow schema."""
+    """The row groups of a Parquet file, which can be read several times; `schema` is the Arrow schema of the file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import pyarrow.parquet
@@ -75,7 +75,7 @@ class ParquetGroups:
 
 
 class ArrowGroups:
-    """The record batches of an Arrow file or stream, with the attributes of `ParquetGroups`; a batch is a group."""
+    """The record batches of an Arrow file or stream, with the methods of `ParquetGroups`; each batch is a group."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import pyarrow.ipc
@@ -99,10 +99,8 @@ class ArrowGroups:
                 yield batch.select(columns).slice(first, n_rows)
 
     def list_group_sizes(self) -> list[int]:
-        """Return the average size of the groups in bytes, once for each group; empty for a stream.
-
-        The exact sizes would take reading the file.
-        """
+        """Return the average size of the groups in bytes, once for each group; [] for a stream."""
+        # To find the exact sizes, the file would have to be read.
         nbytes = os.fstat(self._file.fileno()).st_size
         return [nbytes // max(self._count, 1)] * self._count
 
@@ -150,7 +148,7 @@ class Columnar(TypedFormat):
             raise
 
     def advise_leaving_out(self, column: str) -> str:
-        """Return advice on how to read a file without a column."""
+        """Return advice, for a message, on how to read a file without `column`, which is a name."""
         return f"say --from {self.name}:skip={column} to leave it out"
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
@@ -200,10 +198,10 @@ class ArrowIpc(Columnar):
 
 
 class ColumnarTable(Table):
-    """An opened Parquet or Arrow file, which it closes in `close`.
+    """An opened Parquet or Arrow file; `close` closes the `file` that was passed.
 
-    Raise FilterkitError if two columns have one name or no attribute can hold a column, and UsageError if an option
-    names a column that does not exist.
+    Raise FilterkitError if two columns have one name or no attribute can hold a column. Raise UsageError if an option
+    names a column that does not exist, or if columns are to be left out of sparse rows.
     """
 
     _source: IO[bytes]
@@ -260,10 +258,12 @@ class ColumnarTable(Table):
             super().__init__(relation, self._determine_attributes(names, known, opening))
 
     def _determine_attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
-        """Return the attribute of each column: by options, else from `known` if its type fits, else by its type.
+        """Return the attributes of the columns `names`; read rows for labels, and for the kinds of some columns.
 
-        The values decide about texts and 64-bit integers. Warn of time zones other than UTC. Raise FilterkitError if no
-        attribute can hold a column's type.
+        A column gets the kind that an option names, unless there is `opening.wanted`. Otherwise, it gets the attribute
+        of its name in `known` if that can hold its type, and else one that suits the type. For texts and 64-bit
+        integers, the values decide, too. Warn of times in zones other than UTC. Raise FilterkitError if no attribute
+        can hold a column.
         """
         import pyarrow as pa
 
@@ -311,9 +311,10 @@ class ColumnarTable(Table):
         return list(found.values())
 
     def _infer_attributes(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
-        """Infer the attributes of columns from their first rows, by name; also return whether the file ends there.
+        """Infer attributes from the first rows of columns; return them by name, and whether these are all rows.
 
-        Warn of integers that become texts, because float64 cannot hold all of them exactly.
+        Warn of integers that become texts, because float64 cannot hold all of them exactly. Raise FilterkitError if
+        bytes are not UTF-8.
         """
         import pyarrow as pa
 
@@ -353,9 +354,9 @@ class ColumnarTable(Table):
             raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {advice}") from None
 
     def _read_labels_by_part(self, names: list[str], _: list[int]) -> Iterator[list[Any]]:
-        """Yield, for each record batch of the file, an Arrow array of the distinct texts of each column.
+        """Yield a list for each record batch of the file: Arrow arrays of the distinct texts of the columns `names`.
 
-        They are in the order of the column's dictionary, or else of their first rows.
+        Texts are in the order of the column's dictionary, with those that no row has, or else of their first rows.
         """
         for batch in self._groups.read_batches(names, self._rows):
             yield [
@@ -526,8 +527,8 @@ def convert_table_of_pairs_to_batch(table: pa.Table, schema: Schema, pairs: str)
 def convert_batch_to_table(pairs: str, batch: Batch) -> Any:
     """Convert a batch to an Arrow table whose last column, "", has the weights of rows, or nulls if they have none.
 
-    `pairs` is the name of the column of `convert_batch_to_table_of_pairs`; if it is "", the table has a column for each
-    attribute, and a sparse batch is returned unchanged.
+    `pairs` is the name of the column of `convert_batch_to_table_of_pairs`. If it is "", the table has a column for each
+    attribute; then a sparse batch is returned unchanged, because it may be too large to be made dense at once.
     """
     import pyarrow as pa
 
@@ -543,8 +544,8 @@ def convert_batch_to_table(pairs: str, batch: Batch) -> Any:
 def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
     """Convert a batch to an Arrow table whose last column, `name`, has a list of pairs in each row: the non-zeros of X.
 
-    A pair is the position of an attribute, int32, and its value, float64. The class, strings, dates and bags have
-    columns of their own; the weights of rows are lost.
+    A pair is the position of an attribute, int32, and its value, float64. Before this column there is one for the
+    class, and one for each string, date and bag. The weights of rows are lost.
     """
     import numpy as np
     import pyarrow as pa
@@ -567,8 +568,8 @@ def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
 class ColumnarWriter(Writer):
     """Writes Parquet or Arrow, in groups of a fixed number of rows, whatever the sizes of batches.
 
-    Rows wait in memory until a group is full. Raise FilterkitError if there are no attributes, or UsageError if one has
-    the name of the column of weights.
+    Rows wait in memory until a group is full; the last group may have fewer. Raise FilterkitError if there are no
+    attributes, or UsageError if one has the name of the column of weights.
     """
 
     def __init__(self, form: Columnar, schema: Schema) -> None:

@@ -94,8 +94,9 @@ class Libsvm(FileFormat):
     ) -> tuple[int, tuple[str, ...] | None]:
         """Return the number of attributes without the class, and the labels of the class; None if it is numeric.
 
-        The labels are the numbers in `file`, ascending. With the option `features`, only about the first megabyte is
-        read; otherwise, the whole file. Raise FilterkitError for an index above 4,194,304 without this option.
+        The labels are the class numbers in `file` as texts, by ascending number. With the option `features`, only about
+        the first megabyte is read; otherwise, the whole file. Without this option, raise FilterkitError for an index
+        above 4,194,304. Indices above 100,000,000 are ignored here; the parser refuses them.
         """
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
@@ -141,7 +142,8 @@ def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
 class LibsvmTable(TextTable):
     """An opened LIBSVM file; `position` is the index of the class in `attributes`.
 
-    `file` is a local copy that is read instead of the input, and closed with the table; None to read the input.
+    `file` is what `Opening.local` has returned. It is read instead of the input, and closed with the table; None to
+    read the input.
     """
 
     sparse = True
@@ -175,8 +177,8 @@ class LibsvmTable(TextTable):
 class LibsvmParser(TextParser):
     """Parses blocks of libsvm to batches.
 
-    `base` is the index that the file has for the first attribute, 0 or 1; `position` is the position of the class among
-    the attributes of the schema. Raise FilterkitError if an attribute is neither numeric nor nominal.
+    `base` is the index that the file has for the first attribute, 0 or 1. `position` is where the class is among the
+    attributes of the schema, from 0. Raise FilterkitError if an attribute is neither numeric nor nominal.
     """
 
     def __init__(self, schema: Schema, opening: Opening, base: int, position: int) -> None:
@@ -205,7 +207,8 @@ class LibsvmParser(TextParser):
     def _parse_tidy_lines(self, text: bytes) -> Batch:
         """Parse lines without comments, and with one blank between words, to a batch.
 
-        Raise RowError or ValueError for others.
+        Raise RowError or ValueError for other lines, and for lines that cannot be read. Pairs whose index is beyond the
+        attributes are left out if the rows are for a fitted chain; otherwise, they are errors.
         """
         if text and not text.endswith(b"\n"):
             raise RowError("the last line has no line end")
@@ -238,7 +241,8 @@ class LibsvmParser(TextParser):
     def _encode_class_numbers(self, labels: np.ndarray) -> np.ndarray:
         """Return the index of the label of each class number, float64 (rows,); -2 for a number that is not a label.
 
-        Raise RowError for such a number if unseen labels are errors, or if the class declares no labels.
+        Raise RowError for such a number if unseen labels are errors. Raise it for any number if the class declares no
+        labels.
         """
         if not len(self.values) and len(labels):
             raise RowError(
@@ -281,16 +285,20 @@ class LibsvmParser(TextParser):
 
 
 def _choose_label_numbers(labels: Sequence[str]) -> list[float]:
-    """Return the number that stands for each label in a file: its text if all are different numbers, else its index."""
+    """Return a number for each label, which stands for it in a file.
+
+    If all labels are different numbers, it is this number; otherwise, it is the index of the label, from 0.
+    """
     numbers = [float(label) for label in labels if _NUMBER.fullmatch(label)]
     return numbers if len(set(numbers)) == len(labels) else [float(index) for index in range(len(labels))]
 
 
 def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Parse lines as `_parse_tidy_lines` takes them to the int64 indices and float64 values of all pairs, (pairs,).
+    """Return the indices, int64 (pairs,), and the values, float64 (pairs,), of all pairs in `text`.
 
-    The class of each row comes as a pair with the index `_ROW` before the others. Raise RowError for a number that is
-    too large, and pyarrow.ArrowInvalid for what is not a pair of numbers.
+    It has lines as `_parse_tidy_lines` takes them. The class of each row comes as a pair with the index `_ROW` before
+    its other pairs. Raise RowError for a number that is too large, and pyarrow.ArrowInvalid for what is not a pair of
+    numbers.
     """
     import pyarrow as pa
     import pyarrow.csv
@@ -313,10 +321,10 @@ def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LibsvmWriter(Writer):
-    """Writes rows as a number for the class and pairs of index and value.
+    """Writes rows as a number for the class, 0 if there is no class, and pairs of index and value.
 
-    Raise FilterkitError if an attribute other than the class is not numeric, and for rows with weights or a missing
-    class.
+    Raise FilterkitError if an attribute other than the class is not numeric. `format_batch` raises it for rows with
+    weights or a missing class.
     """
 
     def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:

@@ -38,10 +38,10 @@ class TextFolder(FileFormat):
 
 
 class FolderTable(Table):
-    """An opened folder of texts; warns of files and folders in it that are not read.
+    """An opened folder of texts; warns of files beside the folders of classes, and of folders in these.
 
-    Raise FilterkitError if it is not a folder, or has a class that `opening` does not want, and IsADirectoryError if it
-    contains no folders.
+    Raise FilterkitError if the path is not a folder, or if it has a class that `opening.wanted` does not have. Raise
+    IsADirectoryError if it contains no folders.
     """
 
     def __init__(self, form: TextFolder, opening: Opening) -> None:
@@ -98,17 +98,17 @@ class FolderTable(Table):
 
 
 def _list_visible_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
-    """Return the sorted names in a folder that are not hidden, and whose paths `is_wanted` accepts."""
+    """Return the names in a folder that are not hidden, and whose paths `is_wanted` accepts, sorted."""
     return sorted(n for n in os.listdir(folder) if n[:1] != "." and is_wanted(os.path.join(folder, n)))
 
 
 def _parse_text_files(
     schema: Schema, folder: str, with_names: bool, encoding: str, rejects: bool, paths: list[str]
 ) -> Parsed:
-    """Read text files, each in the folder of its class in `folder`, to a batch with a row for each.
+    """Read the text files `paths` to a batch with a row for each; `folder` has a folder with the files of each class.
 
     `with_names` says whether the attribute filename is wanted. If `rejects`, files that are not text in `encoding` are
-    the rejected rows; otherwise, raise RowError for the first.
+    the rejected rows; otherwise, raise RowError for the first of them.
     """
     import pyarrow as pa
 

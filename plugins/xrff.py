@@ -186,8 +186,8 @@ class XrffDocument:
     def read_and_parse(self, least: int) -> bool:
         """Read and parse about `least` bytes of the document, or more in a long tag; return whether more may come.
 
-        Parsed declarations and rows go to the attributes of this object. Raise RowError if it is not well-formed XML,
-        or not XRFF.
+        Parsed declarations and rows go to the attributes of this object. Raise RowError if the document is not
+        well-formed XML or not XRFF, or if a tag or row is too long.
         """
         if self._is_over:
             return False
@@ -220,7 +220,10 @@ class XrffDocument:
         return part
 
     def _make_error(self, message: str, attribute: str | None = None) -> RowError:
-        """Return an error whose line is where the current row or declaration begins, or else where the parser is."""
+        """Return, without raising it, an error in the line where the current row or declaration begins.
+
+        Between rows and declarations, its line is where the parser is.
+        """
         line = self._line or self._parser.CurrentLineNumber
         return RowError(message, source=self._source.name, line=line, attribute=attribute)
 
@@ -379,7 +382,11 @@ def make_element(tag: str, text: str, begin: str = "") -> str:
 
 
 class XrffWriter(Writer):
-    """Writes XRFF, a row on each line; raises FilterkitError if there are no attributes."""
+    """Writes XRFF, a row on each line; raises FilterkitError if there are no attributes.
+
+    `header` and `format_batch` raise FilterkitError for characters that XML cannot hold, and `format_batch` for dates
+    that their format cannot hold.
+    """
 
     def __init__(self, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
@@ -431,7 +438,7 @@ class XrffWriter(Writer):
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
     def _format_sparse_rows(self, batch: Batch) -> bytes:
-        """Return the text of the rows of a sparse batch; numbers that are zero, and first labels, are left out."""
+        """Return the text of the rows of a sparse batch, without values that are zero or the first label."""
         from filterkit.plugin import round_significant, to_columns
 
         schema, csr, attributes, target = self.schema, batch.csr, self.schema.attributes, self.schema.class_index
@@ -492,9 +499,9 @@ _get_date_format = lru_cache(DateFormat)
 def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str:
     """Return the XML element of a value of an attribute; None and NaN are missing.
 
-    `value` is a float, the index of a label, the milliseconds of a date, a string, or the rows of a bag as ARFF.
-    `begin` is the element's attributes, such as `` index="1"``. Raise FilterkitError if the format of a date loses a
-    part, or XML cannot hold a character.
+    `value` is a float, the index of a label, the milliseconds of a date since 1970, a string, or the rows of a bag as
+    ARFF. `begin` is the element's attributes, such as `` index="1"``. Raise FilterkitError if the format of a date
+    loses a part of it, or if XML cannot hold a character.
     """
     if value is None or value != value:
         return f'<value{begin} missing="yes"/>'
@@ -517,7 +524,10 @@ def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str
 
 
 def make_bag_element(text: str, attribute: Attribute) -> str:
-    """Return the XML of a bag: `text` is the value of a relational attribute, rows of ARFF."""
+    """Return the XML of a bag: `text` is the value of the relational `attribute`, rows of ARFF.
+
+    Raise FilterkitError if a row cannot be read, or in the cases of `make_value_element`.
+    """
     found = ["<instances>"]
     for row in parse_bag(text, attribute):
         found.append(make_row_start_tag(row.weight, row.sparse))

@@ -20,9 +20,9 @@ _LEAST_READ = 4096  # bytes that are read at once before the first row
 def read_header(source: Source, opening: Opening, text: bytes = b"") -> tuple[Header, int, bytes]:
     """Read the header of an ARFF file; `text` is what has been read from the source already, b"" for nothing.
 
-    Return the header, the number of the ``@data`` line, and the text after ``@data`` that has been read, too. If
+    Return the header, the number of the ``@data`` line, and as much of the text after ``@data`` as has been read. If
     `opening.lenient`, correct declarations that Weka refuses. Close the source and raise RowError if there is no valid
-    header, or if a line is too long.
+    header, or if a line is longer than 256 MB.
     """
     size = max(opening.block_size or BLOCK_SIZE, _LEAST_READ)
     text = text or source.read(size)
@@ -49,9 +49,9 @@ def read_header(source: Source, opening: Opening, text: bytes = b"") -> tuple[He
 
 
 def _explain_other_format(name: str, text: bytes) -> str:
-    """Return advice to append to an error message if the file may have another format; "" if it looks like ARFF.
+    """Return advice to append to an error message if the file may have another format; "" if nothing suggests one.
 
-    `name` is that of the file, whose ending may name a format, and `text` is the beginning of the file.
+    `name` is the name of the file; its ending may be that of another format. `text` is the beginning of the file.
     """
     other = find_other_format(name)
     if other is not None:
@@ -64,7 +64,10 @@ def _explain_other_format(name: str, text: bytes) -> str:
 
 
 def _refuse_non_arff_text(text: bytes) -> None:
-    """Raise ArffError if `text`, the beginning of a file, is binary, or if no ``@relation`` follows its comments."""
+    """Raise ArffError if `text`, the beginning of a file, is no text, or does not begin with ``@relation``.
+
+    Comments and blanks may come before it. Ten bytes or fewer after them are accepted, because they may be cut off.
+    """
     if what := describe_non_text(text):
         raise ArffError(f"this is {what}")
     before = skip_separators_and_comments(text)
@@ -78,11 +81,21 @@ def _refuse_non_arff_text(text: bytes) -> None:
 def read_to_first_row(
     source: Source, text: bytes, opening: Opening, keep_comments: bool = False
 ) -> tuple[bytes, int, bytes]:
-    """Read pieces of a file up to the one in which its first row, or its header, begins; `text` has been read before.
+    """Read a file until its first row, or its header, begins; comments, blank lines and commas may come before it.
 
-    Return the text that has been read, the number of lines that it lacks, and at most ten bytes from the beginning of
-    the row on, b"" if there is none. Unless `keep_comments`, the text lacks pieces that have only comments and blank
-    lines. The last piece is never left out, because its last comment may state the number of rows.
+    Parameters
+    ----------
+    source : the rest of the file.
+    text : what has been read from `source` before.
+    opening : tells the size of the pieces to read.
+    keep_comments : whether to return all text that has been read. Otherwise, pieces at its beginning that have only
+        comments and blank lines are left out, except the last piece, whose last comment may state the number of rows.
+
+    Returns
+    -------
+    text : the argument `text` and what has been read after it, without what is left out.
+    n_lines : how many lines have been left out.
+    row : the first bytes of the row or header, ten or fewer; b"" if the file has neither.
     """
     kept, n_lines, row = bytearray(), 0, b""
     lines = Lines(source, text, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))

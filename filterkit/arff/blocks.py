@@ -20,7 +20,7 @@ from filterkit.formats.base import Parsed
 from filterkit.formats.notes import EMPTY, NULL, ROUNDED, Note, merge_notes
 from filterkit.formats.row_counts import FileRows, parse_stated_row_count
 
-# The exact path reads fewer bytes than this, of one block or of several, before pyarrow could be imported.
+# Unless pyarrow has been imported, a parser reads its first bytes, fewer than so many, by the exact path.
 SMALL = 1 << 16
 # A block that the fast path cannot read is halved down to this size, so that only some lines take the exact path.
 SMALLEST_HALF = 1 << 13
@@ -31,14 +31,14 @@ _FAST_PATH = "filterkit.arff.fast"  # this module imports pyarrow, which takes l
 
 @dataclass(eq=False, repr=False)
 class BlockParser:
-    """Parses blocks of ARFF rows: by the fast path where it can, and by the exact path elsewhere.
+    """Parses blocks of ARFF rows: large ones by the fast path if it can read them, others by the exact path.
 
     Attributes
     ----------
     layout : where the values of each attribute go in a batch; its schema is that of the batches.
     rejects : whether to leave out rows that cannot be read; otherwise, they are errors.
     lenient : whether to correct rows that Weka refuses, see `filterkit.arff.lenient`.
-    unseen : whether nominal values that the header does not declare are missing; otherwise, they are errors.
+    unseen : whether nominal values that are not labels of `layout` are missing; otherwise, they are errors.
     declared : the layout of the attributes as the header declares them, by which rows are corrected; None for `layout`.
     """
 
@@ -50,9 +50,9 @@ class BlockParser:
     _bytes: int = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """Return the rows of a block, notes about corrected, undeclared and rounded values, and the number of rows.
+        """Parse a block, and return its rows with their number, and notes about corrected and inexact values.
 
-        A row that cannot be read is among the `rejected` of the result if the parser `rejects`; else raise ArffError.
+        If a row cannot be read, it is among the `rejected` of the result if the parser `rejects`; else raise ArffError.
         """
         self._bytes += len(block.text)
         parsed = self._parse(block)
@@ -63,8 +63,8 @@ class BlockParser:
     def _parse_line_by_line(self, block: Block) -> Parsed:
         """Parse the lines of `block` one by one by the exact path.
 
-        If `lenient`, correct a line that Weka refuses. If that is not possible, reject the line, or raise ArffError
-        unless the parser `rejects`.
+        If `lenient`, correct a line that Weka refuses. A line that cannot be read is among the `rejected` of the result
+        if the parser `rejects`; else raise ArffError.
         """
         text, line, name = block
         rows: list[exact.Row] = []
@@ -87,7 +87,7 @@ class BlockParser:
     def _parse_or_correct_line(self, text: str, line: int) -> tuple[list[exact.Row], list[Note]]:
         """Return the rows in a line, and notes about them; if `lenient`, correct a line that Weka refuses.
 
-        Raise ArffError if the line cannot be read; its message names the option that would accept the line, if any.
+        Raise ArffError if the line cannot be read; its message may name an option that would accept the line.
         """
         try:
             return self._parse_rows_strictly(text, line, self.unseen and not self.lenient)
@@ -117,13 +117,17 @@ class BlockParser:
     ) -> tuple[list[exact.Row], list[Note]]:
         """Return the rows in `text`, and notes about them; raise ArffError for a row that Weka refuses.
 
-        An undeclared nominal value is an error, too, unless `undeclared_as_missing`; then it is NaN, and has a note.
+        `line` is the number of the first line of `text`. An undeclared nominal value is an error, too, unless
+        `undeclared_as_missing`; then it is NaN, and has a note.
         """
         collector = exact.NoteCollector([], undeclared_as_missing)
         return list(exact.parse_rows(text, line, self.layout, collector)), collector.notes
 
     def _parse(self, block: Block) -> Parsed:
-        """Parse a block by the fast path; halve it while that fails, and parse small blocks by the exact path."""
+        """Parse a block as `__call__` does, but without counting rows, and without notes about rounded values.
+
+        The fast path reads large blocks, and halves of a block that it cannot read; the exact path reads the rest.
+        """
         text, line, name = block
         is_imported = _FAST_PATH in sys.modules
         if len(text) >= (_SMALLEST_FAST if is_imported else SMALLEST_HALF) and (is_imported or self._bytes >= SMALL):
@@ -145,10 +149,12 @@ class BlockParser:
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes))
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Put ``?`` into each empty field ``,,`` and note their number; parse the dense rows by the fast path.
+        """Parse dense rows by the fast path, with ``?`` put between two adjacent commas.
 
-        The first row is in line `line`. Return None if not `lenient`, if there is no ``,,``, or if the fast path cannot
-        read the rows. Text with quotes, comments, braces or blanks is not read, as ``,,`` may be part of a value there.
+        A note in the result tells the number of these empty fields, and the line of the first; `line` is that of the
+        beginning of `text`. Return None if the parser is not `lenient`, if rows are sparse, if there is no ``,,``, or
+        if the fast path cannot read the rows. Return None, too, for text with quotes, comments, braces, blanks or
+        backslashes, because ``,,`` may be part of a value there.
         """
         first = text.find(b",,") if self.lenient and not self.layout.schema.sparse else -1
         if first < 0 or _SPECIAL.search(text):
@@ -164,7 +170,7 @@ class BlockParser:
 def _make_rounding_notes(block: Block, batch: Batch) -> tuple[Note, ...]:
     """Return a tuple of one note, about the first whole number in `block` that float64 rounds; () if there is none.
 
-    `batch` has the rows of the block, and shows whether a number was a value of an attribute.
+    `batch` has the rows of the block. A number that is none of its values is part of a label, text or comment.
     """
     values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:
@@ -178,7 +184,7 @@ def _make_rounding_notes(block: Block, batch: Batch) -> tuple[Note, ...]:
 
 
 def concatenate_parsed(head: Parsed, tail: Parsed) -> Parsed:
-    """Return the results of parsing two adjacent parts of an input as one: the rows of `head`, then those of `tail`."""
+    """Return the results of parsing two adjacent texts of an input as one: the rows of `head`, then those of `tail`."""
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():

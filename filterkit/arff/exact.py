@@ -29,7 +29,7 @@ _WRITE_MISSING = "; a missing value is written ?"
 
 
 class NoteCollector(NamedTuple):
-    """Collects `notes` about values; if `unseen`, undeclared nominal values are missing, otherwise errors."""
+    """A list for `notes` about values, and whether an undeclared nominal value is missing (`unseen`) or an error."""
 
     notes: list[Note]
     unseen: bool = False
@@ -44,7 +44,7 @@ class Row(NamedTuple):
     Attributes
     ----------
     weight : its instance weight.
-    sparse : whether it is written as index and value pairs.
+    sparse : whether it is written as pairs of index and value.
     values : a dict from the position of an attribute to its value. A number is a float, and a label is its index as a
         float; NaN if missing. A date is an int, milliseconds since 1970, and a string or bag is a str; None if missing.
         A sparse row has only the values that it states.
@@ -58,8 +58,9 @@ class Row(NamedTuple):
 def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollector | None = None) -> Iterator[Row]:
     """Parse ARFF `text`, whose first line has the number `line`, and yield its rows.
 
-    Add notes about values to `collector`; None discards them. Raise ArffError at a row that Weka refuses, or of which
-    Weka would lose a part, and at an undeclared nominal value unless `collector.unseen`, which makes it missing.
+    Raise ArffError at a row that Weka refuses, or of which Weka would lose a part. Raise it at an undeclared nominal
+    value, too, unless `collector.unseen`; then the value is missing. Add notes about values to `collector`. If that is
+    None, notes are discarded, and undeclared values are errors.
     """
     collector = collector or NoteCollector([])
     tokens = tokenize(text, line)
@@ -144,8 +145,9 @@ def _read_sparse_values(
 def parse_value(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> Any:
     """Return the value that `token` means for the attribute at `position`, in the form of `Row.values`.
 
-    Add a note to `collector` for a number too large for float64, which becomes infinite, and for an undeclared nominal
-    value, which is NaN if `collector.unseen`. Raise ArffError if the attribute cannot have the value.
+    A number too large for float64 becomes infinite. If `collector.unseen`, an undeclared nominal value becomes NaN. Add
+    a note to `collector` in both cases. Raise ArffError if the attribute cannot have the value, or if the token is a
+    brace or the end of a line.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
@@ -177,8 +179,8 @@ def parse_value(token: Token, position: int, layout: BatchLayout, collector: Not
 def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> float:
     """Return the number in `token`, or the index of its label if the attribute at `position` is nominal.
 
-    A number too large for float64 is infinite, and an undeclared label is NaN; both get a note in `collector`. Raise
-    ArffError for a text that is no number, and for an undeclared label unless `collector.unseen`.
+    A number too large for float64 becomes infinite. If `collector.unseen`, an undeclared label becomes NaN; otherwise,
+    raise ArffError. Add a note to `collector` in both cases. Raise ArffError for a text that is no number, too.
     """
     attribute, text, codes = layout.schema.attributes[position], token.text, layout.codes.get(position)
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
@@ -200,7 +202,8 @@ def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, col
 def _read_weight_and_row_end(tokens: Iterator[Token], first: Token, layout: BatchLayout) -> float:
     """Read what follows the values of a row up to the end of the line; return the weight ``{w}`` there, or else 1.
 
-    Raise ArffError for anything else, with the line of the row's `first` token.
+    Raise ArffError if something else is there. `first` is the row's first token; messages about the weight name its
+    line.
     """
     token = next(tokens)
     weight = 1.0
@@ -232,7 +235,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
 
 
 def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
-    """Return `rows` as a `Parsed`: a batch, sparse if the schema is, and the indices of rows that omit a text."""
+    """Return `rows` as a `Parsed`: a batch, sparse if the schema is, and which rows leave out a string or bag."""
     columns: list[list[Any]] = []
     for position in layout.schema.passthrough_indices:
         default = 0 if position in layout.dates else OMITTED
@@ -248,11 +251,15 @@ def make_parse_result(rows: list[Row], layout: BatchLayout) -> Parsed:
 def make_parse_result_from_matrix(
     layout: BatchLayout, matrix: Csr, weights: np.ndarray | None, columns: list[list[Any]]
 ) -> Parsed:
-    """Return rows as a `Parsed`: a batch, sparse if the schema is, and the indices of rows that omit a text.
+    """Return rows as a `Parsed`: a batch, sparse if the schema is, and which rows leave out a string or bag.
 
-    `matrix` has a column for each attribute: numbers and indices of labels, NaN for missing, 0 for strings, dates and
-    bags. `weights` are float64 (rows,), None if all are 1. `columns` has a list of values for each column of
-    `Batch.passthrough`, with `OMITTED` where a row omits a text; lists that have it are replaced by others.
+    Parameters
+    ----------
+    layout : that of the batch.
+    matrix : a column for each attribute: numbers and indices of labels, NaN for missing, 0 for strings, dates and bags.
+    weights : float64 (rows,), the weights of the rows; None if all are 1.
+    columns : a list of values for each column of `Batch.passthrough`, in the form of `Row.values`, with `OMITTED` where
+        a row leaves out a string or bag. This argument is changed: lists with `OMITTED` are replaced by others.
     """
     omitted: dict[int, np.ndarray] = {}
     for number, column in enumerate(columns):

@@ -69,7 +69,8 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
 def _split_into_csv_and_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
     """Turn plain text into a CSV without weights; return it, and the weights, float64 (rows,), or None if all are 1.
 
-    Raise NotPlain if there are no rows, a row may be sparse, or a field at the end of a row may be empty.
+    Raise NotPlain if there are no rows, if a row may be sparse, if a weight is not a finite number, or if a field at
+    the end of a row may be empty.
     """
     weights = None
     if b" " in text:
@@ -92,12 +93,12 @@ def _split_into_csv_and_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
 def _read_csv_columns(
     text: bytes, layout: BatchLayout, positions: Sequence[int], is_separate: np.ndarray
 ) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read a CSV with a column for each of the attributes at `positions`.
+    """Read a CSV with a column for each of the attributes at `positions`; return numbers, and the separate columns.
 
-    Return the columns where `is_separate`, bool (all attributes,), is false as one float64 (rows, columns) array, NaN
-    for missing; they are numeric. Return the others as a dict from the position of an attribute to its Arrow array.
-    Raise NotPlain if the float64 array has a value that is infinite or spelled NaN, and ArrowInvalid if the CSV does
-    not fit.
+    The separate columns are those where `is_separate`, bool (all attributes of `layout`,), is true. They are a dict
+    from the position of an attribute to its Arrow array. The other columns, which must be numeric, are float64 (rows,
+    columns), NaN for missing. Raise NotPlain if one of these numbers is infinite or spelled NaN, and ArrowInvalid if
+    the CSV has other columns, or a value that its attribute cannot have.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
@@ -116,11 +117,12 @@ def _read_csv_columns(
 
 
 def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read a CSV of all attributes as `_read_csv_columns` does, but all numbers as one column, which is reshaped.
+    """Read a CSV of all attributes as `_read_csv_columns` does, but faster if there are thousands of columns.
 
-    Arrow takes 5 kB for each column; with 100,000 columns, this takes an eighth of the time. Raise NotPlain also if
-    rows have different lengths.
+    Raise NotPlain also if a row has more or fewer values than there are attributes.
     """
+    # Arrow takes 5 kB for each column. So it reads all numbers as one column, which is reshaped. With 100,000 columns,
+    # this takes an eighth of the time.
     characters = np.frombuffer(drop_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")
     ends = np.flatnonzero(is_end | (characters == ord(",")))

@@ -41,7 +41,7 @@ class _Pairs(NamedTuple):
     Attributes
     ----------
     text : one pair, such as ``3 2.5``, in each line that is not empty.
-    ends : int64 (rows,): where the line end of each row is in `text`.
+    ends : int64 (rows,): the offset in `text` of the line end after each row.
     matrix : the values, with a column for each attribute; NaN if a value is not a number.
     words : bool (pairs,): whether the value is not a number; None if all are numbers.
     """
@@ -75,10 +75,10 @@ def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout
 
 
 def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
-    """Return the pairs of index and value in lines such as ``{1 a,3 2.5}``, where marks stand for `n_quoted` values.
+    """Return the pairs of index and value in lines such as ``{1 a,3 2.5}``.
 
-    Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if a line has another form, or its indices
-    do not ascend.
+    `n_quoted` is the number of quoted values, for which `text` has marks. Raise NotPlain, or another exception that
+    `filterkit.arff.fast` catches, if a line has another form, or if its indices do not ascend or are too large.
     """
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == 0x0A)
@@ -118,10 +118,10 @@ def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
 def _encode_pair_values(
     pairs: _Pairs, quoted_values: list[str], layout: BatchLayout, passthrough: list[list[Any]]
 ) -> np.ndarray:
-    """Return the values of `pairs`, float64 (pairs,), with codes for nominal values and 0 for strings, dates and bags.
+    """Return the values of `pairs`, float64 (pairs,): numbers, indices of labels, NaN for missing, 0 for other values.
 
-    Write these strings, dates and bags into `passthrough`, which has a list for each column of `Batch.passthrough`,
-    with an item for each row. Raise NotPlain or ArffError if only the exact path can read a value.
+    The other values are strings, dates and bags. Write them into `passthrough`, which has a list for each column of
+    `Batch.passthrough`, with an item for each row. Raise NotPlain or ArffError if only the exact path can read a value.
     """
     matrix = pairs.matrix
     textual = layout.textual.take(matrix.indices)
@@ -151,9 +151,9 @@ def _encode_pair_values(
 
 
 def _dictionary_encode_values(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Return the distinct texts of the values of some pairs, and int32 (n,), the index of the text of each pair.
+    """Return the distinct texts of the values of n pairs, at least one, and int32 (n,): the index of each pair's text.
 
-    `chosen` and `rows` are int64 (n,): the positions of these pairs in `pairs`, and the rows that they are in.
+    `chosen` and `rows` are int64 (n,): the ascending positions of these pairs in `pairs`, and the rows they are in.
     """
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1

@@ -40,7 +40,10 @@ class FastFormatter(RowFormat):
             self._column_runs = list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
     def format_rows(self, batch: Batch) -> list[memoryview | bytes]:
-        """Return the rows of `batch` as ARFF text in pieces: sparse or dense rows, as the schema says."""
+        """Return the rows of `batch` as ARFF text in pieces: sparse or dense rows, as the schema says.
+
+        Raise FilterkitError if the format of a date attribute cannot hold its dates.
+        """
         sparse = self.schema.sparse
         size = batch.stored_values.size if sparse else len(batch) * self.schema.width
         count = min(size // _AT_ONCE + 1, len(batch))
@@ -52,9 +55,9 @@ class FastFormatter(RowFormat):
     def _format_column(self, position: int, values: np.ndarray) -> Any:
         """Return an Arrow array of n texts of the `values` of the numeric or nominal attribute at `position`.
 
-        The values are (n,) or (n, 1). Those of k adjacent numeric attributes, of which `position` is the first, may be
-        (n, k): each text has k numbers with commas between them. A nominal value is the index of a label; if NaN or
-        negative, it is missing, and its text is ``?``.
+        Values (n,) or (n, 1) are those of this attribute. Numbers (n, k) are those of k adjacent attributes, the first
+        at `position`; each text has k numbers with commas between them. A nominal value is the index of a label, or NaN
+        or negative if it is missing. A missing value is written ``?``.
         """
         labels = self.labels.get(position)
         if labels is None:
@@ -64,7 +67,7 @@ class FastFormatter(RowFormat):
         return arrow.take(arrow.make_text_array(labels), codes.ravel())
 
     def _format_dense_rows(self, batch: Batch) -> list[memoryview]:
-        """Return dense rows as text, with commas between values; adjacent numeric columns are formatted together."""
+        """Return the rows of a dense batch as text, one piece."""
         passthrough = iter(self.format_passthrough_columns(batch))
         line: list[Any] = []
         weights: Any = ""
@@ -79,7 +82,7 @@ class FastFormatter(RowFormat):
         return [arrow.get_text_bytes(arrow.join_elementwise(*line[:-1], weights, "\n"))]
 
     def _format_sparse_rows(self, batch: Batch) -> list[memoryview | bytes]:
-        """Return sparse rows as text: pairs of index and value in braces, in the order of the attributes."""
+        """Return the rows of a sparse batch, at least one, as text: pairs of index and value, by ascending index."""
         schema, X, labels = self.schema, batch.csr, self.labels
         positions = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)

@@ -41,7 +41,10 @@ _BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
 
 def skip_separators_and_comments(text: bytes, position: int = 0) -> int:
-    """Return the offset from `position` on where separators and comments end; ``len(text)`` if nothing else comes."""
+    """Return the offset of what follows separators and comments from `position` on; ``len(text)`` if nothing does.
+
+    Separators are blanks, control characters, line ends and commas.
+    """
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches at any position
 
 
@@ -53,8 +56,9 @@ class Header(NamedTuple):
     relation : the name of the relation.
     attributes : all attributes, in order.
     history : comments in which filterkit recorded the commands that made the file.
-    repairs : the kind and the line of each correction by the lenient reader.
-    output : the name in a line ``@outputs`` of KEEL, if it is the only one; else None.
+    repairs : the kind of note and the line of each correction by the lenient reader.
+    output : the name in KEEL's line ``@outputs``, which only the lenient reader reads; None if there is no such line,
+        or if it has several names.
     is_own : whether the file begins with a comment of filterkit's history; None if the file has no header.
     """
 
@@ -100,8 +104,9 @@ class _HeaderTokens:
 
     Attributes
     ----------
-    line : the number of the line of the last token that was read, or of ``@data``.
-    scores : the scores in the comment after a declaration, by the line of the declaration.
+    line : the number of the line of the last token that was read, or of the end of the header.
+    scores : the (metric, score) pairs in the comment after a declaration, by the line of the declaration. Those in a
+        token of the kind `_NUMERIC` are not here.
     history : the comments in which filterkit recorded its commands.
     is_own : whether the text begins with such a comment.
     begun : the text after ``@data`` that has been read; None until ``@data`` is found.
@@ -119,7 +124,8 @@ class _HeaderTokens:
     def _read_tokens(self, lines: Iterator[bytes]) -> Iterator[Token]:
         """Yield the tokens up to ``@data``, and update the attributes; `lines` yields text in pieces of whole lines.
 
-        Adjacent lines that declare numeric attributes with unquoted names are one token, of the kind `_NUMERIC`.
+        Adjacent lines that declare numeric attributes with unquoted names are one token, of the kind `_NUMERIC`, with
+        their comments and line ends.
         """
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
@@ -150,7 +156,7 @@ class _HeaderTokens:
                 return
 
     def read_token(self, skip_line_ends: bool = False) -> Token | None:
-        """Return the next token, with `skip_line_ends` the next that is not an EOL; None at the end of the header."""
+        """Return the next token, or if `skip_line_ends`, the next that is not an EOL; None at the end of the header."""
         token = next(self._stream, None)
         while skip_line_ends and token is not None and token.kind == EOL:
             token = next(self._stream, None)
@@ -272,7 +278,10 @@ def _read_attributes(
 
 
 def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
-    """Return the (metric, score) pairs at the end of a comment such as ``% bns=1.5 % ig=0.25``; () if it has none."""
+    """Return the (metric, score) pairs at the end of a comment such as ``% bns=1.5 % ig=0.25``; () if it has none.
+
+    Scores that are not finite numbers are left out.
+    """
     pairs = []
     for part in reversed(comment.split("%")):
         match = _SCORE.fullmatch(part)
@@ -298,7 +307,8 @@ def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
 def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
     """Return the attribute that the tokens after ``@attribute`` declare; raise ArffError if Weka refuses them.
 
-    The declaration is inside of `depth` relational attributes. Scores in its comment are not read.
+    The declaration is inside of `depth` relational attributes; raise ArffError, too, if it is a relational one inside
+    of `DEEPEST` others. Scores in its comment are not read.
     """
     name = tokens.read_name("the name of the attribute")
     token = tokens.read_token_in_line("the type of an attribute")
@@ -327,7 +337,7 @@ def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
 def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
     """Return the labels of the nominal attribute `name`, whose opening brace has been read.
 
-    Raise ArffError if the line has no closing brace, or if a label occurs twice.
+    Raise ArffError if the line has no closing brace, or another opening one, or if a label occurs twice.
     """
     values: list[str] = []
     while True:
@@ -350,7 +360,8 @@ def _read_nominal_values(tokens: _HeaderTokens, name: str) -> tuple[str, ...]:
 def _parse_date_format(tokens: list[Token], line: int, name: str) -> tuple[str, list[Token]]:
     """Return the format of the date attribute `name`, or the default, and the tokens after the format.
 
-    `tokens` follow the word ``date`` in line `line`. Raise ArffError if the format is not valid.
+    `tokens` follow the word ``date`` in line `line`. Raise ArffError if the format is not valid, or if a closing brace
+    comes instead.
     """
     pattern = DEFAULT_DATE_FORMAT
     if tokens and tokens[0].kind == CLOSE:

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 class BatchLayout:
     """Look-up tables that tell where in a `Batch` the value of each attribute goes, and how its text is parsed.
 
+    Positions of attributes count from 0, in the order of the schema.
+
     Attributes
     ----------
     schema : the schema of the batch.
     count : the number of attributes.
     other : int64 (attributes,), the column of `Batch.passthrough` for a string, date or bag; -1 for other attributes.
-    codes : for the position of each nominal attribute, a dict from its labels to their indices.
-    dates : for the position of each date, its `DateFormat`.
-    bags : for the position of each relational attribute, the layout of its bags.
-    textual : bool (attributes,), false for numeric attributes only.
+    codes : a dict from the position of each nominal attribute to a dict from its labels to their indices.
+    dates : a dict from the position of each date attribute to its `DateFormat`.
+    bags : a dict from the position of each relational attribute to the layout of the rows in its bags.
+    textual : bool (attributes,), true for all attributes that are not numeric.
     unlabelled : the positions of nominal attributes without labels.
     words : the nominal labels that are not numbers, of all attributes, sorted.
     """

@@ -38,7 +38,7 @@ _APOSTROPHES = {
 
 
 class MendedRow(NamedTuple):
-    """The `text` of a row rewritten as proper ARFF, and its `repairs`: the kind of note and the value of each."""
+    """The `text` of a row rewritten as proper ARFF, and its `repairs`: for each, the kind of note and the value."""
 
     text: str
     repairs: list[tuple[str, str]]
@@ -47,7 +47,8 @@ class MendedRow(NamedTuple):
 def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
     """Rewrite as proper ARFF the line of a row that the strict reader refuses; the reader may refuse the result, too.
 
-    Return None if the meaning of the line is in doubt, or if there is nothing to correct.
+    `layout` has the attributes and their labels. Return None if the meaning of the line is in doubt, if it does not fit
+    the attributes, or if there is nothing to correct.
     """
     line = text.rstrip("\r\n")
     repairs: list[tuple[str, str]] = []
@@ -57,7 +58,10 @@ def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
 
 
 def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a dense row as proper ARFF, None if its meaning is in doubt; add what was corrected to `repairs`."""
+    """Return a dense row as proper ARFF, and add what is corrected to `repairs`, in the form of `MendedRow`.
+
+    Return None if its meaning is in doubt, or if it has too few or too many values; `repairs` may have grown even so.
+    """
     found: list[str] = []
     at, last = 0, None
     while last is None or last["comma"]:
@@ -82,7 +86,10 @@ def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str
 
 
 def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a sparse row as proper ARFF, None if its meaning is in doubt; add what was corrected to `repairs`."""
+    """Return a sparse row as proper ARFF, and add what is corrected to `repairs`, in the form of `MendedRow`.
+
+    Return None if its meaning is in doubt, or if an index is too large; `repairs` may have grown even so.
+    """
     row = _SPARSE.fullmatch(line)
     if row is None:
         return None
@@ -107,8 +114,8 @@ def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, st
 def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
     """Return `field`, which has no blanks around it, as one token of ARFF; None if its meaning is in doubt.
 
-    An empty field becomes ?, and so do words such as null for a number or date, and KEEL's word for a missing label.
-    If the field is corrected, add the kind of note and the text to `repairs`.
+    An empty field becomes ``?``. So do words such as ``null`` for a number or date, and KEEL's ``<null>`` for a label
+    unless it is declared. If the field is corrected, add the kind of note and the text to `repairs`.
     """
     kind = layout.schema.attributes[position].kind
     labels = layout.codes.get(position)
@@ -128,7 +135,10 @@ def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tu
 
 
 def guess_token(text: str) -> str | None:
-    """Return the name or label that a text without outer blanks means, as an ARFF token; None if that is in doubt."""
+    """Return the name or label that `text` means, as an ARFF token; None if that is in doubt.
+
+    `text` is not empty and has no blanks at its ends.
+    """
     if BARE_TEXT.fullmatch(text) or _QUOTED.fullmatch(text):
         return text
     value = guess_value(text)
@@ -136,9 +146,10 @@ def guess_token(text: str) -> str | None:
 
 
 def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
-    """Return the value that an unquoted or wrongly quoted text without outer blanks means; None if that is in doubt.
+    """Return the value that an unquoted or wrongly quoted text means; None if that is in doubt.
 
-    The `labels` of a nominal attribute decide whether quotes at an end belong to the label.
+    The text, `field`, is not empty and has no blanks at its ends. If it is a value of a nominal attribute, the keys of
+    `labels` decide whether quotes at an end belong to it. `labels` is None for other texts.
     """
     if labels is not None:
         for reading in (field, field.strip("'\"")):

@@ -40,8 +40,8 @@ _TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|rela
 class MendedDeclaration(NamedTuple):
     """A header line rewritten as proper ARFF: its `text` without line end, and the `kind` of note about it.
 
-    The text of an ``@inputs`` or ``@outputs`` line of KEEL is "". `output` is the name in an ``@outputs`` line, if it
-    is the only one; else None.
+    KEEL's lines ``@inputs`` and ``@outputs`` become "". `output` is the name in a line ``@outputs`` that has just one;
+    otherwise None.
     """
 
     text: str
@@ -87,9 +87,9 @@ def suggest_lenient_reading(pieces: HeaderPieces, error: ArffError) -> str:
 
 
 def _mend_declaration(line: bytes) -> MendedDeclaration | None:
-    """Rewrite a header line that the strict reader refuses; return None if it accepts the line, or if that is in doubt.
+    """Rewrite a header line that the strict reader refuses; KEEL's lines ``@inputs`` and ``@outputs`` become empty.
 
-    A line ``@inputs`` or ``@outputs`` of KEEL becomes an empty line. Lines that declare nothing give None, too.
+    Return None if the strict reader accepts the line, if it declares nothing, or if its meaning is in doubt.
     """
     keyword = _KEYWORD.match(line)
     if keyword is None:
@@ -109,7 +109,10 @@ def _mend_declaration(line: bytes) -> MendedDeclaration | None:
 
 
 def _is_valid_declaration(text: str, keyword: bytes) -> bool:
-    """Return whether the strict reader accepts a line that declares an attribute or a relation, as `keyword` says."""
+    """Return whether the strict reader accepts `text` as the line that declares an attribute, or the relation.
+
+    `keyword` says which of them: b"attribute" or b"relation".
+    """
     line = text.encode("utf-8", "surrogateescape")
     around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line
     try:
@@ -144,7 +147,8 @@ def _guess_declarations(text: str) -> Iterator[str]:
 def _guess_name(text: str) -> str | None:
     """Return the name that a text means, as one token; None if that is in doubt.
 
-    It is in doubt if an unquoted text of several words has one that is a type, such as ``numeric``.
+    Blanks and commas at the ends of the text are ignored. If one of several words without quotes is a type, such as
+    ``numeric``, the name is in doubt.
     """
     text = text.strip(BLANK_CHARACTERS + ",")
     is_token = BARE_TEXT.fullmatch(text) or re.fullmatch(QUOTED_TEXT, text)

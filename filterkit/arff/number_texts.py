@@ -23,7 +23,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tup
     """Return the shortest exact texts of float64 (n,) numbers, each after the ASCII character `mark`.
 
     `missing` is the text of NaN. Return an Arrow array of texts, and int32 (n,) codes: the index of the text of each
-    number; None for the codes if number i has text i.
+    number. Return None instead of the codes if the index of each text is that of its number.
     """
     text, odd, words = _format_as_json_with_exceptions(values, missing)
     characters = np.frombuffer(text, np.uint8)[:-1].copy()
@@ -69,10 +69,15 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
 
 
 def _format_as_json_with_exceptions(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
-    """Format float64 `values` as JSON, with whole numbers without ``.0``, and null for each number that JSON spells
-    otherwise than ARFF.
+    """Format float64 `values` as JSON, with null for each number that JSON spells otherwise than ARFF.
 
-    Return the JSON; bool in the shape of `values`, true where null stands; and the right texts of these values.
+    Whole numbers are written without ``.0``; if they are rare, null stands for them, too. `missing` is the text of NaN.
+
+    Returns
+    -------
+    text : the JSON: an array, or an array of arrays if `values` have two dimensions.
+    odd : bool in the shape of `values`, true where null stands.
+    words : the ARFF texts of the values where null stands, in order.
     """
     values = np.ascontiguousarray(values)
     with np.errstate(invalid="ignore"):  # of NaN
@@ -97,9 +102,10 @@ def format_numbers_as_dictionary(
     """Return an Arrow array of texts of float64 (n,) numbers, and int32 (n,) codes: the index of each number's text.
 
     Each text begins with the ASCII character `mark`. Numbers have `precision` significant digits; None for the shortest
-    exact texts. `missing` is the text of NaN. If at most half of the first sixteenth of the numbers are distinct, equal
-    numbers share a text, because a look-up costs a fifth of formatting; otherwise, each number has its own.
+    exact texts. `missing` is the text of NaN. Equal numbers share a text if many of the first numbers are equal;
+    otherwise, each number has a text of its own.
     """
+    # To look a number up costs a fifth of formatting it.
     values = round_significant(values, precision)
     places, bits = np.arange(len(values), dtype=np.int32), arrow.make_number_array(values.view(np.int64))
     sample = len(values) // 16
@@ -112,7 +118,7 @@ def format_numbers_as_dictionary(
 
 
 def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
-    """Return float64 `values` rounded to so many significant `digits`, as ``f"{value:.{digits}g}"`` rounds.
+    """Return float64 `values` rounded to `digits` significant digits, as ``f"{value:.{digits}g}"`` rounds.
 
     If `digits` is None or at least 17, return `values` themselves. A number that rounding would make infinite stays.
     """

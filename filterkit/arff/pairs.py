@@ -26,12 +26,14 @@ def format_sparse_rows(
 
     Parameters
     ----------
-    begins, ends : for each row, the text before its pairs, and the text after them, which includes the line end.
-    indptr : int (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
+    begins : the text of each row before its pairs.
+    ends : the text of each row after its pairs, with the line end.
+    indptr : int (rows + 1,): row i has the pairs from ``indptr[i]`` up to, but not including, ``indptr[i + 1]``.
     indices : int32 (pairs,), the index of each pair, as a position in `first_texts` and `later_texts`.
-    first_texts, later_texts : Arrow arrays of the text of each index, with the separator before it, for the first pair
-        of a row and for its other pairs.
-    values : an Arrow array of the texts after indices, and int (pairs,), the position in it of the text of each pair.
+    first_texts : an Arrow array of the text of each index in the first pair of a row.
+    later_texts : an Arrow array of the text of each index in other pairs, with the separator between pairs before it.
+    values : an Arrow array of texts of values, each with the separator between index and value before it, and int
+        (pairs,): the position in this array of the text of each pair.
     """
     texts, codes = values
     # One look-up gives each value and the text before it. Before the first value of a row, this is also the end of the
@@ -56,8 +58,8 @@ def pair_rows(
 ) -> list[memoryview | bytes]:
     """Return the rows of X, at least one, as text in pieces: lines of indices and values, such as ``1 3:0.5 7:2``.
 
-    `begins` has the text that each line begins with, and `names`, int (columns,), the index that stands for each
-    column. Values have `precision` significant digits; None for the shortest exact texts.
+    `begins` has the text that each line begins with. `names`, int (columns,), is the index to write for each column.
+    Values have `precision` significant digits; None for the shortest exact texts. NaN is written ``nan``.
     """
     values = format_numbers_as_dictionary(X.data, precision, "nan", ":")
     is_used = np.bincount(X.indices, minlength=X.columns) > 0

@@ -34,11 +34,11 @@ class NotPlain(Exception):
 
 
 def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
-    """Return `text` without comments and quotes, and a list of quoted values.
+    """Return `text` without comments and quotes, and a list of the quoted values that cannot be bare words.
 
-    Each line ends in LF, and other control characters become blanks. A quoted value that cannot be a bare word is
-    replaced by a mark, such as ``"12`` for item 12 of the list. Raise NotPlain if a quote does not enclose a value
-    between separators.
+    A mark such as ``"12`` stands for item 12 of the list, counted from 0. Each line ends in LF, the last one, too, and
+    other control characters become blanks. Raise NotPlain if a quote does not enclose a value between separators, and
+    UnicodeDecodeError if a value of the list is not UTF-8.
     """
     quoted_values: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
@@ -68,9 +68,9 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
 
 
 def parse_plain_word(word: str, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
-    """Return the value that a word, or a mark for one of `quoted_values`, means for the attribute at `position`.
+    """Return the value that `word` means for the attribute at `position`, in the form of `exact.Row.values`.
 
-    It has the form of `exact.Row.values`. Raise NotPlain or ArffError if only the exact path can read it.
+    The word may be a mark for one of `quoted_values`. Raise NotPlain or ArffError if only the exact path can read it.
     """
     if not word:
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
@@ -86,7 +86,8 @@ def parse_plain_word(word: str, position: int, layout: BatchLayout, quoted_value
 def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray | None]:
     """Return the lines of `text` without weights, and float64 (lines,) weights; None for the weights if all are 1.
 
-    `text` has no empty lines. The first group of `pattern` is the weight; raise NotPlain if it is not finite.
+    `text` has no empty lines. `pattern` matches the weight of a line with what is around it; its first group is the
+    weight itself. Raise NotPlain if a weight is not a finite number.
     """
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
     weights = np.ones(len(ends))

@@ -63,7 +63,8 @@ class ArffRowParser:
     def __call__(self, part: ArffLines) -> Parsed:
         """Return the rows of `part` as a batch, and the rejected ones; raise RowError at a bad row, unless `rejects`.
 
-        Even if it `rejects`, raise RowError for a number too large for float64, or a whole number that it would round.
+        Even if the parser `rejects`, raise RowError for a number that is too large for float64, or a whole number that
+        float64 would round.
         """
         try:
             parsed = self._parser(Block(part.text, 1, part.name))

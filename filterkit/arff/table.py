@@ -33,9 +33,11 @@ from filterkit.formats.text import TextTable
 
 
 def open_table(opening: Opening) -> ArffTable:
-    """Open an ARFF file; if `opening.extend`, first read all files of the input, to find the labels of their rows.
+    """Open an ARFF file and read it up to its first row.
 
-    Raise FilterkitError if the file cannot be read, or if its attributes are not those of the input's first file.
+    If `opening.extend` and this is the first file, also read all files of the input once, to add the labels that they
+    have to its attributes. Raise FilterkitError if the file cannot be read, or if its attributes are not those of the
+    input's first file.
     """
     source = Source(opening.path, opening.encoding)
     if opening.first is not None:
@@ -61,10 +63,13 @@ def open_table(opening: Opening) -> ArffTable:
 
 
 def _find_undeclared_values(opening: Opening, source: Source) -> dict[int, list[str]]:
-    """Read all files of the input, and return the nominal values that the first header does not declare.
+    """Read all files of the input, and return the nominal values that the header of the first file does not declare.
 
-    The lists of values are by the position of the attribute. Close the source and raise FilterkitError if the input
-    cannot be read twice, or if a row cannot be read.
+    They may be in rows, or in the headers of further files. Return a dict from the position of an attribute to a list
+    of its values, in the order in which they were found; attributes without such values are not in it.
+
+    `source` is that of the first file. Close it and raise FilterkitError if it is a pipe, which cannot be read twice,
+    if a file cannot be opened, or has other attributes, or if a row cannot be read and `opening` does not reject rows.
     """
     found: dict[int, list[str]] = {}
     first: ArffTable | None = None
@@ -111,7 +116,7 @@ class ArffTable(TextTable):
 
     Attributes
     ----------
-    declared : the attributes of the header.
+    declared : the attributes as `header` declares them; `attributes` may have other labels or kinds.
     further : opens further files of the input.
     """
 
@@ -152,9 +157,10 @@ class FurtherFileOpener(NamedTuple):
     opening: Opening
 
     def open_table(self, source: Source) -> ArffTable:
-        """Return the table of a file; `source` is its text.
+        """Return the table of a file, read up to its first row; `source` is its text.
 
-        Close the source and raise FilterkitError if its attributes are not those of the first file.
+        Close the source and raise FilterkitError if it cannot be read, if it has a header that is not valid, or if its
+        attributes are not those of the first file.
         """
         header, line = Header("", self.attributes, is_own=None), 1
         try:
@@ -200,7 +206,10 @@ class FurtherFileOpener(NamedTuple):
 
 
 def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part: Block | Files) -> Parsed:
-    """Return the rows of a block, or all rows of several small files, and notes about them; `further` opens these."""
+    """Parse a block, or all rows of several small files, which `further` opens.
+
+    Raise FilterkitError as `BlockParser` does for a row, or as `FurtherFileOpener.open_table` does for a file.
+    """
     if not isinstance(part, Files):
         return parser(part)
     # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
@@ -221,9 +230,10 @@ def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part:
 
 
 def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:
-    """Return `files` with the number of rows of each, whose `texts` have been parsed as one; () if it is not certain.
+    """Return `files` with the number of rows of each; () if that is not certain.
 
-    If filterkit wrote none of the files, return only the first, with the number of rows of all, which `whole` has.
+    The `texts` of the files have been parsed as one; `whole` has the number of rows of all. If filterkit wrote none of
+    the files, return only the first, with the number of rows of all.
     """
     if any(rows.is_own != files[0].is_own for rows in files):
         return ()

@@ -41,7 +41,7 @@ class Token(NamedTuple):
     ----------
     kind : `WORD`, `QUOTED`, `OPEN`, `CLOSE` or `EOL`.
     text : its text, without quotes and with escapes resolved.
-    line : the number of its line, from 1.
+    line : the number of the line where it begins, from 1.
     commas : how many commas are between the token before and this one.
     """
 
@@ -74,8 +74,9 @@ def unescape(text: str) -> str:
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:
     """Yield the tokens of `text`, whose first line has the number `line`.
 
-    Consecutive line ends are one EOL, and the last line has an EOL even without a line end. Raise ArffError if a quote
-    is not closed on its line, or if a token has a surrogate, which stands for a byte that is not valid in the encoding.
+    Adjacent line ends are one EOL, and the last line has an EOL even without a line end. Raise ArffError if a quote is
+    not closed in its line, which a backslash before the line end continues. Raise it, too, if a token has a surrogate,
+    which stands for a byte that is not valid in the encoding.
     """
     commas = 0
     kind = EOL

@@ -28,8 +28,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escap
 def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[bytes]:
     """Yield the header of an ARFF file, up to the end of the ``@data`` line, as UTF-8 text in pieces.
 
-    `comments` come first, in lines that begin with ``%``, with control characters escaped. The scores of an attribute
-    are a comment after its declaration.
+    `comments` come first, in lines that begin with ``%``. Control characters in them are escaped, except tabs. The
+    scores of an attribute are a comment after its declaration.
     """
     lines = [line for comment in comments for line in comment.splitlines()]
     lines = [f"% {_CONTROL.sub(lambda match: visible(match[0]), line)}" for line in lines]
@@ -90,7 +90,10 @@ class ArffWriter(Writer):
         out.writelines(format_header_pieces(self.schema, self.comments))
 
     def format_batch(self, batch: Batch) -> Pieces:
-        """Return the rows of `batch` as lines of UTF-8 text. Any thread may call this."""
+        """Return the rows of `batch` as lines of UTF-8 text. Any thread may call this.
+
+        Raise FilterkitError if the format of a date attribute cannot hold its dates.
+        """
         self._plain += len(batch) * self.schema.width if not self.schema.sparse else batch.stored_values.size
         if self._plain < SMALL and self._fast is None:
             return Pieces([_format_rows_without_arrow(self._format, batch.in_form(self.schema.sparse)).encode()])

@@ -14,9 +14,9 @@ _WINDOW = 1 << 16  # bytes
 
 
 def find_columns_with_leading_zero_or_plus(form: Delimited, text: bytes) -> list[int]:
-    """Return the ascending positions of the columns with a number that begins like 007, +49 or -01.
+    """Return the ascending positions, from 0, of the columns with a number that begins like 007, +49 or -01.
 
-    The number may begin a cell, or follow a space in it.
+    The number may begin a cell, or follow a space in it. `text` is whole records of the format `form`.
     """
     # This passes over all bytes, so it compares arrays of a size that the processor's cache holds.
     characters = np.frombuffer(b"\n\n" + text, np.uint8)  # so that two come before each
@@ -43,7 +43,7 @@ def find_columns_with_leading_zero_or_plus(form: Delimited, text: bytes) -> list
 
 
 def _find_columns_at_offsets(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
-    """Return the ascending positions of the columns that have a character at one of `offsets`.
+    """Return the ascending positions, from 0, of the columns that have a character at one of `offsets`.
 
     `offsets` are positions in `characters`, uint8, which begin with a line end.
     """

@@ -31,8 +31,11 @@ _USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name
 class Delimited(TypedFormat):
     """Delimited text: the options that CSV and TSV share.
 
-    `separator` and `quoting` are the characters that the options `delimiter` and `quote` name, `quoting` is "" for no
-    quoting, and `point` is the character before decimals.
+    Attributes
+    ----------
+    separator : the character that the option `delimiter` names.
+    quoting : the character that the option `quote` names; "" for no quoting.
+    point : the character before decimals.
     """
 
     textual = True
@@ -124,13 +127,14 @@ class DelimitedTable(TextTable):
     records : splits the text into records.
     names : the names of all columns, including the column of weights.
     begin : the number of bytes before the rows in the decompressed UTF-8 text; 0 without a header.
-    first_rows : the rows that have been read from `source` so far.
+    first_rows : the rows that have been read from `source` so far; they decide the types of columns, unless
+        `opening.wanted` does.
     weights : the position of the column of weights; None if there is none.
 
     Raises
     ------
     RowError : the file is empty, or the header or the first rows cannot be read.
-    UsageError : an option names a column that the file does not have.
+    UsageError : an option names a column that the file does not have, and there is no `opening.wanted`.
     """
 
     def __init__(self, form: Delimited, opening: Opening, source: Source) -> None:
@@ -179,8 +183,9 @@ class DelimitedTable(TextTable):
     def _read_column_names(self, record: bytes, source: str) -> list[str]:
         """Return the names of the columns from the first record; ``column1`` and so on if there is no header.
 
-        A column whose name is empty is called by its number, too. Raise RowError, with the name `source`, if the record
-        is not UTF-8, two names are equal, or the delimiter is evidently another one.
+        A column whose name is empty is called by its number, too. `source` is the name of the file, for errors. Raise
+        RowError if the record has a faulty quote. Raise it for a header that is not UTF-8, that has two equal names, or
+        in which the delimiter is evidently another one.
         """
         form = self.form.name
         try:

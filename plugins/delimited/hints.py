@@ -20,9 +20,9 @@ _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})
 
 
 def explain_why_column_is_text(form: Delimited, words: Sequence[str]) -> str:
-    """Return why a column is not read as numbers or dates, and which option helps, as the end of a warning.
+    """Return why a column is not read as numbers or dates, and what the user can do, as the end of a warning.
 
-    `words` are the distinct texts of the column. Return "" if they do not look like numbers or dates.
+    `words` are the distinct texts of the column. Return "" if they may well be meant as texts.
     """
     spaced = [word.strip() for word in words if word[:1].isspace()]
     named = [word for word in spaced if word]
@@ -68,10 +68,16 @@ def advise_on_non_number(form: Delimited, word: str) -> str:
 
 
 def _format_from_option(form: Delimited, point: str, missing: Sequence[str], strip: bool = False) -> str:
-    """Return the option --from, quoted for a shell, that reads a file of this `form` better.
+    """Return the option --from, quoted for a shell, with which a file is read otherwise than with `form`.
 
-    It makes `point`, "." or ",", the decimal separator, adds the texts `missing` to those for a missing value, and with
-    `strip`, drops spaces around values.
+    Of the options of `form`, only the delimiter is repeated, and with `missing`, the texts for a missing value.
+
+    Parameters
+    ----------
+    form : the format that has read the file.
+    point : the decimal separator, "." or ",".
+    missing : further texts that stand for a missing value; empty to leave them as they are by default.
+    strip : whether to drop spaces around values.
     """
     options = []
     if form.delimiter != type(form).delimiter:

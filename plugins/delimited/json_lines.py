@@ -75,10 +75,11 @@ class JsonLines(TypedFormat):
 
 
 def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows) -> list[Attribute]:
-    """Infer the attributes of an input from its first rows; labels come from all rows if it is a local file.
+    """Infer the attributes of an input from its first rows; labels come from all rows if the input is a local file.
 
     Warn of whole numbers that become texts, because float64 cannot hold them. Raise RowError if the first rows cannot
-    be read, and FilterkitError if an attribute cannot hold a column.
+    be read, or have whole numbers that Arrow has rounded already. Raise FilterkitError if no attribute can hold a
+    column, and UsageError if an option names a column that does not exist.
     """
     import pyarrow as pa
 
@@ -118,7 +119,8 @@ def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows
 def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
     """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`.
 
-    Raise RowError, with the line, for a faulty row if not `rejects`, or if all rows are faulty; also for a JSON array.
+    Raise RowError, with the line, for the first faulty row if not `rejects`, or if all rows are faulty. Raise it
+    without a line for a JSON array, and for a text that cannot be read though each of its rows can.
     """
     import pyarrow as pa
 
@@ -137,7 +139,7 @@ def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
 
 
 def _find_faulty_lines(text: bytes) -> Iterator[RowError]:
-    """Yield an error for each line that `_parse_object` refuses, or with a value of another type than in lines before.
+    """Yield an error for each line that `_parse_object` refuses, or that has a value of another type than lines before.
 
     Blank lines are not faulty. A line with several values of another type gives several errors.
     """
@@ -160,7 +162,8 @@ def _find_faulty_lines(text: bytes) -> Iterator[RowError]:
 def _parse_object(text: bytes) -> dict[str, Any]:
     """Parse a line as a JSON object.
 
-    Raise RowError if it is not an object in UTF-8, is nested too deep, or has a number that is too large.
+    Raise RowError if it is not an object in UTF-8, if it is nested too deep, or if a member is a number such as 1e999,
+    which is too large for float64. Large whole numbers without an exponent are kept.
     """
     if _is_too_deep(text, np.array([], int)):
         raise RowError(_TOO_DEEP)
@@ -178,9 +181,9 @@ def _parse_object(text: bytes) -> dict[str, Any]:
 
 
 def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
-    """Yield the column and the value of each whole number in JSON lines that float64 cannot hold exactly.
+    """Yield the column and the value of each whole number in JSON objects that float64 cannot hold exactly.
 
-    Skip lines that are not JSON.
+    `text` has an object on each line; lines that are not JSON are skipped.
     """
     for line in text.split(b"\n") if find_inexact_number(text) is not None else ():
         if find_inexact_number(line) is not None:
@@ -193,8 +196,8 @@ def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
 def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
     """Return the first whole number of column `name`, as text, that float64 cannot hold exactly; "" if there is none.
 
-    `column` is what Arrow read from `text`. Raise RowError if there is such a number and Arrow read float64: texts made
-    of that column would be rounded, too.
+    `column` is what Arrow read from `text`. Raise RowError if there is such a number, but the column is float64: then
+    the number has been rounded already.
     """
     import pyarrow as pa
 
@@ -217,7 +220,7 @@ def _refuse_inexact(form: TypedFormat, text: bytes, *names: str) -> None:
 
 
 def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[int]) -> Iterator[list[Any]]:
-    """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`.
+    """Yield a list for each block of the whole file: Arrow arrays of the distinct texts of the columns at `positions`.
 
     Leave out blocks that cannot be parsed, and those whose text shows that `attributes` have all their labels.
     """
@@ -258,8 +261,9 @@ def _lines_have_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
 def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     """Parse lines with a JSON object each to an Arrow table.
 
-    `schema` is an Arrow schema of columns whose types are known, or None. `unexpected` says what becomes of other
-    columns: "infer", "ignore" or "error". Raise ArrowInvalid if a line cannot be read.
+    `schema` is an Arrow schema of columns whose types are known; None for no such columns. `unexpected` says what
+    becomes of other columns: "infer" their types, "ignore" them, or "error". Raise ArrowInvalid if a line cannot be
+    read, or if "error" is chosen and there is another column.
     """
     import pyarrow as pa
     import pyarrow.json
@@ -370,11 +374,13 @@ class JsonParser(TextParser):
         return batch
 
     def _read_table(self, text: bytes, types: dict[str, Any]) -> Any:
-        """Parse lines to an Arrow table with the columns of `types`, which has the Arrow type of each.
+        """Parse lines to an Arrow table with the columns of `types`, a dict from the name of each to its Arrow type.
 
-        If some value has another type, all columns of texts and truth values become texts, and truth values in columns
-        of numbers become 1 and 0. Raise ArrowInvalid for a text in such a column, or a column that `types` does not
-        have, and RowError for a number that becomes a text, but may be rounded.
+        If a value is not of the type of its column, all columns of texts and of truth values become texts, and truth
+        values in columns of numbers become 1 and 0. Columns that no line has are null.
+
+        Raise ArrowInvalid if a column of numbers has a text, or if a line has a column that `types` lacks. Raise
+        RowError if a whole number in a column of texts has been rounded already.
         """
         import pyarrow as pa
 
@@ -423,7 +429,10 @@ class JsonParser(TextParser):
 
 
 class JsonWriter(Writer):
-    """Writes rows as JSON objects, one on each line; raises FilterkitError for infinity, and if there are no rows."""
+    """Writes rows as JSON objects, one on each line.
+
+    `format_batch` raises FilterkitError for infinity, and `end` raises it if no rows have been written.
+    """
 
     advice = ""
 

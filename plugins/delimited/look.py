@@ -35,7 +35,7 @@ def read_first_rows(
 
     Parameters
     ----------
-    form : the format, whose option ``look`` says how much is needed.
+    form : the format, whose option ``look`` says how much is needed; by default, there must be 20 rows, too.
     source : the text after `text`.
     text : the rows that have been read from `source` before.
     find_ends : returns the ascending offsets just after each whole row of a text.

@@ -104,12 +104,12 @@ _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the 
 
 
 def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
-    """Return the attributes of an opened file, and the column of weights as one: types are those of its first rows.
+    """Infer an attribute for each column of an opened file, the column of weights included, from its first rows.
 
-    Labels come from all rows if it is a local file, and otherwise from the first rows.
+    Labels come from all rows if it is a local file. Without rows, columns are numeric, unless options say otherwise.
 
-    Warn of texts that may be meant as numbers, and of a header that looks like a row. Raise RowError if the first rows
-    cannot be read.
+    Warn of texts that may be meant as numbers or dates, and of a header that looks like a row. Raise RowError if the
+    first rows cannot be read, and UsageError if an option names a column that does not exist.
     """
     form, opening, names = opened.form, opened.opening, opened.names
     kinds = form.get_chosen_kinds(names)
@@ -159,10 +159,11 @@ def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
 
 
 def _warn_if_header_looks_like_row(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
-    """Warn if the header looks like a row: the name of each column of numbers is a number, of each nominal one a label.
+    """Warn if the header looks like a row, because the names of columns look like values of these columns.
 
-    One number with decimals is enough; otherwise, two names must look like values. Columns without values, and columns
-    of strings whose name is not a value, do not count. `table` has the texts and numbers of the first rows.
+    The name of each column of numbers must be a number, and that of each nominal column one of its texts. One number
+    with decimals is enough; otherwise, two names must look like values. Columns without values or without a name do not
+    count, and neither do columns of other kinds whose name is not a value. `table` has the columns of the first rows.
     """
     about, evidence = "", 0
     for number, (attribute, column) in enumerate(zip(attributes, table.columns), 1):
@@ -190,7 +191,10 @@ def _warn_if_header_looks_like_row(form: Delimited, source: str, attributes: Ite
 
 
 def _warn_of_text_columns(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:
-    """Warn of columns of texts that may be meant as numbers; `columns` are pairs of a name and an Arrow array."""
+    """Warn of columns of texts that may be meant as numbers or dates.
+
+    `columns` are pairs of a name and an Arrow array; arrays that are not texts are ignored.
+    """
     codes: dict[str, str] = {}
     advice: dict[str, list[str]] = {}
     for name, column in columns:
@@ -209,11 +213,12 @@ def _warn_of_text_columns(form: Delimited, source: str, columns: Iterable[tuple[
 def read_distinct_texts_by_block(
     opened: DelimitedTable, attributes: list[Attribute], positions: list[int]
 ) -> Iterator[list[Any]]:
-    """Yield, for each block of the whole file, an Arrow array of the distinct texts of each column at `positions`.
+    """Yield a list for each block of the whole file: Arrow arrays of the distinct texts of the columns at `positions`.
 
-    If only the last column is asked for, often the class, blocks in which all its texts are known are left out, because
-    parsing them would take most of the time. `attributes` has the known labels.
+    Leave out blocks that cannot be parsed. `attributes` has the labels that are known. If only the last column is asked
+    for, blocks in which all its texts are known may be left out.
     """
+    # The last column is often the class. Parsing all blocks for it would take most of the time.
     records, source = opened.records, opened.opening.text()
     known = set(attributes[-1].values) if positions == [len(attributes) - 1] else set()
     columns = [str(position) for position in positions]
@@ -241,9 +246,10 @@ def read_distinct_texts_by_block(
 
 
 def _lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collection[str]) -> bool:
-    """Return whether the last cell of each line is one of `labels`.
+    """Return whether the last cell of each line is one of `labels`; False, too, if that is not certain.
 
-    Return False without a look at the cells if there are no labels or many, or `text` has quotes or carriage returns.
+    It is not certain if there are no labels or more than 16, if `text` has quotes or carriage returns, or if a line has
+    a single cell.
     """
     if not 0 < len(labels) <= _FEW or b"\r" in text or (records.quote and records.quote.encode() in text):
         return False
@@ -256,7 +262,8 @@ def _find_doubtful_columns(table: Any, text: bytes, form: Delimited) -> list[int
     """Return the ascending positions of the columns that Arrow does not read as texts, but that may be texts.
 
     `table` is what Arrow reads from the rows `text`. Doubtful are dates and times, and columns of numbers that have
-    NaN, a leading zero or plus, 0x, or a number from 2**53 on, which float64 may not hold exactly.
+    NaN, a leading zero or plus, or a number from 2**53 on, which float64 may not hold exactly. If ``0x`` is anywhere in
+    `text`, all columns of whole numbers are doubtful.
     """
     types = dict(enumerate(table.schema.types))
     integers = {i for i, kind in types.items() if pa.types.is_integer(kind)}
@@ -340,10 +347,11 @@ class DelimitedParser(TextParser):
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
-        """Raise RowError if a column at `positions` has NaN, a code such as 007, or a number that float64 cannot hold.
+        """Raise RowError if a numeric column at `positions` has NaN, a code such as 007, or a number that is refused.
 
-        Decimals may be rounded, and whole numbers if they are weights. Columns that an option makes numeric may have
-        any numbers.
+        Numbers too large for float64 are refused, and whole numbers that it would round; decimals may be rounded. In
+        the column of weights, only numbers that are too large are errors. Columns that the option `numeric` names may
+        have any numbers.
         """
         names = [str(i) for i in positions if self.types[str(i)] == pa.float64()]
         if not names:

@@ -27,7 +27,7 @@ class RecordSplitter:
     delimiter : one ASCII character.
     quote : one ASCII character; empty for no quoting.
     newline : the byte at the end of lines: a line feed, or a carriage return in files that have no line feed.
-    strip : whether `strip_cells` changes anything.
+    strip : whether `strip_cells` drops spaces and tabs around cells; otherwise, it changes nothing.
     """
 
     def __init__(self, delimiter: str, quote: str, newline: bytes = b"\n", strip: bool = False) -> None:
@@ -39,14 +39,17 @@ class RecordSplitter:
         self._is_cell_border[list(f"{delimiter}{quote}\r\n".encode())] = True
 
     def find_last_record_end(self, text: bytes) -> int:
-        """Return the offset just after the last whole record of `text`; 0 if there is none."""
+        """Return the offset just after the last whole record of `text`, which begins with a record; 0 without one."""
         if not self.quote or self.quote.encode() not in text:
             return text.rfind(self.newline) + 1
         ends = self.find_record_ends(text)
         return int(ends[-1]) if len(ends) else 0
 
     def find_record_ends(self, text: bytes) -> np.ndarray:
-        """Return the offsets just after each whole record of `text`, int64 (records,), ascending."""
+        """Return the ascending offsets just after each whole record of `text`, int64 (records,).
+
+        `text` begins with a record.
+        """
         characters = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(characters == self.newline[0])
         if self.quote and self.quote.encode() in text:
@@ -73,8 +76,8 @@ class RecordSplitter:
 
         Raises
         ------
-        RowError : a quoted value is not closed, or its cell goes on. `line` is the line of `text` where it begins, from
-            1.
+        RowError : a quoted value is not closed, or its cell goes on. `line` is the number, from 1, of the line of
+            `text` in which the value begins.
         """
         if not self.quote or self.quote.encode() not in text:
             return
@@ -101,9 +104,10 @@ class RecordSplitter:
         return f"{end} comes after the closing quote of {value}; {hint}"
 
     def strip_cells(self, records: bytes) -> bytes:
-        """Return `records` without spaces and tabs around cells, unless `strip` is False.
+        """Return `records` without spaces and tabs around cells; unchanged unless the splitter strips.
 
-        If the delimiter is a space, several become one. Quoted values stay as they are, with the spaces inside.
+        If the delimiter is a space, several become one; if it is a tab, all tabs stay. Quoted values stay as they are,
+        with the spaces inside.
         """
         if not self.strip:
             return records
@@ -115,9 +119,9 @@ class RecordSplitter:
         return re.sub((border + blanks + b"(" + quoted_value + b")?") % self._marks, rb"\1\2\3", records)
 
     def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
-        """Return the text of each cell of a record, without its quotes, and whether it was quoted.
+        """Return a pair for each cell of a record: its text without quotes, and whether it was in quotes.
 
-        Raise RowError if `check_quotes` does. `form` is the name of the format, for its message.
+        Raise RowError as `check_quotes` does. `form` is the name of the format, for the message.
         """
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []

@@ -79,14 +79,14 @@ class DelimitedWriter(Writer):
         return (self._form.separator.join(map(self._quote_if_needed, names)) + "\n").encode()
 
     def _quote_if_needed(self, text: str) -> str:
-        """Return a text, in quotes if it could be misread without them."""
+        """Return a text, in quotes if it could be misread without them, and unless the format has no quotes."""
         quote = self._form.quoting
         if not quote or re.search(self._special, text) is None:
             return text
         return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
     def _quote_and_fill_missing(self, texts: Any) -> Any:
-        """Return an Arrow array of texts, in quotes where needed, with the text for missing instead of null."""
+        """Return an Arrow array of texts, with quotes as by `_quote_if_needed`, and the text for missing for null."""
         import pyarrow.compute as pc  # slow to import, and only texts need it
 
         if self._form.quoting:
