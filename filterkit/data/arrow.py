@@ -29,25 +29,28 @@ _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np
 
 
 def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
-    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true, if given."""
+    """Return an Arrow array of numpy `values`, float64, int64 or int32, null where bool `missing` is true.
+
+    If `missing` is None, no element is null. The array shares the memory of `values` if this is contiguous.
+    """
     values = np.ascontiguousarray(values)
     validity = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [validity, pa.py_buffer(values)])
 
 
 def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
-    """Convert an Arrow array of numbers, decimals or booleans to float64, each to the nearest; null stays null.
+    """Convert an Arrow array of numbers, decimals or booleans to an Arrow array of the nearest float64; null stays.
 
     Parameters
     ----------
-    array : with any type that `pyarrow.types` calls integer, floating, decimal, boolean or null. It may be a
-        `ChunkedArray` unless it has decimals.
-    may_round : whether numbers that float64 cannot represent are rounded; otherwise, they are errors.
+    array : of any type that `pyarrow.types` calls integer, floating, decimal, boolean or null. It may be a
+        `ChunkedArray`, but not of decimals.
+    may_round : whether integers and decimals that float64 cannot represent are rounded; otherwise, they are errors.
 
     Raises
     ------
-    Inexact : float64 cannot represent an integer; or a decimal is neither exactly a float64 nor, like 0.1, the shortest
-        text of one.
+    Inexact : only without `may_round`. An integer is not exactly a float64; or a decimal is neither exactly a float64
+        nor, like 0.1, the shortest text of one.
     """
     kind = array.type
     if pa.types.is_decimal(kind):
@@ -64,7 +67,8 @@ def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
 
 
 def _convert_decimals(array: Any, may_round: bool) -> Any:
-    """Convert decimals as `convert_to_exact_floats` does; Arrow itself often returns a float64 beside the nearest."""
+    """Convert an Arrow array of decimals, not chunked, as `convert_to_exact_floats` does."""
+    # Arrow's own conversion often misses the nearest float64 by one.
     scale = array.type.scale
     if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
         missing = make_null_mask(array)
@@ -81,7 +85,7 @@ def _convert_decimals(array: Any, may_round: bool) -> Any:
 
 
 def _converts_back_to(converted: Any, original: Any) -> bool:
-    """Return whether the array `converted` equals `original` once it is cast to the type of `original`."""
+    """Return whether `converted`, cast to the type of `original`, equals it; False if the cast fails."""
     try:
         return bool(converted.cast(original.type).equals(original))
     except pa.ArrowInvalid:
@@ -89,7 +93,7 @@ def _converts_back_to(converted: Any, original: Any) -> bool:
 
 
 def make_text_array(words: Sequence[str | None]) -> Any:
-    """Return an Arrow array of strings, null for None."""
+    """Return an Arrow array of strings, null for None; raise UnicodeEncodeError for a lone surrogate."""
     validity = None
     if None in words:
         present = np.array([word is not None for word in words], bool)
@@ -102,15 +106,20 @@ def make_text_array(words: Sequence[str | None]) -> Any:
 
 
 def wrap_text_buffer(offsets: np.ndarray, text: Any) -> Any:
-    """Return an Arrow array of the strings between int32 or int64 `offsets` of a UTF-8 buffer, without a copy."""
+    """Return an Arrow array of n strings whose UTF-8 bytes `text` holds one after the other, without a copy.
+
+    `offsets` says where each of them begins in `text`, and where the last one ends: int32 (n + 1,) for an array of
+    ``string``, int64 for ``large_string``.
+    """
     kind = pa.string() if offsets.dtype == np.int32 else pa.large_string()
     return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
 def join_elementwise(*parts: Any, separator: str = "") -> Any:
-    """Return an Arrow array whose element i joins element i of all `parts`, which are arrays of strings.
+    """Join Arrow arrays of strings: element i of the result is element i of each of `parts`, `separator` between them.
 
-    A part may also be a `str`, which stands in each element. An element is null if one of its parts is.
+    Some of `parts`, but not all, may be a `str` instead, which stands in every element. An element is null if it is
+    null in one of `parts`.
     """
     parts = (*parts, separator)
     words = list({part for part in parts if isinstance(part, str)})  # wide rows have very many commas
@@ -120,7 +129,10 @@ def join_elementwise(*parts: Any, separator: str = "") -> Any:
 
 
 def take(array: Any, positions: Any) -> Any:
-    """Return the elements of `array` at `positions`, an Arrow array of integers or a numpy array of int32 or int64."""
+    """Return the elements of an Arrow array, not chunked, at `positions`; raise IndexError if one is out of bounds.
+
+    `positions` are an Arrow array of integers, in which null gives null, or a numpy array of int32 or int64.
+    """
     positions = make_number_array(positions) if isinstance(positions, np.ndarray) else positions
     return call_function("array_take", [array, positions])
 
@@ -134,7 +146,10 @@ def dictionary_encode(array: Any) -> Any:
 
 
 def replace_codes(encoded: Any, replacements: np.ndarray) -> np.ndarray:
-    """Return ``replacements[i]`` for each int32 index i of a `DictionaryArray`, and the last replacement for null."""
+    """Return ``replacements[i]`` for each element of a `DictionaryArray`, where i is its int32 index in the dictionary.
+
+    An element that is null becomes the last of `replacements`, which is beyond those of the dictionary.
+    """
     codes = view_numbers(encoded.indices)
     if encoded.null_count:
         codes = np.where(make_null_mask(encoded.indices), len(replacements) - 1, codes)
@@ -171,9 +186,10 @@ def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return int64 (n,), milliseconds since 1970 UTC, and bool (n,), whether null, of an array of ``timestamp[ms]``.
+    """Return two arrays for an Arrow array of ``timestamp[ms]``: milliseconds since 1970 UTC, and whether it is null.
 
-    Where an element is null, its milliseconds are arbitrary.
+    They are int64 (n,) and bool (n,). Where an element is null, its milliseconds are arbitrary. The milliseconds share
+    the memory of `array`, so do not change them.
     """
     return view_numbers(array.view(pa.int64())), make_null_mask(array)
 
@@ -181,21 +197,22 @@ def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
 def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
     """Return an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null where bool `missing` is true.
 
-    `milliseconds` may be of any numeric dtype; fractions are cut off.
+    Both are (n,). `milliseconds` may be of any numeric dtype; fractions are cut off.
     """
     return make_number_array(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
 
 
 def get_text_bytes(array: Any) -> memoryview:
-    """Return the bytes of all strings of an Arrow array, one after the other, without a copy."""
+    """Return the UTF-8 bytes of all strings of an Arrow array, one after the other, without a copy; null has none."""
     offsets = string_offsets(array)
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
 
 
 def string_offsets(array: Any) -> np.ndarray:
-    """Return the offset in its buffer where each string of an Arrow array begins, and where the last one ends.
+    """Return where each of the n strings of an Arrow array begins in its buffer of bytes, and where the last one ends.
 
-    The result is int32 (n + 1,), or int64 for ``large_string``, without a copy. Arrays of lists have offsets, too.
+    The result is int32 (n + 1,), or int64 for ``large_string``, and shares the memory of the array. Of an array of
+    ``list``, the offsets are those of the lists in the array of their elements.
     """
     is_large = array.type == pa.large_string()
     if not len(array):  # it may have no buffer
@@ -213,9 +230,9 @@ def join_chunks(column: Any) -> Any:
 
 
 def view_numbers(array: Any) -> np.ndarray:
-    """Return an Arrow array of float64, int64 or int32 as a numpy array without a copy; null is an arbitrary number.
+    """Return an Arrow array of float64, int64 or int32 as a numpy array; null becomes an arbitrary number.
 
-    The chunks of a `ChunkedArray` are joined first.
+    The result shares the memory of `array`, so do not change it; only a `ChunkedArray` of several chunks is copied.
     """
     array = join_chunks(array)
     dtype: Any = next(dtype for dtype, kind in _TYPES.items() if kind == array.type)
@@ -225,13 +242,16 @@ def view_numbers(array: Any) -> np.ndarray:
 
 
 def convert_table_to_matrix(table: Any) -> np.ndarray:
-    """Return the columns of an Arrow table of float64, which must have rows, as a matrix in C order; NaN for null."""
+    """Convert an Arrow table of float64 to a matrix in C order, float64 (rows, columns), NaN for null.
+
+    The table must have at least one row.
+    """
     (part,) = table.combine_chunks().to_batches()
     return np.asarray(part.to_tensor(null_to_nan=True, row_major=True).to_numpy())
 
 
 def make_null_mask(array: Any) -> np.ndarray:
-    """Return whether each element of an Arrow array is null: bool (n,)."""
+    """Return whether each element of an Arrow array, of any type but ``null``, is null: bool (n,)."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")

@@ -24,8 +24,8 @@ _ENUM = "_PL_ENUM_VALUES"  # the metadata of a field in which Polars finds its l
 def to_table(batch: Batch) -> Any:
     """Convert a batch to an Arrow table with a column for each attribute, class and labels included; missing is null.
 
-    Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out, and there
-    are no metadata; `filterkit.to_arrow` has both.
+    A numeric column is float64, a nominal one a dictionary of string, a date timestamp[ms], and any other one string.
+    The weights of rows are left out, and there are no metadata; `filterkit.to_arrow` adds both.
     """
     batch = batch.in_form(False)
     attributes, columns = batch.schema.attributes, list_columns(batch.replace(X=np.asfortranarray(batch.X)))
@@ -34,9 +34,10 @@ def to_table(batch: Batch) -> Any:
 
 
 def make_column_array(attribute: Attribute, values: Any) -> Any:
-    """Convert a column of `list_columns`, other than `Entries`, to an Arrow array.
+    """Convert the values of an attribute, as `list_columns` returns them for dense rows, to an Arrow array.
 
-    A numeric column becomes float64, a nominal one a dictionary; the Arrow array of another one is returned unchanged.
+    Numbers become an array of float64, and indices of labels a dictionary of string, null where they are NaN. An Arrow
+    array is returned unchanged.
     """
     if attribute.kind == "numeric":
         return arrow.make_number_array(values, np.isnan(values))
@@ -82,7 +83,8 @@ def export_stream(batch: Batch, requested_schema: Any = None) -> Any:
     """Return a batch as a capsule with an Arrow C stream, its columns as in `to_arrow`.
 
     `requested_schema` is passed on to Arrow. Give a `ConversionWarning` if the batch has bags, weights of attributes,
-    or formats of dates other than ISO 8601: they are only in the metadata, which Polars and DuckDB do not read.
+    or formats of dates that `from_arrow` would not choose: they are only in the metadata, which Polars and DuckDB do
+    not read.
     """
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]

@@ -49,22 +49,22 @@ def from_arrow(
     """Convert a table of Arrow, Polars or DuckDB, or another object with ``__arrow_c_stream__``; null is missing.
 
     Columns become attributes by the rule of `filterkit.data.column_types`: dictionaries and truth values are nominal,
-    and so are texts of which few are distinct. Nothing is rounded: a column of integers becomes texts if float64 cannot
-    represent one of them. Timestamps are converted to UTC. Their format is ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` if
-    one of the column has milliseconds, and with ``X`` if the column has a time zone. The schema that `to_arrow` wrote
-    into the metadata comes back. A `ConversionWarning` names what the batch does not keep.
+    and so are texts of which few are distinct. No number is rounded: a column of integers becomes texts if float64
+    cannot represent one of them. Timestamps are converted to UTC. Their format is ``yyyy-MM-dd'T'HH:mm:ss``, with
+    ``.SSS`` if one of them has milliseconds, and with ``X`` if the column has a time zone. The schema that `to_arrow`
+    wrote into the metadata comes back. A `ConversionWarning` names what the batch does not keep.
 
     Parameters
     ----------
     table : the rows; a reader of record batches is read to its end.
     relation : the name of the relation. Default: the one in the metadata, or ``table``.
-    class_ : as for `filterkit.batches`; a column of texts becomes nominal. Default: the one in the metadata, or none.
+    class_ : as for `filterkit.batches`; a string attribute becomes nominal. Default: the one in the metadata, or none.
     positive : as for `filterkit.batches`; with it, the column of numbers that `class_` names becomes nominal.
     weights : the column with the weights of the rows. Default: the one that the metadata name, if any.
     kinds : the kinds of columns whose kind is not to be inferred, by name, such as ``{"zip": "string"}``: ``numeric``,
-        ``nominal`` or ``string``.
-    most : a column of texts is nominal if it has at most so many distinct texts, and on average each stands in at
-        least two rows.
+        ``nominal`` or ``string``. Texts that become numbers are rounded to the nearest float64.
+    most : the largest number of distinct texts of a nominal attribute; on average, each must also stand in at least two
+        rows. A column of other texts becomes a string attribute, unless all are dates or truth values.
 
     Raises
     ------
@@ -102,7 +102,10 @@ def to_arrow_table(rows: Any) -> pa.Table:
 
 
 def _explain_unreadable(rows: Any, error: Exception) -> str:
-    """Return a message that says why Arrow cannot read some rows: the first column that it cannot read, if any."""
+    """Return a message that says why Arrow cannot read some rows, and what to do.
+
+    It names the first column that Arrow cannot read; if there is none, it quotes `error`, which Arrow raised.
+    """
     if type(rows).__name__ == "Series":
         return f"expected an Arrow table, found {describe_wrong_rows(rows)}"
     for name in getattr(rows, "columns", ()) if hasattr(rows, "select") else ():
@@ -120,15 +123,26 @@ def infer_attributes_and_weights(
     kinds: Mapping[str, str],
     most: int,
 ) -> tuple[Found, Schema | None, np.ndarray | None, list[str]]:
-    """Infer the attributes that the columns of a table become. Raise FilterkitError as `from_arrow` does.
+    """Infer the attributes that the columns of a table become, and read the column of weights.
 
-    `metadata` are those that `to_arrow` or `to_pandas` wrote, or None. `weights` is the column of weights that the user
-    names; None for the one in `metadata`. `kinds` are the kinds that columns must have, by their names; `most` is that
-    of `from_arrow`.
+    Parameters
+    ----------
+    table : the rows.
+    metadata : those that `to_arrow` or `to_pandas` wrote; None for none.
+    weights : the name of the column of weights; None for the one that `metadata` name, if it exists.
+    kinds, most : as for `from_arrow`; `kinds` may be empty.
 
-    Return the attribute and the values of each column but that of weights, by name; the schema in `metadata`, or None;
-    the weights of the rows, float64 (rows,), None if all are 1; and for each loss of the conversion a text that
-    describes it.
+    Returns
+    -------
+    found : by name, the attribute that a column becomes, and the column as `from_table` needs it; without the weights.
+    noted : the schema in `metadata`, or None.
+    row_weights : float64 (rows,); None if there is no column of weights, or all are 1.
+    losses : a text for each thing that the conversion loses, as for `warn_of_losses`.
+
+    Raises
+    ------
+    FilterkitError : a column of `weights` or `kinds` does not exist, a weight is missing or not a number, a kind is
+        unknown, or no attribute can hold a column.
     """
     noted, noted_weights = read_schema_metadata(metadata)
     names, row_weights = table.column_names, None
@@ -167,7 +181,7 @@ def infer_attributes_and_weights(
 
 
 def has_inexact_integer(column: Any) -> bool:
-    """Return whether an Arrow column is of integers, one of which float64 cannot represent."""
+    """Return whether an Arrow column has a type of integers, and float64 cannot represent one of them."""
     if not pa.types.is_integer(column.type) or column.type.bit_width < 64:
         return False
     try:
@@ -178,10 +192,11 @@ def has_inexact_integer(column: Any) -> bool:
 
 
 def convert_to_arrow_array(name: str, values: Any) -> Any:
-    """Convert values of a column of pandas or numpy to an Arrow array; missing ones, such as None or NaN, become null.
+    """Convert the values of a pandas or numpy column to an Arrow array; missing ones, such as None or NaN, become null.
 
-    Integers beyond those of Arrow become float64. Raise FilterkitError, which names the column, if float64 cannot
-    represent one of these, or if the values have several types, or a type that Arrow does not have.
+    If all are integers, and some too large for Arrow, they become float64. Raise FilterkitError, which names the
+    column, if float64 cannot represent one of these, or if the values have several types, or a type that Arrow does not
+    have.
     """
     try:
         return pa.array(values, from_pandas=True)
@@ -201,7 +216,7 @@ def convert_to_arrow_array(name: str, values: Any) -> Any:
 
 
 def check_column_names(names: Sequence[str]) -> None:
-    """Raise FilterkitError if there are no names of columns, or two are the same."""
+    """Raise FilterkitError if `names`, those of a table's columns, are empty, or two of them are the same."""
     if not names:
         raise FilterkitError("the table has no columns; rows need at least one attribute")
     if (twins := Texts.of(names).first_duplicate_positions) is not None:
@@ -211,8 +226,9 @@ def check_column_names(names: Sequence[str]) -> None:
 def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
     """Return the attribute that an Arrow column becomes, and the column in the form that `from_table` needs.
 
-    `kind` is the kind that the attribute must have, None for any; `most` is that of `from_arrow`. Raise FilterkitError
-    if no attribute can hold the column.
+    `kind` is the kind that the attribute must have, None for any; `most` is that of `from_arrow`. Whether the values
+    fit a `kind` of ``numeric`` is left to `from_table`. Raise FilterkitError if no attribute can hold the type of the
+    column, if bytes are not UTF-8, or if two categories are the same as text.
     """
     if pa.types.is_run_end_encoded(column.type):
         import pyarrow.compute as pc
@@ -249,9 +265,9 @@ def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tup
 
 
 def _read_weights(name: str, column: Any) -> np.ndarray | None:
-    """Return the weights in an Arrow column: float64 (rows,), None if all are 1.
+    """Return the weights in an Arrow column, float64 (rows,); None if all are 1.
 
-    Raise FilterkitError, which names the column, if it has something else than numbers, or one is missing.
+    Raise FilterkitError, which names the column, if it does not have a type of numbers, or if a weight is missing.
     """
     is_number = make_attribute_of_type(name, column.type).kind == "numeric"
     values = convert_to_numbers(column) if is_number else np.empty(0)
@@ -270,16 +286,20 @@ def build_batch_of_columns(
     positive: object,
     weights: np.ndarray | None,
 ) -> Batch:
-    """Make a batch of columns from another library. Raise FilterkitError if there is no such class or positive value.
+    """Make a batch of columns from another library, and of the schema that their metadata have.
 
     Parameters
     ----------
     found : by name, the attribute that a column becomes, and the column, an Arrow column or `Entries`.
-    noted : the schema in the metadata, or None. The batch takes from it what columns cannot tell: the class, the
-        labels, whether X is sparse, and the formats of dates, weights and scores of attributes.
+    noted : the schema in the metadata, or None. The batch takes from it what columns cannot tell: whether X is sparse,
+        the formats of dates, the weights and scores of attributes and, if `class_` is None, the class and the labels.
     relation : the name of the relation; None for that of `noted`, or `default` without `noted`.
-    class_, positive : as for `filterkit.batches`; but if `class_` is None, the class is that of `noted`, or none.
+    class_, positive : as for `from_arrow`, with `noted` as the schema in the metadata.
     weights : float64 (rows,), or None if all are 1.
+
+    Raises
+    ------
+    FilterkitError : there is no such class or positive value, or a column has a value that its attribute cannot hold.
     """
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
@@ -317,9 +337,10 @@ def build_batch_of_columns(
 def _add_properties_of_metadata(found: Attribute, column: Any, noted: Attribute | None) -> Attribute:
     """Return the attribute `found`, inferred from a column, with weight, scores and date format of `noted`.
 
-    `noted` is the attribute of that name in the metadata. If it is None or of another kind, return `found`; but a
-    string attribute becomes `noted` if that is relational. The date format stays that of `found` if the other one
-    would lose the zone or parts of a time.
+    `noted` is the attribute of that name in the metadata. If it is None or of another kind, return `found`; but if
+    `noted` is relational and `found` is a string attribute, return `noted`. The date format stays that of `found` if
+    `column` has texts, if only one of the column and the noted format has a zone, or if that format would lose parts of
+    a time.
     """
     if noted is not None and noted.kind == "relational" and found.kind == "string":
         return noted
@@ -334,9 +355,10 @@ def _add_properties_of_metadata(found: Attribute, column: Any, noted: Attribute 
 
 
 def _convert_columns_to_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
-    """Make a batch of a column for each attribute, an Arrow column or `Entries`; X is sparse if there are `Entries`.
+    """Make a batch of `columns`, one for each attribute of `schema`; each is an Arrow column or `Entries`.
 
-    Raise FilterkitError if a column has a value that its attribute cannot hold.
+    X is sparse if one of them is `Entries`. `weights` are float64 (rows,), or None. Raise FilterkitError if a column
+    has a value that its attribute cannot hold.
     """
     entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries)}
     plain = [i for i in range(len(columns)) if i not in entries]

@@ -1,8 +1,9 @@
 """The attribute that a column becomes: the one rule of all formats and libraries, which docs/types.md explains.
 
-A column of numbers, truth values, labels or dates becomes an attribute of this kind. A column of texts becomes a date
-if all of them are dates of one form, nominal if it has few distinct texts, and a string attribute otherwise. A format
-that has only texts, such as CSV, first checks whether they are numbers or truth values.
+A column of numbers or dates becomes a numeric or date attribute, one of truth values or labels a nominal attribute. A
+column of texts becomes a date attribute if all of them are dates of one form, nominal if they are truth values or few
+are distinct, and a string attribute otherwise. A format that has only texts, such as CSV, first checks whether they are
+numbers.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def make_attribute_of_type(name: str, kind: Any) -> Attribute:
 
 
 def choose_date_format(with_fraction: bool, with_zone: bool) -> str:
-    """Return the pattern of a date and time in ISO 8601, with milliseconds and a time zone if the arguments say so."""
+    """Return the ISO 8601 pattern of a date and time: with milliseconds if `with_fraction`, a zone if `with_zone`."""
     return DEFAULT_DATE_FORMAT + (".SSS" if with_fraction else "") + ("X" if with_zone else "")
 
 
@@ -92,9 +93,9 @@ def make_nominal_attribute(name: str, words: Iterable[str], order: str = "appear
 
 
 def map_labels_to_codes(attribute: Attribute) -> dict[str, float]:
-    """Return the index, a float, of each label of a nominal attribute.
+    """Return a dictionary from each label of a nominal attribute to its index, a float, from 0.
 
-    If the labels are ``false`` and ``true``, other spellings such as ``False`` are among the keys.
+    If the labels are ``false`` and ``true``, in this order, other spellings such as ``False`` are keys, too.
     """
     code = {label: float(number) for number, label in enumerate(attribute.values)}
     if attribute.values == TRUTH_VALUES:
@@ -117,7 +118,10 @@ def are_quantities(words: Sequence[str], point: str = ".") -> bool:
 
 
 def is_number(word: str, point: str = ".") -> bool:
-    """Return whether a text is a number, ``inf`` and ``nan`` included; `point` is the decimal point."""
+    """Return whether a text is a number for Python's ``float``, such as ``inf`` and ``nan``, and has no ``_``.
+
+    There may be blanks around a number. `point` is the decimal point.
+    """
     if "_" in word or not word.isascii() or (point != "." and "." in word):
         return False
     try:
@@ -128,9 +132,10 @@ def is_number(word: str, point: str = ".") -> bool:
 
 
 def explain_code(word: str) -> str:
-    """Return why a number, such as ``007``, is a code rather than a quantity; "" for a quantity.
+    """Return why a number must stay a text: it is a code, such as ``007``, or float64 cannot hold it; "" for others.
 
-    `word` is a number by `is_number`, whose decimal point is a point or comma.
+    The result is a clause such as ``begins with a zero``. `word` is a number by `is_number`; its decimal point may be a
+    point or a comma.
     """
     if _CODE.fullmatch(word):
         return "begins with a plus sign" if word[0] == "+" else "begins with a zero"

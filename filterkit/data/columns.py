@@ -41,7 +41,7 @@ def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any
 
     Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing. Texts, bags,
     and dates in milliseconds since 1970 UTC, are lists with None for missing. `positions` are those of the wanted
-    attributes in the schema; None means all.
+    attributes in the schema; None means all. Arrays may share the memory of the batch, so do not change them.
     """
     columns = []
     for column in list_columns(batch, positions):
@@ -58,7 +58,8 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
 
     Numbers, and nominal values as the indices of their labels, are float64 (rows,) with NaN for missing, but `Entries`
     if they come from a sparse X. Texts and bags are Arrow arrays of ``string``, dates of ``timestamp[ms]``.
-    `positions` are those of the wanted attributes in the schema; None means all.
+    `positions` are those of the wanted attributes in the schema; None means all. Arrays may share the memory of the
+    batch, so do not change them.
     """
     parts, numbers = batch.schema.locations
     X = batch.csr.matrix().tocsc() if batch.sparse else None
@@ -73,10 +74,11 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
 
 
 def make_weight_column(batch: Batch, chosen_name: str | None) -> dict[str, np.ndarray]:
-    """Return {name: weights}, float64 (rows,), the column for the weights of the rows.
+    """Return the name of the column for the weights of the rows, and the weights: {name: float64 (rows,)}.
 
-    If `chosen_name` is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name; but
-    return {} if the batch has no weights. Raise FilterkitError if an attribute has the name `chosen_name`.
+    If `chosen_name` is None, the name is ``weight``, with ``_`` after it as long as an attribute has this name; but if
+    the batch has no weights, return {}. With a `chosen_name`, such a batch has a column of 1. Raise FilterkitError if
+    an attribute has the name `chosen_name`.
     """
     if chosen_name is None and batch.weights is None:
         return {}

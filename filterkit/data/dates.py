@@ -32,18 +32,20 @@ _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 class DateFormat:
     """A pattern such as ``yyyy-MM-dd HH:mm``, which converts text to milliseconds since 1970 UTC and back.
 
-    The letters are y M d H k K h m s S a E z Z X, as in Java's SimpleDateFormat, and other text is in quotes. Parsing
-    is strict, as in Weka: 31 February is refused, and so are parts that contradict each other, such as hour 13 and AM.
-    If a pattern has a letter twice, the later part counts. Two digits for ``yy`` mean a year between 80 years before
-    today and 20 years after. Unlike Weka, filterkit refuses text after the date, and knows no names of zones but UTC
-    and GMT.
+    The letters are y M d H k K h m s S a E z Z X, as in Java's SimpleDateFormat; letters that stand for themselves are
+    in quotes. Parsing is strict, as in Weka: 31 February is refused, and so are parts that contradict each other, such
+    as hour 13 and AM. If a pattern has a letter twice, the later part counts. Two digits for ``y`` or ``yy`` mean a
+    year between 80 years before today and 20 years after. Unlike Weka, filterkit refuses text after the date, and knows
+    no names of zones but UTC and GMT.
 
     Attributes
     ----------
+    pattern : as given.
     has_zone : whether the pattern has a time zone.
     holds_milliseconds : whether the pattern has milliseconds.
     holds_nothing : whether the pattern is empty.
-    unit : the length, in milliseconds, of the smallest part of a time in the pattern; that of a day if it has no time.
+    unit : the milliseconds in the smallest part of a time in the pattern: 60,000 if this is the minute; those of a day
+        if the pattern has no time.
 
     Raises
     ------
@@ -76,10 +78,8 @@ class DateFormat:
         self._regex = re.compile(self._build_regex(), re.ASCII)
 
     def _build_regex(self) -> str:
-        """Return the regular expression of the pattern, with a group for each letter.
-
-        It never backtracks into what has matched: Java does not, and the time would grow without bounds.
-        """
+        """Return the regular expression of the pattern, with a group for the text of each letter."""
+        # It never backtracks into what has matched: Java does not, and the time would grow without bounds.
         numeric = [letter in _NUMERIC and not (letter == "M" and width > 2) for letter, width, _ in self._fields]
         parts = []
         for i, (letter, width, literal) in enumerate(self._fields):
@@ -102,7 +102,10 @@ class DateFormat:
 
     @lru_cache(_REMEMBERED)  # noqa: B019  # dates repeat, and formats live as long as the process
     def parse(self, text: str) -> int | None:
-        """Return the milliseconds from 1970-01-01 UTC to the date in `text`; None if it is no such date."""
+        """Return the milliseconds from 1970-01-01 UTC to the date in `text`; None if it is no date of the pattern.
+
+        A time in a pattern without a zone is in UTC. The empty pattern has no dates.
+        """
         match = self._regex.match(text) if self._fields else None  # Java does not take nothing for a date
         if match is None:
             return None
@@ -126,7 +129,7 @@ class DateFormat:
         return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
     def format(self, milliseconds: int) -> str:
-        """Format a moment, in milliseconds since 1970-01-01 UTC, by the pattern; times are in UTC."""
+        """Return the text of a moment, in milliseconds since 1970-01-01 UTC, by the pattern; times are in UTC."""
         days, rest = divmod(milliseconds, 86_400_000)
         year, month, day = _convert_days_to_date(days)
         hour = rest // 3_600_000
@@ -154,10 +157,11 @@ class DateFormat:
 
 
 def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
-    """Return (letter, number): what `part`, the text at this letter of a pattern, stands for.
+    """Return (letter, number): what `part`, the text in the place of this letter of a pattern, stands for.
 
-    Months count from 1, weekdays from Monday as 0, AM is 0 and PM 1, and a time zone is in seconds. Hours that count
-    from 1 become hours that count from 0, with the letter of those; the number of an hour that does not exist is None.
+    Months count from 1, weekdays from Monday as 0, AM is 0 and PM 1, and a time zone is seconds east of UTC; for ``z``,
+    ``Z`` and ``X``, `letter` is ``z``. Hours that count from 1, ``k`` and ``h``, become hours from 0, with the letter
+    ``H`` or ``K``; for such an hour out of its range, the number is None.
     """
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())
@@ -178,11 +182,12 @@ def _parse_date_part(letter: str, part: str) -> tuple[str, int | None]:
 
 
 def _convert_date_parts_to_days(values: dict[str, int], is_short_year: bool) -> int | None:
-    """Return the days from 1970-01-01 to the date with these numbers, by letter; None if one is out of its range.
+    """Return the days from 1970-01-01 to a date; None if there is no such date.
 
-    None also stands for a day that does not exist, or has another weekday. `is_short_year` says whether the year was
-    written with two digits. A missing year is 1970, a missing month or day is 1. A weekday without a day of the month
-    means the first such day of the month.
+    `values` are the numbers that `_parse_date_part` returns, by letter. The result is also None if the number of a time
+    or zone is out of its range, or if the day has another weekday. `is_short_year` says whether the year was written
+    with two digits. A missing year is 1970, a missing month or day is 1. A weekday without a day of the month means the
+    first such day of the month.
     """
     for letter, value in values.items():
         low, high = _LIMITS.get(letter, (value, value))

@@ -35,7 +35,7 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     """Convert a batch to a data frame of pandas.
 
     Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], with the zone UTC if the
-    format of the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are
+    format of the dates has a zone; missing values are those of pandas. Numeric columns of a sparse X are
     ``Sparse[float64, 0]``. The frame's ``attrs`` have the schema, for `from_pandas`.
 
     Parameters
@@ -86,11 +86,12 @@ def from_pandas(
     kinds: Mapping[str, str] | None = None,
     most: int = MOST_LABELS,
 ) -> Batch:
-    """Convert a data frame of pandas to a batch, by the rules of `from_arrow`; columns of dtype ``string`` are strings.
+    """Convert a data frame of pandas to a batch, by the rules of `from_arrow`.
 
-    A frame with a sparse column whose gaps are 0 becomes a sparse batch. The schema that `to_pandas` wrote into
-    ``attrs``, such as the class, comes back. A `ConversionWarning` names what the batch does not keep, such as an index
-    that has a name or anything but integers.
+    A column of pandas' own dtype ``string`` becomes a string attribute unless `kinds` says otherwise. A frame with a
+    sparse column whose gaps are 0 becomes a sparse batch. The schema that `to_pandas` wrote into ``attrs``, such as the
+    class, comes back. A `ConversionWarning` names what the batch does not keep, such as an index that has a name or
+    anything but integers.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def from_pandas(
 def _describe_losses(frame: pd.DataFrame) -> list[str]:
     """Return a text for each thing that a batch does not keep of a frame, such as its index.
 
-    `infer_attributes_and_weights` returns those about its columns in Arrow.
+    The losses that `infer_attributes_and_weights` finds in the table of the frame are not among them.
     """
     import pandas as pd
 
@@ -164,14 +165,17 @@ def _describe_losses(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_sparse_dtype_with_zero_gaps(dtype: Any, subtypes: str = "biuf") -> bool:
-    """Return whether a dtype is sparse with 0 in the gaps, and its numbers are of `subtypes`, as in `dtype.kind`."""
+    """Return whether a dtype of pandas is sparse with 0 or False in the gaps.
+
+    `subtypes` has the letters that the ``kind`` of its numbers may be: by default, all but ``c``, complex.
+    """
     import pandas as pd
 
     return isinstance(dtype, pd.SparseDtype) and dtype.subtype.kind in subtypes and dtype.fill_value == 0
 
 
 def _convert_to_entries(column: pd.Series) -> Entries:
-    """Convert a sparse column with 0 in the gaps; raise FilterkitError if float64 cannot represent a number."""
+    """Convert a sparse column with 0 in the gaps to `Entries`; raise FilterkitError if float64 would round a number."""
     array: Any = column.array
     try:
         values = convert_to_exact_floats(pa.array(array.sp_values)).to_numpy()
@@ -189,9 +193,9 @@ def _has_categories_other_than_texts(column: pd.Series) -> bool:
 
 
 def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
-    """Convert a data frame to an Arrow table; raise FilterkitError if Arrow has no type for a column.
+    """Convert a data frame to an Arrow table. Categories other than texts become texts, and sparse columns dense.
 
-    Categories other than texts become texts, and sparse columns dense.
+    Raise FilterkitError if a column has objects of several types, or of a type that Arrow does not have.
     """
     import pandas as pd
 

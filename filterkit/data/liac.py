@@ -21,10 +21,10 @@ from filterkit.errors import FilterkitError, quoted
 
 
 def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
-    """Convert the dictionary that liac-arff's ``arff.load`` returns to a batch, which is sparse if its rows are dicts.
+    """Convert the dictionary that liac-arff's ``arff.load`` returns to a batch.
 
-    Nominal values may be labels or, from ``encode_nominal=True``, their indices. Sparse rows must be loaded with
-    ``return_type=arff.LOD``.
+    The rows must be a list of lists or, for a sparse batch, of dicts: load these with ``return_type=arff.LOD``. Nominal
+    values may be labels or, from ``encode_nominal=True``, their indices.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     Raises
     ------
     FilterkitError : `data` or its rows are something else, only some rows are dicts, a row does not fit the attributes,
-        two labels of an attribute are the same as text, sparse rows have a string attribute, or there is no such class.
+        an attribute has a type that liac-arff does not have, two labels of an attribute are the same as text, sparse
+        rows have a string attribute, or there is no such class or `positive`.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         found = describe_type(data) + " without them" * isinstance(data, dict)
@@ -99,10 +100,10 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 def _make_cell_converter(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     """Return a function that converts a cell of liac-arff: to a number, a label's index as float, or a text.
 
-    A missing cell, None, stays None for a string attribute, and becomes NaN for another one. The function raises
-    FilterkitError if the attribute cannot hold the cell. `declared` is the attribute's type in liac-arff, a list of
-    labels or a text. An `int` in a nominal cell is the index of a label if all labels are texts; otherwise, it is a
-    label.
+    A missing cell, None, stays None for a string attribute, and becomes NaN for another one. An `int` in a nominal cell
+    is the index of a label if all labels are texts; otherwise, it is a label. The function raises FilterkitError if the
+    attribute cannot hold the cell. `declared` is the attribute's type in liac-arff: a list of labels, or a text such as
+    ``REAL``.
     """
     kind, name = attribute.kind, quoted(attribute.name)
     codes = {value: float(i) for i, value in enumerate(declared if kind == "nominal" else ())}
@@ -132,9 +133,10 @@ def _make_cell_converter(attribute: Attribute, declared: Any) -> Callable[[Any],
 def to_liac(batch: Batch) -> dict[str, Any]:
     """Convert a batch to the dictionary that liac-arff's ``arff.dump`` takes.
 
-    A row is a list; if the batch is sparse, a dict from the attribute's index to the value. Values are labels, floats,
-    strings, and None for missing. A `ConversionWarning` says if weights of attributes are left out. Raise
-    FilterkitError if the batch has dates, bags or weights of rows, which liac-arff does not support.
+    A row is a list; if the batch is sparse, it is a dict from the index of an attribute to its value, without numbers
+    that are 0 and first labels. Values are labels, floats, strings, and None for missing. A `ConversionWarning` says if
+    weights of attributes are left out. Raise FilterkitError if the batch has dates, bags or weights of rows, which
+    liac-arff does not support.
     """
     odd = next((a for a in batch.schema.attributes if a.kind in ("date", "relational")), None)
     if odd is not None:

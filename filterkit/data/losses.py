@@ -16,11 +16,11 @@ _LONG = re.compile(rb"(?<![\w.+-])[+-]?\d{16,309}(?![\w.])")  # numbers with a p
 
 
 class ConversionWarning(UserWarning):
-    """The warning that a conversion from or to another library leaves something out; the message says what."""
+    """The warning that a conversion loses or changes something of the data; the message says what."""
 
 
 class Inexact(ValueError):
-    """The error that float64 cannot represent a number exactly; `number` is its text."""
+    """The error that float64 cannot represent an integer or decimal exactly; `number` is that number as text."""
 
     def __init__(self, number: str) -> None:
         super().__init__(f"{number} has more digits than float64 holds")
@@ -28,12 +28,12 @@ class Inexact(ValueError):
 
 
 def describe_inexact_number(name: str, number: str) -> str:
-    """Return a message: float64 cannot represent `number`, a text, in the column `name`; and what to do."""
+    """Return a message that float64 cannot represent a `number`, a text, of the column `name`, and what to do."""
     return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 
 
 def is_exact(number: int) -> bool:
-    """Return whether float64 can represent an `int` exactly."""
+    """Return whether float64 can represent an `int` exactly; False for all of more than 1023 bits."""
     return abs(number) <= 1 << 53 or (number.bit_length() < 1024 and int(float(number)) == number)
 
 
@@ -43,21 +43,24 @@ def find_inexact_int(values: Iterable[Any]) -> int | None:
 
 
 def may_be_rounded(values: np.ndarray) -> bool:
-    """Return whether a value of a float64 array may be a rounded integer, because its size is at least 2**53."""
+    """Return whether a value of a float64 array may be a rounded integer: its absolute value is at least 2**53."""
     with np.errstate(invalid="ignore"):
         return bool((np.abs(values) >= 2.0**53).any())
 
 
 def find_inexact_number(text: bytes) -> str | None:
-    """Return the first of `find_inexact_integers` as it is written; None if there is none."""
+    """Return the first integer in a text that float64 cannot represent exactly, as it is written; None if none is so.
+
+    `find_inexact_integers` says what an integer is.
+    """
     return next((number for _, number in find_inexact_integers(text)), None)
 
 
 def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the offset in a text of each integer that float64 cannot represent exactly, and the integer as written.
+    """Yield (offset, integer) for each integer in a text that float64 cannot represent exactly.
 
-    An integer is digits with a sign or none that stand alone, without a point, exponent or letter. Those of more than
-    309 digits are left out: as numbers, they are infinite.
+    The offset is that of its first byte, and the integer is as written. It has digits, perhaps after a sign, and no
+    point, exponent or letter beside them. Integers of more than 309 digits are left out: float64 makes them infinite.
     """
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):
@@ -65,14 +68,18 @@ def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
 
 
 def named(names: Sequence[str]) -> str:
-    """Return a text that lists the first three names in quotes, and counts the others: ``'a', 'b', 'c' and 4 more``."""
+    """Return a text that lists the first three names in quotes, and counts the others: ``'a', 'b', 'c' and 4 more``.
+
+    The text is "" if there are no names.
+    """
     return ", ".join(map(quoted, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
 def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
-    """Give one `ConversionWarning` with the name of a conversion and all its `losses`, texts, unless there are none.
+    """Give one `ConversionWarning` about all `losses`, which are texts; none if there are none.
 
-    The warning names the line outside of filterkit that called the conversion.
+    Its message begins with `conversion`, the name of the function or library. It is given for the line of code outside
+    of filterkit that called the conversion.
     """
     found = list(losses)
     if found:

@@ -14,19 +14,21 @@ from filterkit.errors import StageError, quoted
 def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> Batch:
     """Return a batch in which each number of X is replaced by what a function returns for it.
 
-    Nominal and missing values stay, and so does everything beside X. Zeros of a sparse X are not stored, and not passed
-    to the function; it must return 0 for 0. For a function that does not, pass dense rows, ``batch.in_form(False)``,
-    and return ``schema.replace(sparse=False, zero=False)`` from `RowStage.output`.
+    Nominal and missing values stay, and so does everything beside X. Zeros of a sparse X are not stored, and stay, so
+    the function must return 0 for 0. If it does not, pass dense rows, ``batch.in_form(False)``, and return
+    ``schema.replace(sparse=False, zero=False)`` from `RowStage.output`.
 
     Parameters
     ----------
     batch : the rows, which do not change.
     function : gets float64 (n,), numbers of any rows and columns, none of them missing, in an array that it may change.
-        It returns n numbers, each of which depends on the number at its position alone.
+        It returns n numbers, each of which depends on the number at its position alone. To check that it returns 0 for
+        0, it is called once more for a sparse X.
 
     Raises
     ------
-    ValueError : the function does not return one number for each, or X is sparse and it does not return 0 for 0.
+    ValueError : the function returns something else than one number for each, or X is sparse and it does not return 0
+        for 0.
     """
     nominal, entries = batch.schema.nominal, batch.csr if batch.sparse else None
     image = (batch.X if entries is None else entries.data).flatten()
@@ -64,7 +66,7 @@ def _apply_and_check(function: Callable[[np.ndarray], np.ndarray], numbers: np.n
 
 
 def check_numeric(stage: str, schema: Schema) -> None:
-    """Raise StageError, which names the `stage`, if X has no columns, or a nominal one with more than two labels.
+    """Raise StageError, which names the `stage`, if X has no columns, or a nominal column with more than two labels.
 
     Nominal columns with at most two labels pass, because their values 0 and 1 can serve as numbers.
     """
@@ -85,7 +87,7 @@ def check_numeric(stage: str, schema: Schema) -> None:
 def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None, missing_allowed: bool = False) -> None:
     """Raise StageError if a value of X is missing or infinite; it names the `stage`, the row and the attribute.
 
-    Only the rows where bool (rows,) `chosen` is true are checked, or all if it is None. If `missing_allowed`, only
+    Check only the rows where `chosen`, bool (rows,), is true, or all rows if it is None. If `missing_allowed`, only
     infinite values are errors.
     """
     values = batch.stored_values.ravel()

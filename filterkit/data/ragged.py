@@ -28,8 +28,8 @@ def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 def find_row_entries(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Select `rows`, int (m,), from a matrix in CSR format; they may be in any order, and repeat.
 
-    `offsets`, int (all rows + 1,), are the ``indptr`` of the matrix. Return that of the selected rows, int64 (m + 1,);
-    and the index in the matrix of each of their entries, int64 (entries,).
+    `offsets`, int (all rows + 1,), is the ``indptr`` of the matrix. Return two arrays: the ``indptr`` of the selected
+    rows, int64 (m + 1,); and for each of their entries its index among all entries of the matrix, int64 (entries,).
     """
     lengths = np.diff(offsets)[rows]
     return compute_offsets(lengths), expand_ranges(offsets[rows], lengths)
@@ -55,7 +55,7 @@ def compute_offsets(lengths: np.ndarray) -> np.ndarray:
 
 
 def compute_row_offsets(row_of_entry: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return ``indptr`` of a CSR matrix, int64 (n_rows + 1,), from the row of each entry, int (entries,)."""
+    """Return ``indptr`` of a CSR matrix, int64 (n_rows + 1,), from the row number of each entry, int (entries,)."""
     return compute_offsets(np.bincount(row_of_entry, minlength=n_rows))
 
 
@@ -69,7 +69,7 @@ class Ragged:
 
     Attributes
     ----------
-    indptr, values : as given.
+    indptr, values : as given; arrays of these dtypes are not copied.
     nbytes : the number of bytes of both arrays.
     """
 
@@ -131,9 +131,9 @@ class Ragged:
         return found
 
     def _search_in_table(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """Return the result of `search` by `_lookup_table`; None if there is no table, or it does not have all values.
+        """Return the result of `search` by `_lookup_table`, or None.
 
-        It has only whole numbers from 0 to 2**31 - 1.
+        It is None if there is no table, or if some of `values` are not whole numbers from 0 to 2**31 - 1.
         """
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
@@ -154,8 +154,8 @@ class Ragged:
     def _lookup_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """(start, largest, table): ``table[start[i] + min(v, largest[i])]`` is the result of `search` for v in row i.
 
-        This holds for whole numbers v from 0. `start` and `largest` are int64 (rows,), and `table` is int64. None if
-        there are no values, or if the table would be much larger than they are.
+        This holds for whole numbers v from 0. `start` and `largest` are int64 (rows,), and `table` is int64. The result
+        is None if there are no values, one exceeds 2**20, or the table would be much larger than they are.
         """
         if not len(self.values) or self.values.max() > 1 << 20:
             return None

@@ -30,19 +30,22 @@ def from_table(
 
     Parameters
     ----------
-    table : a column for each attribute of `schema`, in order: numbers or booleans for numeric attributes; texts,
-        preferably as dictionaries, for nominal ones; timestamps for dates, texts for strings and bags. Missing is null.
+    table : a column for each attribute of `schema`, in order: numbers, booleans or texts of numbers for numeric
+        attributes; texts, preferably as dictionaries, for nominal ones; timestamps, or texts in the attribute's format,
+        for dates; texts for strings and bags. Missing is null.
     schema : without labels; see `Schema.labels`.
     weights : float64 (rows,) of the rows, or None.
     rounded : the names of attributes whose values are rounded if need be: numbers to float64, times to milliseconds.
+        Texts of numbers are always rounded.
     unseen : whether texts that are not among the labels get a negative code, which `drop_unseen_values` makes missing;
         otherwise, they are errors.
 
     Raises
     ------
-    RowError : a text is not UTF-8, not a label of its nominal attribute (`UnknownLabel`), not a number, or not a date
-        in the attribute's format; float64 cannot represent an integer or decimal; a time has parts of a millisecond, or
-        is outside the years of ARFF.
+    UnknownLabel : a text is not a label of its nominal attribute; only without `unseen`.
+    RowError : a text is not UTF-8, not a number, or not a date in the attribute's format; float64 cannot represent an
+        integer or decimal, or a time has parts of a millisecond, unless `rounded` has the attribute; or a time is
+        outside the years 1 to 292278993, which ARFF can hold.
     """
     attributes = schema.attributes
     for position, attribute in enumerate(attributes) if rounded else ():
@@ -73,9 +76,9 @@ def from_table(
 
 
 def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """Return a batch of `from_table` with missing values instead of the negative codes of unknown labels.
+    """Make the unknown labels of a batch missing that `from_table` returned with `unseen`.
 
-    Also return, by the name of each attribute with such codes, the indices in the batch of the rows that had them.
+    Return the batch, and by the name of each attribute that had some the indices of these rows in the batch, int (n,).
     """
     schema, y, unseen = batch.schema, batch.y, {}
     target = schema.class_attribute
@@ -130,9 +133,10 @@ def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: 
 
 
 def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Return the index of the label for each element of an Arrow array of labels: float64 (n,), NaN for null.
+    """Return for each element of an Arrow array the index of its label in `attribute`: float64 (n,), NaN for null.
 
-    A text that is no label gets -1 if `unseen`; otherwise, raise UnknownLabel.
+    Elements that are not texts are converted to texts. A text that is no label gets -1 if `unseen`; otherwise, raise
+    UnknownLabel.
     """
     if not pa.types.is_dictionary(array.type):
         array = arrow.dictionary_encode(_convert_to_texts_naming_attribute(array, attribute))
@@ -151,9 +155,10 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
 def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
     """Convert an Arrow column of numbers, decimals or booleans to float64 (rows,), NaN for null.
 
-    Each number becomes the nearest float64; unless it `may_round`, raise Inexact if that is not the same number. Unlike
-    Arrow's own conversion, this does not import pandas, which is slow.
+    Each number becomes the nearest float64. If `may_round` is False, raise Inexact as `convert_to_exact_floats` does.
+    The result may share the memory of the column, so do not change it.
     """
+    # Arrow's own conversion imports pandas, which is slow.
     array = arrow.join_chunks(column)
     array = array if array.type == pa.float64() else arrow.convert_to_exact_floats(array, may_round)
     values = arrow.view_numbers(array)
@@ -163,8 +168,8 @@ def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
 def convert_to_texts(array: Any) -> Any:
     """Convert an Arrow array or chunked array of any type to one of strings.
 
-    Numbers are as filterkit writes them, truth values are ``true`` and ``false``, and null stays null. Raise
-    pyarrow.ArrowInvalid if bytes are not UTF-8.
+    Numbers are as filterkit writes them, truth values are ``true`` and ``false``, and null stays null; but NaN becomes
+    ``?``. Raise pyarrow.ArrowInvalid if bytes are not UTF-8, and pyarrow.ArrowNotImplementedError for nested types.
     """
     kind = array.type
     if kind == pa.string():
@@ -179,7 +184,7 @@ def convert_to_texts(array: Any) -> Any:
 
 
 def _convert_to_texts_naming_attribute(array: Any, attribute: Attribute) -> Any:
-    """Call `convert_to_texts`; raise RowError, which names the attribute, if bytes are not UTF-8."""
+    """Convert an array to strings by `convert_to_texts`; raise RowError for `attribute` if bytes are not UTF-8."""
     try:
         return convert_to_texts(array)
     except pa.ArrowInvalid:
@@ -187,7 +192,7 @@ def _convert_to_texts_naming_attribute(array: Any, attribute: Attribute) -> Any:
 
 
 def _convert_to_texts_or_dates(column: Any, attribute: Attribute) -> Any:
-    """Convert the Arrow column of a string, date or relational attribute to strings, or to ``timestamp[ms]`` if a date.
+    """Convert the Arrow column of a string or relational attribute to strings, or that of a date to ``timestamp[ms]``.
 
     Dates may be texts in the attribute's format. Raise RowError for a text that is no such date, a date that ARFF
     cannot hold exactly, or bytes that are not UTF-8.
@@ -222,15 +227,17 @@ def _convert_to_texts_or_dates(column: Any, attribute: Attribute) -> Any:
 def join_rows(*parts: Any) -> memoryview:
     """Join the texts of each row, then those of all rows, without separators; return the UTF-8 bytes.
 
-    Each of `parts` is an Arrow array with a text for each row, or a `str` that stands in all rows.
+    Each of `parts` is an Arrow array with a text for each row, or a `str` that stands in all rows; at least one is an
+    array. A row with a null is left out.
     """
     return arrow.get_text_bytes(arrow.join_elementwise(*parts))
 
 
 def take_texts(texts: Any, positions: np.ndarray) -> Any:
-    """Return an Arrow array of the `texts`, a list or Arrow array, at `positions`, int32 or float64 (n,).
+    """Return an Arrow array of the `texts` at `positions`; `texts` are a list of `str`, or an Arrow array.
 
-    Float positions are indices of labels as in X; NaN, which stands for missing, then takes the last of `texts`.
+    `positions` are int32, int64 or float64 (n,). Those of float64 are indices of labels, as in X: NaN, which stands for
+    missing, takes the last of `texts`.
     """
     if positions.dtype.kind == "f":
         positions = np.where(np.isnan(positions), len(texts) - 1, positions).astype(np.int32)

@@ -42,9 +42,9 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def cut_out(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
-        """Copy n texts out of UTF-8 `characters`, uint8: those from the offsets `begins` to `ends`, int (n,).
+        """Copy n texts out of UTF-8 `characters`, uint8: text i is from the offset ``begins[i]`` up to ``ends[i]``.
 
-        The offsets ascend, and the texts do not overlap.
+        Both are int (n,) and ascend. The texts do not overlap, and an empty one does not begin where another ends.
         """
         step = np.zeros(len(characters) + 1, np.int8)
         step[begins] = 1
@@ -55,9 +55,10 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def join_elements(*parts: tuple[Texts, np.ndarray]) -> Texts:
-        """Return n texts; text i joins one text of each part, in order.
+        """Return n texts; text i joins one text of each of `parts`, in order, without separators.
 
-        A part is a pair: texts, and int (n,), whose element i is the index of the text to use.
+        Each of `parts`, at least one, is a pair (texts, positions). Text i takes the text at ``positions[i]``. The
+        positions are int (n,).
         """
         from filterkit.data import arrow
 
@@ -160,7 +161,7 @@ class Texts(Sequence[str]):
         return np.array(are_in.to_pylist(), bool)
 
     def argsort(self) -> np.ndarray:
-        """Return the indices that sort the texts by their code points, as Python sorts them: int64 (n,)."""
+        """Return the indices that sort the texts by code points, as Python's ``sorted`` does: int64 (n,)."""
         from filterkit.data import arrow
 
         order = arrow.call_function("array_sort_indices", [self.array], arrow.compute.ArraySortOptions("ascending"))
@@ -175,7 +176,10 @@ class Texts(Sequence[str]):
 
 
 class TextSet(KeysView[str]):
-    """An immutable ordered set of texts, which views `Texts` or a dict; an index returns a text, a slice a list."""
+    """An immutable ordered set of texts: a view of `Texts` without duplicates, or of the keys of a dict.
+
+    Indexing returns a text, and slicing a list of texts.
+    """
 
     _from_iterable = frozenset  # type: ignore[assignment]  # makes the results of operators such as &
 

@@ -34,13 +34,13 @@ def is_table(rows: Any) -> bool:
 
 
 def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
-    """Convert a data frame or table to a batch; check a batch by `check_batch`, and return the result.
+    """Convert a data frame or table to a batch; if `rows` are a batch, return what `check_batch` returns for it.
 
     Parameters
     ----------
     rows : a batch, a data frame of pandas or Polars, a table of Arrow, or another object with ``__arrow_c_stream__``.
     incoming : the schema that the rows should have, or None. The column with the name of its class is the class, and
-        columns with the names of its attributes become attributes of the same kinds. A batch is not affected.
+        columns with the names of its attributes get the kinds that `find_column_kinds` says. A batch is not affected.
     most : as for `from_arrow`.
 
     Raises
@@ -59,7 +59,7 @@ def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST
 
 
 def _choose_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
-    """Return rows as a table of pandas or Arrow, its columns' names, and the function that converts it to a batch.
+    """Return rows as a data frame of pandas or an Arrow table, its columns' names, and `from_pandas` or `from_arrow`.
 
     Raise FilterkitError if the rows are not of pandas, and Arrow cannot read them.
     """
@@ -74,9 +74,10 @@ def _choose_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]
 
 
 def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
-    """Return the kind of each attribute of a schema whose name is among `names`, by name: numeric, nominal or string.
+    """Return {name: kind} for those of `names` that are attributes of the schema `incoming`; {} if that is None.
 
-    Dates are left out, because columns say themselves that they have dates, and bags are strings. Return {} for None.
+    The kind is numeric, nominal or string, which also stands for relational. Date attributes are left out, because
+    columns say themselves that they have dates.
     """
     attributes = () if incoming is None else incoming.attributes
     known = set(names)
@@ -85,11 +86,12 @@ def find_column_kinds(incoming: Schema | None, names: Collection[str]) -> dict[s
 
 
 def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
-    """Convert a batch or table, or an iterable of them, to batches of one schema.
+    """Convert a batch or table, or an iterable of them, to batches of one schema, that of the first.
 
-    Return a list for a batch, a table or a list, and for another iterable an iterator, which converts one by one. Raise
-    FilterkitError if `rows` is something else or cannot be converted, or if one of several has other attributes or
-    another class than the first.
+    Return a list for a batch, a table or a list. For another iterable, return an iterator, which converts one by one
+    and raises errors only then. Texts in an iterable of tables become strings rather than nominal, because the labels
+    of later tables are not known yet. Raise FilterkitError if `rows` is something else or cannot be converted, or if
+    one of several has other attributes or another class than the first.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
@@ -101,8 +103,8 @@ def convert_to_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
     """Convert batches or tables one by one, and yield them as batches with the schema of the first.
 
-    Columns of texts become strings, because the labels of later tables are not known yet. Raise FilterkitError if the
-    attributes or the class of one differ from those of the first.
+    Texts become strings rather than nominal. Raise FilterkitError if the attributes or the class of one differ from
+    those of the first.
     """
     first = None
     for number, each in enumerate(rows, 1):
@@ -122,8 +124,9 @@ def _convert_to_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
 def read_name_and_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
     """Return (name, texts) of a list, tuple, series or one-dimensional array of texts; None for other rows.
 
-    The name is that of a series, else None, and texts are None where missing. If all are missing, return None unless
-    `may_lack_texts`. Raise FilterkitError if some elements are texts, and others neither texts nor missing.
+    The name is that of a series, if it is a `str`, else None; and a text is None where it is missing. If `rows` are
+    empty, or all are missing, return None unless `may_lack_texts`. Raise FilterkitError if some elements are texts, and
+    others neither texts nor missing.
     """
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
@@ -144,11 +147,12 @@ def read_name_and_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | 
 
 
 def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch | None:
-    """Convert a table, or an array of objects (rows, columns), to a batch without a class, unless all are numbers.
+    """Convert a table, or an array of objects or texts (rows, columns), to a batch without a class.
 
-    Return None if all columns of the table or array are numeric, and for anything else, such as an array of floats.
-    Columns become attributes as in `from_pandas` and `from_arrow`, or of the kinds in the schema `incoming`. Raise
-    FilterkitError for an array of dates, and if no attribute can hold a column.
+    Return None if all columns are numeric, and for any other `rows`, such as an array of floats. Columns become
+    attributes as in `from_pandas` and `from_arrow`, but those in the schema `incoming` get the kinds that
+    `find_column_kinds` says; metadata are ignored. Raise FilterkitError for an array of dates or durations, if there
+    are no columns, and if no attribute can hold a column.
     """
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
@@ -182,9 +186,9 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
 
 
 def name_columns_of_user_rows(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
-    """Convert an array of objects to an Arrow table with these names of columns, or rename the columns of a table.
+    """Convert an array of objects or texts to an Arrow table with columns of these `names`, or rename those of a table.
 
-    A table is returned unchanged unless `may_rename`, or if it has these names in any order. So are all other rows, and
+    Return a table unchanged if `may_rename` is False, or if it has these names in any order; and all other rows, and
     those with another number of columns. Raise FilterkitError if a column of an array has objects of several types.
     """
     shape: Sequence[int] = getattr(rows, "shape", ())
@@ -201,7 +205,7 @@ def name_columns_of_user_rows(rows: Any, names: Sequence[str], may_rename: bool)
 
 
 def _make_arrow_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
-    """Convert an array of objects, (rows, columns), to an Arrow table whose columns have these names.
+    """Convert an array of objects or texts, (rows, columns), to an Arrow table whose columns have these names.
 
     Raise FilterkitError if a column has objects of several types.
     """
@@ -214,9 +218,10 @@ def _make_arrow_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
 
 
 def _is_numeric(column: Any) -> bool:
-    """Return whether a pandas column has floats, integers, or objects other than texts, truth values and dates.
+    """Return whether a pandas column is of floats or integers, or of objects that may be numbers.
 
-    Integers count only if float64 can represent all of them.
+    Integers count only if float64 can represent all of them. Objects do not count if all are texts, truth values or
+    dates.
     """
     import pandas as pd
     import pyarrow as pa
@@ -245,6 +250,9 @@ def check_integers_are_exact(rows: Any, numbers: np.ndarray) -> None:
 
 
 def make_text_batch(texts: Sequence[str | None], name: str | None) -> Batch:
-    """Return a batch with one string attribute of these texts, None for missing; it is called `name`, or ``text``."""
+    """Return a batch with one string attribute, which has these texts, None for missing.
+
+    The attribute is called `name`, or ``text`` if that is None or "".
+    """
     schema = Schema("X", [Attribute(name or "text", "string")])
     return Batch(schema, np.empty((len(texts), 0)), passthrough=make_passthrough_table(schema, [list(texts)]))
