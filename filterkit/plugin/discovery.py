@@ -26,7 +26,7 @@ class InstalledPlugin(NamedTuple):
 
     Attributes
     ----------
-    name : the name of its entry point in the group ``filterkit``, or else what `value` ends in after its dots and colon.
+    name : the name of its entry point in the group ``filterkit``, or else the last word of `value`.
     value : the module, or ``module:name``.
     origin : the name and version of the distribution that declares it.
     listed : the kind and name of each offer that its entry points list, such as ``("stage", "l2")``.

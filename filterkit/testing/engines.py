@@ -39,7 +39,8 @@ class Stopped(Exception):
 def check_engine_is_declared(engine: type[Engine]) -> None:
     """Check what an engine declares: a name, the arguments `jobs` and options, and the attribute `jobs`.
 
-    It must also refuse unknown options with a `FilterkitError`, and `map` must return what can be closed.
+    It must also refuse unknown options with a `FilterkitError`, and have no misspelt method. `map` must return a
+    generator, or another iterator with a method `close`.
     """
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
@@ -129,8 +130,10 @@ def check_failures_come_in_their_place(engine: type[Engine]) -> None:
 
 
 def check_pauses_are_passed_on(engine: type[Engine]) -> None:
-    """Check that for an item `PAUSE`, `map` yields the results of all items before it, and then `PAUSE` itself, before
-    it asks for another item."""
+    """Check that `map` yields each `PAUSE` among the items, after the results of all items before it.
+
+    It must do so before it asks for another item.
+    """
     items = [1, 2, PAUSE, 3, PAUSE, PAUSE, 4, 5, 6, PAUSE, 7]
     for jobs in _JOBS:
         found: list[Any] = []
@@ -250,7 +253,7 @@ def _stop_at_seven(item: int) -> int:
 
 
 class _Stretch(ColumnStage):
-    """Divide each column by its largest training value."""
+    """Divide each numeric column by the largest size of its training values."""
 
     name = "stretch"
     needs_class = False

@@ -18,10 +18,11 @@ _DETAIL = re.compile(r"'[^']*'|[-+]?\b\d[\d.]*(?:e[-+]?\d+)?|\b(?:nan|inf)\b")
 
 
 class Findings:
-    """Runs checks of a stage, format, engine or command, and collects the failures, which are its length.
+    """Runs checks of a stage, format, engine or command, and collects the failures; `len` is their number.
 
     One mistake often makes several checks fail, on several samples. So after a basic check has failed on a sample,
-    later checks do not run on it, and messages of one check that differ only in names and numbers count once.
+    later checks do not run on this sample; after one that takes no sample, no further check runs at all. Messages of
+    one check that differ only in names and numbers count once, and so do errors in one line of a plugin.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class Findings:
 
     Attributes
     ----------
-    refusals : the names of the samples that a stage refuses, by the message of its `StageError`.
+    refusals : the names of the samples for which a check returned a `StageError`, by the message of the error.
     left_out : whether a check did not run because a basic check had failed.
     """
 
@@ -53,9 +54,9 @@ class Findings:
     ) -> None:
         """Run checks, each on all samples, and collect their failures.
 
-        A check is called with `thing`, a stage, format, engine or command, and with each of the `samples`, by name. If
-        `samples` is None, it is called once, with `thing` alone. A `StageError` that a check returns goes to
-        `refusals`. `debug` raises the first exception instead of collecting it.
+        A check is called with `thing`, a stage, format, engine or command, and each value of `samples`, which are named
+        by their keys. If `samples` is None, it is called once, with `thing` alone. A `StageError` that a check returns
+        goes to `refusals`. `debug` raises the first exception instead of collecting it.
         """
         cases = {"": (thing,)} if samples is None else {name: (thing, data) for name, data in samples.items()}
         for check, (name, arguments) in product(checks, cases.items()):
@@ -90,7 +91,7 @@ class Findings:
 
 @contextmanager
 def convert_plugin_errors_to_assertions() -> Iterator[None]:
-    """Raise a `PluginError` of this context as an `AssertionError`, as checks do."""
+    """Turn a `PluginError` that is raised in this context into an `AssertionError` with the same message."""
     try:
         yield
     except PluginError as error:
@@ -98,10 +99,10 @@ def convert_plugin_errors_to_assertions() -> Iterator[None]:
 
 
 def _make_cause_key(check: str, error: Exception) -> tuple[str, str]:
-    """Return a pair, the name of a check and a text, that is equal for all errors that have the same cause.
+    """Return a pair that is equal for all errors that have the same cause: the name of a check, and a text.
 
-    The name is "" for errors that do not depend on the check: a `PluginError`, and an exception of the plugin's own
-    code, whose text is its type and the line.
+    The text is the message without quoted names and numbers. For errors that do not depend on the check, the name is
+    "": a `PluginError`, and an exception of the plugin's own code, whose text is instead its type and line.
     """
     cause = error if isinstance(error, PluginError) else error.__cause__ or error
     if isinstance(cause, PluginError):
@@ -112,7 +113,7 @@ def _make_cause_key(check: str, error: Exception) -> tuple[str, str]:
 
 
 def copy_batch_arrays(value: Any) -> Any:
-    """Copy X, y and weights of a batch, because a check may change them; return any other value unchanged."""
+    """Return a batch with copies of its X, y and weights, which a check may change; return any other value as it is."""
     if not isinstance(value, Batch):
         return value
     y, weights = (None if array is None else array.copy() for array in (value.y, value.weights))
@@ -120,7 +121,11 @@ def copy_batch_arrays(value: Any) -> Any:
 
 
 def format_error_location(error: BaseException) -> str:
-    """Return where code outside filterkit raised an error, as " (FILE, line N)"; "" if filterkit itself did."""
+    """Return the line outside filterkit at which an error arose, as " (FILE, line N)"; "" if there is none.
+
+    It is a line of the function that filterkit called, such as a method of a plugin, and not of a library that this
+    function called.
+    """
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame.filename.startswith(folder) for frame in frames]

@@ -34,7 +34,9 @@ from filterkit.testing.stages import cut
 def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     """Check that the format has a name, lower-case endings with a dot, a function to read or write, and valid losses.
 
-    A `FileFormat` also needs a title, a docstring, help for its options, and a pickle that loads. `data` is not used.
+    The ending of a format of folders is "/". The functions of a `Format` must take the arguments that filterkit passes.
+    A `FileFormat` needs a lower-case name, a title, a docstring, help for its options, and a pickle that loads; it must
+    have no misspelt method. `data` is not used.
     """
     assert isinstance(form, FileFormat), f"{form!r} is neither a Format nor a FileFormat: make it one"
     assert form.name.strip(), "a format needs a name, for messages: give it one"
@@ -72,8 +74,9 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
 def check_rows_come_back(form: FileFormat, data: Batch) -> None:
     """Check that rows come back from a file as they were written to it, apart from the losses that the format declares.
 
-    That holds for the names, kinds and labels of attributes, for numbers to the last bit, for missing values and for
-    instance weights. The name of the relation, the form of sparse rows, the patterns of dates and the weights of
+    These must come back: the names, kinds and labels of attributes, numbers to the last bit, missing values and
+    instance weights. A format that refuses the rows by a `FilterkitError`, or that only reads or only writes, passes.
+    The name of the relation, the form of sparse rows, the patterns of dates and the weights of
     attributes may change; without rows, labels may change, too.
     """
     X = data.in_form(False).X.copy()
@@ -89,7 +92,10 @@ _HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-3
 
 
 def check_class_comes_back(form: FileFormat, data: Batch) -> None:
-    """Check that a format reads the attribute that `class_` names as the class, with `positive` as positive value."""
+    """Check that a format reads the attribute that `class_` names as the class, with `positive` as positive value.
+
+    A format that declares that it loses names, kinds or labels passes, and so do rows without a class.
+    """
     target = data.schema.class_attribute
     if {"names", "kinds", "labels"} & set(form.losses) or target is None or not len(data):
         return
@@ -149,7 +155,7 @@ def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
 
 
 def check_rows_are_written(form: FileFormat, data: Batch) -> None:
-    """Check that a file of some rows differs from a file of none."""
+    """Check that a file of these rows differs from a file without rows."""
     if not len(data) or not data.schema.attributes:
         return
     some, none = write_rows_to_bytes(form, data), write_rows_to_bytes(form, data.rows(0, 0))
@@ -159,7 +165,10 @@ def check_rows_are_written(form: FileFormat, data: Batch) -> None:
 
 
 def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
-    """Check that reading a missing file raises an error of one line that names the file. `data` is not used."""
+    """Check that reading a missing file raises a `FilterkitError` of one line that names the file.
+
+    filterkit makes one of a `FileNotFoundError`. A format of folders passes. `data` is not used.
+    """
     if not form.is_read() or form.endings == ("/",):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -178,7 +187,7 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
 
 
 def check_reading(form: FileFormat, path: str) -> None:
-    """Check that reading the file at `path` twice gives the same rows, and that it can be read without a class."""
+    """Check that reading the file at `path` twice gives the same rows, and that as many are read without a class."""
     first, again = (_read_batch_from_file(form, path, None) for _ in range(2))
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows: keep nothing from the first time"
     flat = _read_batch_from_file(form, path, "none")
@@ -193,8 +202,8 @@ def check_reading(form: FileFormat, path: str) -> None:
 def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
     """Write rows, cut into batches of `step` rows (None for one batch), and return the bytes of the file.
 
-    Return None if the format refuses the rows by a `FilterkitError`, or only reads. Raise AssertionError if it fails in
-    another way, leaves batches unread, or closes the stream.
+    Return None if the format refuses the rows by a `FilterkitError`, or only reads. Raise AssertionError if this error
+    has several lines, or if the format fails in another way, leaves batches unread, or closes the stream.
     """
     if not form.is_written():
         return None
@@ -240,7 +249,7 @@ def _check_round_trip(
 def check_rows_are_equal(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
     """Raise an `AssertionError` if the rows `found` differ from `expected`, except in the losses that `form` declares.
 
-    Neither batch has a class. `when` ends the messages.
+    Both batches must be without a class and labels. `when` ends the messages.
     """
     about = f"{form.name}: "
     assert len(found) == len(expected), (

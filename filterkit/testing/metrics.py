@@ -20,10 +20,11 @@ _SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
 def check_scores_are_numbers(stage: Stage) -> None:
-    """Check that the metric of a stage returns a finite float64 for all counts; a stage without a metric passes.
+    """Check that the metric of a stage returns a finite float64 for any counts; a stage without a metric passes.
 
-    A feature may be in no row, in all rows, or in all rows of one class. The score of a feature must depend on its own
-    counts alone, and the metric must not change its arguments. The other functions of a metric must agree with it.
+    Among the counts are those of features in no row, in all rows, and in all rows of one class. The score of a feature
+    must depend on its own counts alone, and the metric must not change its arguments. The other functions of a metric
+    must agree with it.
     """
     metric = getattr(stage, "metric", None)
     if not isinstance(metric, Metric):
@@ -71,9 +72,9 @@ def _check_class_sums_give_same_scores(metric: Metric) -> None:
 
 
 def _check_best_score_at_ends_of_fp_range(metric: Metric) -> None:
-    """Check the promise `Metric.best_at_ends`: a score within a range of fp is never larger than that of both ends.
+    """Check the promise `Metric.best_at_ends`: in a range of fp, no score exceeds the larger one of both ends.
 
-    Ranges from 1 to all but one negative row are tried, for some tp.
+    All ranges from fp = 1 to fp = neg − 1 are tried, for some tp.
     """
     for pos, neg in ((3.0, 40.0), (20.0, 40.0), (200.0, 40.0), (40.0, 700.0)):
         fp = np.arange(1.0, neg)
@@ -110,15 +111,16 @@ def _check_bound(metric: Metric) -> None:
 
 
 def _list_weights_up_to(total: float) -> list[float]:
-    """List some weights from 0 to `total` (0, a quarter, half and all), ascending; whole numbers if `total` is one."""
+    """List some weights from 0 to `total` (0, a quarter, half and all), ascending; rounded if `total` is whole."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)
 
 
 def _check_scores(metric: Metric, what: str, counts: list[np.ndarray], shown: list[str], *others: Any) -> None:
-    """Check that the function `what` of a metric returns finite scores, which do not depend on the other features.
+    """Check that a function of a metric returns finite scores, and that none depends on the other features.
 
-    `counts` and `others` are as for `_call_and_check_metric`. `shown` describes each feature for messages.
+    `what` is the name of the function. `counts` and `others` are as for `_call_and_check_metric`. `shown` describes
+    each feature for messages.
     """
     function = getattr(metric, what)
     scores = _call_and_check_metric(metric, what, function, counts, *others)
@@ -139,8 +141,8 @@ def _call_and_check_metric(
 ) -> np.ndarray:
     """Call a function of a metric with read-only counts, and return its result, float64 (features,).
 
-    The `counts` are arrays with an entry, or a row, for each feature; `others` are its other arguments. Raise
-    AssertionError if it fails or returns something else; `what` names it in the message.
+    The `counts` are arrays with an entry, or a row, for each feature; `others` are the other arguments. Raise
+    AssertionError if the function fails or returns something else; `what` is its name for the message.
     """
     given = [array.copy() for array in counts]
     for array in given:

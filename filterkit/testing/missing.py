@@ -41,7 +41,7 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
-    """Check that one missing value in a column of the training rows does not make all of the result missing."""
+    """Check that one missing training value in each column does not make all values of a resulting column missing."""
     if len(data) < 3 or not data.schema.width:
         return
     X = data.in_form(False).X.copy()

@@ -95,6 +95,7 @@ class Report:
 
     Attributes
     ----------
+    about : as the parameter.
     findings : the failures of the checks.
     notes : further lines, such as the samples that a stage refuses.
     checked : how many checks were run on how many samples, in words.
@@ -125,10 +126,11 @@ class Report:
 
 
 def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
-    """Check a stage with its options on samples, batches by name, and report the failures.
+    """Check a stage with its options on samples, and report the failures; `debug` raises the first exception instead.
 
-    The report also has a note for samples that it refuses, and for options without effect. If it refuses all samples
-    that have rows and columns, only its declaration is checked. `debug` raises the first exception instead.
+    `samples` are batches by name. The report also has notes on samples that the stage refuses, and on options without
+    effect. If the stage refuses all samples that have rows and columns, only its declaration is checked, and the report
+    is false.
     """
     report = Report(" ".join(stage.words()), stage.name)
     own = f"{stage.name}: "
@@ -165,8 +167,8 @@ def report_format(
 ) -> Report:
     """Check a format with its options, and report the failures; `debug` raises the first exception instead.
 
-    The samples, batches by name, are written and read back. Those of the `files` that have an ending of the format are
-    read; others are ignored.
+    The `samples`, batches by name, are written and read back; if the format refuses all, the report is false. Those of
+    the `files` that have an ending of the format are read, and others are ignored.
     """
     report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}

@@ -17,5 +17,5 @@ SAMPLES: dict[str, str] = {name: (FOLDER / f"{name}.arff").read_text("utf-8") fo
 
 
 def sample(name: str) -> Batch:
-    """Read the sample `name`, a key of `SAMPLES`, as a batch."""
+    """Read the sample `name`, a key of `SAMPLES`, as a new batch, with its class or labels if it has any."""
     return read(FOLDER / f"{name}.arff", class_="first" if name == "dense-three-classes" else None)

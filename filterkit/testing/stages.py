@@ -93,7 +93,10 @@ def refusal(stage: Stage, data: Batch) -> StageError | None:
 
 
 def cut(data: Batch, step: int | None) -> list[Batch]:
-    """Cut `data` into batches of `step` rows; return it as one batch if `step` is None."""
+    """Cut `data` into a list of batches of `step` rows, the last of which may have fewer.
+
+    The list has only `data` itself if `step` is None, or without rows.
+    """
     if step is None or not len(data):
         return [data]
     return [data.rows(i, min(i + step, len(data))) for i in range(0, len(data), step)]
@@ -101,7 +104,7 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
 
 @return_refusals
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
-    """Check that the fitted stage, the training rows and the output are the same however rows are cut into batches."""
+    """Check that the same rows come out, training rows and later ones, however the rows are cut into batches."""
     all_at_once = fit_transform(stage, data)
     together = None if all_at_once is None else _transform_batches(all_at_once[0], [data])
     for step in (1, 3):
@@ -138,7 +141,7 @@ def _transform_batches(fitted: FittedChain, batches: list[Batch]) -> Batch | Non
 
 @return_refusals
 def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
-    """Check that the output is the same with a memory of 0, with which columns are fitted one by one."""
+    """Check that the same rows come out with a ``--memory`` of 0, for which columns are fitted one by one."""
     plenty = fit_transform(stage, data, 3)
     none = fit_transform(stage, data, 3, memory=0)
     hint = "let nothing depend on rows.memory, or on which other columns a table covers"
@@ -163,7 +166,7 @@ def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
-    """Check that neither fitting nor transforming prints to standard output, where the table may go."""
+    """Check that neither fitting nor transforming prints to standard output, where the rows may go."""
     with redirect_stdout(StringIO()) as printed, suppress(Exception):  # which other checks report
         Chain([stage]).fit_transform(data)[0].transform(data)
     assert not printed.getvalue(), (
@@ -236,7 +239,8 @@ def _select_columns(data: Batch, columns: np.ndarray) -> Batch:
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     """Check that a row of zeros stays a row of zeros, if `Schema.zero` is True before and after the stage.
 
-    Nominal attributes are left out, because their zero is their first label.
+    Nominal attributes are left out, because their zero is their first label. So are columns with a new name, unless the
+    fitted stage says from which columns they come (`Fitted.columns`).
     """
     data = _select_columns(data, np.flatnonzero(~data.schema.nominal))
     fitted = fit(stage, data)
@@ -284,7 +288,10 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
-    """Check that the fitted stage returns no more columns than `Stage.most_columns` says."""
+    """Check that the fitted stage returns no more columns than `Stage.most_columns` says.
+
+    A stage that chooses attributes passes.
+    """
     fitted = fit(stage, data)
     if fitted is None or (isinstance(stage, SelectiveStage) and stage.chooses_attributes):
         return
@@ -297,7 +304,7 @@ def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
-    """Check that after it is saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
+    """Check that a fitted stage that was saved to a file and loaded again transforms rows to the same bits."""
     fitted = fit(stage, data)
     if fitted is None:
         return
@@ -384,7 +391,7 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
 
 @return_refusals
 def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
-    """Check that a fitted stage refuses rows that lack a column, by a `FilterkitError`."""
+    """Check that a fitted stage refuses rows that lack the first column, by a `FilterkitError`."""
     fitted = fit(stage, data)
     if fitted is None or not data.schema.features:
         return
@@ -460,7 +467,10 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 
 
 def check_options_come_back(stage: Stage) -> None:
-    """Check that the stage can be made again from its options, and from the words that describe it in outputs."""
+    """Check that the stage can be made again from its options, and from the words that describe it in outputs.
+
+    Its class must not define ``__init__``.
+    """
     for kind in list_classes_outside_filterkit(type(stage)):
         assert "__init__" not in vars(kind), (
             f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
@@ -478,8 +488,8 @@ def check_options_are_stored(stage: Stage) -> None:
     """Check that a stage with another value of an option stores all options unchanged.
 
     The words that describe this stage must make an equal one. A value that the stage refuses by a `UsageError` passes.
-    The least and the largest number that an option allows (without limits, minus and plus a billion) must be accepted,
-    or refused in the same way.
+    The least and the largest number that an option allows must be accepted or refused by a `UsageError`, too; without
+    limits, minus and plus a billion.
     """
     known = _make_registry_of_stage(stage)
     for field in list_option_fields(stage):
@@ -588,8 +598,9 @@ def check_help_is_there(stage: Stage) -> None:
 
 
 def check_methods_are_known(stage: Stage) -> None:
-    """Check that no member of the stage has almost the name of one that filterkit uses, which it would ignore.
+    """Check that the stage has no misspelt member, which filterkit would ignore.
 
-    Methods that filterkit calls must take the arguments that it passes.
+    A misspelt member has almost the name of one that filterkit uses. Methods that filterkit calls must take the
+    arguments that it passes.
     """
     check_method_names_and_arguments(stage.name, type(stage))

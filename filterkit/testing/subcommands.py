@@ -96,9 +96,10 @@ _NOTHING = {
 
 
 def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
-    """Check that a command with these arguments prints something or changes a file among them; return what it prints.
+    """Run a command with these arguments, and return what it prints.
 
-    Raise AssertionError if it fails, does neither, or ends with another status than 0.
+    Raise AssertionError if it fails, ends with another status than 0, or neither prints something nor changes a file
+    that an argument names.
     """
     about = " ".join((command.name, *arguments))
     before = [_read_size_and_time(path) for path in arguments]
