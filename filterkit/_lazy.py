@@ -15,9 +15,10 @@ from typing import Any
 
 
 def make_lazy_attributes(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package, by which it imports its names when used.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package, which imports its names when they are used.
 
-    `package` is its name. `file` is the path of its ``__init__.py``; the stub is in the same folder.
+    `package` is its name. `file` is the path of its ``__init__.py``; the stub, which lists the names, is in the same
+    folder and is read at once.
     """
     with open(f"{file}i", encoding="utf-8") as stub:
         lines = [line.split() for line in stub]

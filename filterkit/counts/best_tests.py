@@ -13,15 +13,19 @@ from filterkit.data.ragged import find_run_begins
 
 
 class BestTests(NamedTuple):
-    """For each column, the class that it separates best from the rest, and the test that does.
+    """The best test of each covered column of a table, and the class that it separates best from the rest.
+
+    A test selects rows by the value of one column; see `Thresholds`. A column with fewer than two distinct values has
+    none. If the metric needs a class, and there is none to compare with the rest, as with a numeric class, each column
+    is as one without a test.
 
     Attributes
     ----------
     task : int64 (columns,), the code of the class; 0 if the metric needs none, and for a column without a test.
     threshold : float64 (columns,), the threshold, or the index of the nominal value; NaN for a column without a test.
-    tp, fp : float64 (columns,), the weights of the rows of the class, and of the rest, that the test selects.
-    pos, neg : float64 (columns,), the weights of all rows of the class, and of the rest. All four are 0 for a column
-        without a test.
+    tp, fp : float64 (columns,), the weights of the rows that the test selects: of the class, and of the rest. If the
+        metric needs no class, all rows count as the class. Both are 0 for a column without a test.
+    pos, neg : float64 (columns,), the weights of all rows of the class, and of the rest; 0 for a column without a test.
     score : float64 (columns,), the score of the test; -inf for a column without a test.
     """
 
@@ -35,20 +39,20 @@ class BestTests(NamedTuple):
 
 
 def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None = None) -> BestTests:
-    """Find the test with the best score of each column, by a metric that compares each class with the rest.
+    """Find the best test of each column by a metric, and the class that the test separates best from the rest.
 
     Of equally good tests, the first of the first class counts.
 
     Parameters
     ----------
     thresholds : the tests of a table; if the metric needs no class, of one that counts all rows as one class.
-    metric : what to score by. If it looks at whole columns, its `Metric.score` decides. If it looks at no data, the
-        first test of each column is the best.
-    alpha : see `score_columns`.
+    metric : what to score by: its `Metric.score`, even if it also scores whole columns. Only with `Metric.by_column`,
+        which looks at no data, all scores are 0, and so the first test of each column is the best.
+    alpha : the weight of features that go with the class; others weigh 1 - alpha. None leaves scores as they are.
 
     Raises
     ------
-    PluginError : as for `score_tests`.
+    PluginError : the metric fails, or returns something else than float64 (n,), finite.
     """
     table = thresholds.table
     k = len(table)

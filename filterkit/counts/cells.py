@@ -16,10 +16,10 @@ _FEW_KEYS = 6  # for each entry
 def count_rows_by_value_and_class(
     rows: CountedRows, columns: np.ndarray, reader: str
 ) -> tuple[np.ndarray, np.ndarray, Parts, Parts]:
-    """Count rows by column, value and class: four arrays that become a `ContingencyTable`.
+    """Add up the weights of rows by column, value and class; return four attributes of a `ContingencyTable`.
 
-    They are its ``indptr``, ``values``, ``cell_parts`` and ``gap_parts``. `columns`, int64 (k,), are the ascending
-    numbers of the columns of X to cover. Raise StageError, in the name of the stage `reader`, if a value is infinite.
+    They are ``indptr``, ``values``, ``cell_parts`` and ``gap_parts``. `columns`, int64 (k,), are the ascending numbers
+    of the columns of X to cover. Raise StageError, in the name of the stage `reader`, if a value is infinite.
     """
     weights, classes = rows.parts, rows.classes
     column, value, row = find_and_check_nonzero_entries(rows, columns, reader)
@@ -43,8 +43,11 @@ def count_rows_by_value_and_class(
 def find_and_check_nonzero_entries(
     rows: CountedRows, columns: np.ndarray, reader: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `find_nonzero_entries` does; raise StageError, in the name of the stage `reader`, if a value is
-    infinite."""
+    """Find the values in some columns that are not zero, and check that none is infinite.
+
+    Parameters and result are those of `find_nonzero_entries`, for the batch of `rows`. Raise StageError, in the name of
+    the stage `reader`, if a value is infinite.
+    """
     column, value, row = find_nonzero_entries(rows.batch, columns)
     for at in np.flatnonzero(np.isinf(value))[:1]:
         raise make_infinite_value_error(rows, int(columns[column[at]]), int(row[at]), reader)
@@ -52,7 +55,10 @@ def find_and_check_nonzero_entries(
 
 
 def make_infinite_value_error(rows: CountedRows, column: int, row: int, reader: str) -> StageError:
-    """Return the error for an infinite value in a column and a row of `rows`, in the name of the stage `reader`."""
+    """Return the error, in the name of the stage `reader`, for an infinite value in a column of X and a row of `rows`.
+
+    `column` and `row` count from 0. The error gives the number that the row has in its source.
+    """
     name = rows.batch.schema.features[column].name
     return StageError(
         reader,
@@ -64,8 +70,9 @@ def make_infinite_value_error(rows: CountedRows, column: int, row: int, reader: 
 def find_nonzero_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the values in some columns of a batch that are not zero, missing ones (NaN) included.
 
-    Return three arrays (n,): the column of each, an int index of `columns`; its value, float64; and its row, int. They
-    are in the order of rows if the batch is sparse, else in that of columns.
+    `columns`, int64 (k,), are ascending column numbers of X. Return three arrays (n,): the column of each value, an int
+    from 0 to k - 1 that is an index into `columns`; the value, float64; and the number of its row in the batch, int.
+    They are in the order of rows if the batch is sparse, else in that of columns. They may share memory with the batch.
     """
     if batch.sparse:
         column, value, row = batch.csr.indices, batch.csr.data, batch.csr.row_of_entry
@@ -92,7 +99,8 @@ def take_columns(X: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def find_extremes_by_column(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the least and the largest of the values in each of `width` columns: float64 (width,) each.
 
-    They are inf and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value.
+    A column without values has inf and -inf. `column` is int (n,), the column of each value, from 0; `value` is float64
+    (n,), without NaN.
     """
     low, high = np.full(width, np.inf), np.full(width, -np.inf)
     np.minimum.at(low, column, value)
@@ -113,9 +121,10 @@ def include_zeros_in_extremes(
 
 
 def _find_codes_and_distinct_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Encode values, float64 (n,) without NaN: the index of each, int (n,), and the values that indices stand for.
+    """Encode `value`, float64 (n,) without NaN: return indices, int (n,), and the values that they stand for.
 
-    The latter ascend. If all values are small whole numbers from 0, they are all whole numbers up to the largest.
+    The latter are ascending and distinct. If all of `value` are whole numbers from 0 to 4095, they are all whole
+    numbers from 0 to the largest, even if some do not occur; else those that occur.
     """
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)
@@ -128,10 +137,18 @@ def _find_codes_and_distinct_values(value: np.ndarray) -> tuple[np.ndarray, np.n
 def _count_rows_by_cell(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Parts]:
-    """Count the entries of each cell, and return its column, value and parts, by column and then by value.
+    """Add up the weights of entries by cell and class; return the column, the value and the weights of each cell.
 
-    `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the index of
-    its value in `distinct`. `weights` are float64 (entries, parts), or None if all are 1.
+    A cell is a value that occurs in a column. Cells are sorted by column, then by value. The results are int64
+    (cells,), float64 (cells,), and float64 (cells, classes, parts), a `SparseParts` if the classes exceed `FEW`.
+
+    Parameters
+    ----------
+    key : int (entries,), ``(column * len(distinct) + code) * classes + class`` of each entry, where ``code`` is the
+        index of its value in `distinct`.
+    weights : float64 (entries, parts), as `exact_parts` splits them; None if all are 1.
+    classes : the number of classes.
+    distinct : float64, the distinct values, ascending.
     """
     if weights is None and key.max(initial=0) < _FEW_KEYS * len(key):  # counting them is faster than sorting them
         count = np.bincount(key)

@@ -26,13 +26,16 @@ FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
 @dataclass(frozen=True, eq=False)
 class SparseParts:
-    """Holds the nonzero weights of an array (n, classes, parts), by position (0 to n - 1) and class; immutable.
+    """Holds the weights that are not 0 of an array (n, classes, parts), sorted by position and class; immutable.
+
+    A position is an index of the first axis, which stands for a cell or a column. The parts of a weight add up to it;
+    see `exact_parts`. An entry is the weight of one position and class.
 
     Attributes
     ----------
-    starts : int64 (n + 1,), the entries of the i-th position are ``starts[i]:starts[i + 1]``.
-    code : int32 (entries,), the class of each, ascending within a position.
-    parts : float64 (entries, parts), the weight of each in parts.
+    starts : int64 (n + 1,), the entries of position i are ``starts[i]:starts[i + 1]``.
+    code : int32 (entries,), the code of the class of each entry, ascending within a position.
+    parts : float64 (entries, parts), the weight of each entry.
     classes : the number of classes.
     """
 
@@ -45,9 +48,15 @@ class SparseParts:
     def from_entries(
         position: np.ndarray, code: np.ndarray, parts: np.ndarray, length: int, classes: int
     ) -> SparseParts:
-        """Add up entries, in any order, by position and class: a `SparseParts` of `length` positions.
+        """Add up the weights of entries, in any order, by position and class: a `SparseParts` of `length` positions.
 
-        `position` and `code`, the class, are int (entries,), and `parts` is float64 (entries, parts).
+        Parameters
+        ----------
+        position : int (entries,), from 0 to `length` - 1.
+        code : int (entries,), the code of the class of each entry.
+        parts : float64 (entries, parts), the weight of each entry; the result may share this array.
+        length : the number of positions.
+        classes : the number of classes.
         """
         key = position.astype(np.int64) * classes + code
         if (key[1:] <= key[:-1]).any():
@@ -62,7 +71,7 @@ class SparseParts:
 
     @staticmethod
     def from_parts(parts: np.ndarray | SparseParts) -> SparseParts:
-        """Return the nonzero weights of an array as a `SparseParts`; a `SparseParts` is returned itself."""
+        """Convert weights, an array (n, classes, parts), to a `SparseParts`; return a `SparseParts` itself."""
         if isinstance(parts, SparseParts):
             return parts
         positions, classes, width = parts.shape
@@ -96,16 +105,24 @@ Parts = Union["np.ndarray", SparseParts]
 
 
 def sum_over_parts(parts: np.ndarray) -> np.ndarray:
-    """Add up the last axis of `parts`, the parts of each weight: float64 (...). With one part, it is a view."""
+    """Add up the parts of each weight, the last axis of `parts`: float64 (...). If there is one part, return a view."""
     return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
 
 
 def sum_weights_by_position_and_class(
     position: np.ndarray, code: np.ndarray, weights: np.ndarray | None, length: int, classes: int
 ) -> Parts:
-    """Add up entries by position and class: an array of `length` positions, or a `SparseParts` if classes exceed `FEW`.
+    """Add up the weights of entries by position and class: float64 (length, classes, parts).
 
-    `position` and `code`, the class, are int (entries,). `weights` are float64 (entries, parts), or None if all are 1.
+    If the classes exceed `FEW`, return a `SparseParts` instead.
+
+    Parameters
+    ----------
+    position : int (entries,), from 0 to `length` - 1, such as the cell or column of each entry.
+    code : int (entries,), the code of the class of each entry.
+    weights : float64 (entries, parts), as `exact_parts` splits them. None counts the entries, in one part.
+    length : the number of positions.
+    classes : the number of classes.
     """
     if classes > FEW:
         weights = np.ones((len(code), 1)) if weights is None else weights
@@ -115,7 +132,11 @@ def sum_weights_by_position_and_class(
 
 
 def take_positions(parts: Parts, positions: np.ndarray | slice) -> Parts:
-    """Return the weights at `positions`, int64 in any order, or a slice with start and stop, which copies nothing."""
+    """Return the weights at some positions, which are indices of the first axis of `parts`.
+
+    `positions` is int64 (m,), in any order, perhaps repeated; or a slice with start and stop, but no step. With a
+    slice, weights are not copied.
+    """
     if not isinstance(parts, SparseParts):
         return parts[positions] if isinstance(positions, slice) else parts.take(positions, axis=0)
     if isinstance(positions, slice):
@@ -127,9 +148,9 @@ def take_positions(parts: Parts, positions: np.ndarray | slice) -> Parts:
 
 
 def concatenate_positions(several: Sequence[Parts]) -> Parts:
-    """Concatenate `several`, at least one, along the positions: an array if all are arrays, else a `SparseParts`.
+    """Concatenate weights of the same classes along their first axis: an array if all are arrays, else a `SparseParts`.
 
-    The result has as many parts as the one with most.
+    There must be at least one. Those with fewer parts than others get parts of 0.
     """
     arrays = [each for each in several if not isinstance(each, SparseParts)]
     if len(arrays) == len(several):
@@ -146,9 +167,10 @@ def concatenate_positions(several: Sequence[Parts]) -> Parts:
 
 
 def sum_runs_of_positions(parts: Parts, first: np.ndarray) -> Parts:
-    """Add up the positions of each run; run i goes from ``first[i]`` up to, but not including, ``first[i + 1]``.
+    """Add up the weights of each run of consecutive positions: the result has one position for each run.
 
-    `first` is int64 (runs,), strictly ascending from 0; the last run goes to the end.
+    `first` is int64 (runs,), strictly ascending from 0, with at least one run. Run i goes from ``first[i]`` up to, but
+    not including, ``first[i + 1]``; the last one goes to the end.
     """
     if not isinstance(parts, SparseParts):
         return np.add.reduceat(parts, first, axis=0)
@@ -156,7 +178,10 @@ def sum_runs_of_positions(parts: Parts, first: np.ndarray) -> Parts:
 
 
 def sum_groups_of_positions(parts: Parts, group: np.ndarray, groups: int) -> Parts:
-    """Add up the positions of each group: `groups` positions. `group` is int64 (n,), from 0 to `groups` - 1."""
+    """Add up the weights of the positions of each group: the result has one position for each group, 0 if it is empty.
+
+    `group` is int64 (n,), the group of each position, from 0 to `groups` - 1.
+    """
     if isinstance(parts, SparseParts):
         return SparseParts.from_entries(group[parts.position_of_entry], parts.code, parts.parts, groups, parts.classes)
     sums = np.empty((groups, *parts.shape[1:]))
@@ -166,9 +191,10 @@ def sum_groups_of_positions(parts: Parts, group: np.ndarray, groups: int) -> Par
 
 
 def sum_groups_of_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
-    """Add up the classes of each group: `groups` classes, as an array unless `parts` is sparse and they exceed `FEW`.
+    """Add up the weights of the classes of each group: the result has one class for each group, 0 if it is empty.
 
-    `group` is int64 (classes,), the group of each class from 0 to `groups` - 1; negative ones are left out.
+    It is an array, unless `parts` is sparse and the groups exceed `FEW`. `group` is int64 (classes,), the group of each
+    class from 0 to `groups` - 1; classes of a negative group are left out.
     """
     if isinstance(parts, SparseParts):
         position, number, weights = parts.position_of_entry, group[parts.code], parts.parts

@@ -18,22 +18,25 @@ from filterkit.data.ragged import compute_offsets, expand_ranges, find_row_entri
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
-# float64 (n,) and the score of a feature in no row, of tp, fp, pos, neg and the column of each
+# A function of tp and fp, float64 (n,) each, pos, neg, and the column of each test, int64 (n,). It returns the scores
+# of the tests, float64 (n,), and the score of a feature that no row has.
 Score = Callable[["np.ndarray", "np.ndarray", float, float, "np.ndarray"], tuple["np.ndarray", float]]
 
 
 class Runs(NamedTuple):
-    """The runs of each class in each column where it has cells, by column and class.
+    """The runs of tests of each pair of a column and a class that has cells in the column.
 
-    A run is a range of consecutive tests of a column that select the same weight of the class.
+    A run is a range of consecutive tests of a column that select the same weight of the class. Tests are numbered over
+    all columns.
 
     Attributes
     ----------
-    column, code : int64 (n,), the column and the class of each pair of both that has cells.
-    first : int64 (n,), the first run of each.
+    column, code : int64 (pairs,), the covered column and the code of the class of each pair.
+    first : int64 (pairs,), the first run of each pair; its runs end before the first run of the next pair.
     low, high : int64 (runs,), the tests of each run are those from `low` up to, but not including, `high`.
-    tp : float64 (runs,), the weight of the class that these tests select.
-    ordered : bool (runs,), whether the rows selected fall from test to test, as those of thresholds do.
+    tp : float64 (runs,), the weight of the class that each of these tests selects.
+    ordered : bool (runs,), whether the rows selected become fewer from test to test, as in a numeric column. In a
+        nominal column, they may become more or fewer.
     """
 
     column: np.ndarray
@@ -45,19 +48,24 @@ class Runs(NamedTuple):
     ordered: np.ndarray
 
     def select_pairs(self, chosen: np.ndarray) -> Runs:
-        """Return the runs of some pairs of column and class; `chosen` are the indices of the pairs, in any order."""
+        """Return the runs of some pairs of a column and a class.
+
+        `chosen`, int64, are the indices of the pairs; the result has them in this order.
+        """
         first, runs = find_row_entries(np.append(self.first, len(self.low)), chosen)
         return Runs(self.column[chosen], self.code[chosen], first[:-1], *(each[runs] for each in self[3:]))
 
 
 class ClassCells(NamedTuple):
-    """The cells of each class, by column and class and then from the largest value down.
+    """The cells in which each class has rows: an entry for each cell and class.
+
+    Entries are sorted by column, then by class, then from the largest value down.
 
     Attributes
     ----------
-    cell, code : int64 (entries,), the cell and the class of each.
-    weight : float64 (entries,), of the rows in the cell.
-    begins : bool (entries,), whether it is the first of its column and class.
+    cell, code : int64 (entries,), the cell and the code of the class of each entry.
+    weight : float64 (entries,), the weight of the rows of the class in the cell.
+    begins : bool (entries,), whether the entry is the first one of its column and class.
     upto : float64 (entries,), the weight of the rows of the class in this cell and in the cells of larger values of the
         column.
     """
@@ -70,7 +78,11 @@ class ClassCells(NamedTuple):
 
 
 def sort_cells_by_column_and_class(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
-    """List the cells of each class, `ClassCells`, from the weights of all cells and the column of each."""
+    """List the cells in which each class has rows.
+
+    `parts` are the weights of all cells of a table. `column_of_cell` is int64 (cells,), the column of each, ascending;
+    within a column, values must ascend.
+    """
     cell, code, weights = parts.position_of_entry[::-1], parts.code[::-1].astype(np.int64), parts.parts[::-1]
     key = column_of_cell[cell] * parts.classes + code
     order = np.argsort(key, kind="stable")
@@ -85,14 +97,17 @@ def sort_cells_by_column_and_class(parts: SparseParts, column_of_cell: np.ndarra
 def find_runs_by_class(
     cells: ClassCells, indptr: np.ndarray, column_of_cell: np.ndarray, is_test: np.ndarray, nominal: np.ndarray
 ) -> Runs:
-    """Find the runs of each class in each column where it has cells and that has a test.
+    """Find the runs of tests of each class in each column where it has cells, if the column has a test.
+
+    The pairs of a column and a class are sorted by column, then by class.
 
     Parameters
     ----------
     cells : the cells of each class.
     indptr, column_of_cell : those of the `ContingencyTable` that the cells come from.
-    is_test : bool (cells,), which cells have a test.
-    nominal : bool (k,), the columns whose tests select one value; those of others select all values from one on.
+    is_test : bool (cells of the table,), which cells have a test.
+    nominal : bool (k,), which columns are nominal. A test of these selects the rows with one value; a test of the
+        others, those with at least this value.
     """
     before = compute_offsets(is_test)  # tests before each cell
     column = column_of_cell[cells.cell]
@@ -126,15 +141,16 @@ def find_runs_by_class(
 def find_best_score_of_each_pair(
     runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool
 ) -> np.ndarray:
-    """Return the best score of each pair of column and class, over the tests of its runs: float64 (n,).
+    """Return the best score of each pair of a column and a class, over the tests of its runs: float64 (pairs,).
 
     Parameters
     ----------
     runs : of classes that all have the weight `pos`.
     rows : float64 (tests,), the weight of the rows that each test selects.
-    pos, neg : the weight of the class, and of the rest.
+    pos, neg : the weight of each of the classes, and of its rest.
     score : the function that scores tests.
-    ends : whether to score only the first two and the last two tests of each ordered run, because the best is there.
+    ends : whether to score only the first two and the last two tests of each run that is ordered. It must be so that
+        the best is among them; see `Metric.best_at_ends`.
     """
     best = np.empty(len(runs.first))
     if ends:
@@ -155,7 +171,7 @@ def find_best_score_of_each_pair(
 
 
 def _cut_runs_to_ends(runs: Runs) -> Runs:
-    """Return runs of the first two and the last two tests of each ordered run; other runs stay whole."""
+    """Replace each ordered run of more than four tests by two, of its first two and its last two tests; keep others."""
     long = runs.ordered & (runs.high - runs.low > 4)
     copies = np.where(long, 2, 1)
     run = list_row_numbers(copies)
@@ -168,10 +184,11 @@ def _cut_runs_to_ends(runs: Runs) -> Runs:
 
 
 def sum_from_each_cell_to_column_end(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """Add up, for each cell of a column, its value and those of all cells after it in the column: float64 (cells,).
+    """Add up, for each cell, its value and those of the cells after it in the same column: float64 (cells,).
 
-    The sums depend on no other column. The values are split on binary grids, so that all sums are exact up to the 80th
-    bit of the sum of their sizes.
+    `values` is float64 (cells,). The cells of column i are ``indptr[i]:indptr[i + 1]``. The sums depend on no other
+    column. Each value is rounded to about 2**-80 of the sum of the absolute values of its column, and the sums of the
+    rounded values are exact but for the last rounding.
     """
     columns = len(indptr) - 1
     column = list_row_numbers(np.diff(indptr))

@@ -20,10 +20,11 @@ UNIT_BITS = BITS * (MOST_DIGITS - 1)
 
 
 def choose_exponent_and_scale(largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Choose for each column the least exponent e such that all numbers are below ``2**(26 * (e + 1))``: int64 (k,).
+    """Choose an exponent e for each column, int64 (k,), and return it with the scale ``2**(-26 * e)``, float64 (k,).
 
-    Also return ``2**(-26 * e)``, float64 (k,); times it, numbers are below 2**26. `largest` is float64 (k,), the
-    largest absolute value of each column. e is from -39, also for zeros alone, to 39.
+    `largest` is float64 (k,), the largest absolute value of each column, or a single number. e is the least from -39 to
+    39 for which it is below ``2**(26 * (e + 1))``; -39 for 0. Times the scale, all values of the column are below
+    2**26.
     """
     exponent = -(-np.frexp(largest)[1].astype(np.int64) // BITS) - 1
     exponent = np.where(largest > 0, np.clip(exponent, -39, 39), -39)
@@ -36,16 +37,16 @@ class ExactSums:
     Parameters
     ----------
     power : 1 if values are added up, 2 if squares are.
-    values : int64 (k,), the exponent of each column by `choose_exponent_and_scale`: all values are below
-        ``2**(26 * (values + 1))``.
-    weights : the exponent for weights, at least 0.
-    digits : float64 (digits, k), whole numbers. The sum of a column is the sum over d of ``digits[d]`` times
+    values : int64 (k,), the exponent of each column: all absolute values are below ``2**(26 * (values + 1))``; see
+        `choose_exponent_and_scale`.
+    weights : an int, at least 0, the exponent of the weights: all are below ``2**(26 * (weights + 1))``.
+    digits : float64 (digits, k), whole numbers. The sum of a column is the sum over d, from 0, of ``digits[d]`` times
         ``2**(26 * (power * (values + 1) + weights - d))``.
 
     Attributes
     ----------
     power, values, weights : as above.
-    digits : as above, without the last ones that are 0 in all columns.
+    digits : a copy of the above, without the last rows that are 0 in all columns.
     nbytes : the bytes that the digits take.
     """
 
@@ -59,7 +60,7 @@ class ExactSums:
 
     @staticmethod
     def merge(several: Sequence[ExactSums]) -> ExactSums:
-        """Add up `several`, at least one, of the same columns and power; exponents may differ.
+        """Add up the sums of several batches, at least one, of the same columns and power; exponents may differ.
 
         The result has at most eleven digits; what lies below them is lost.
         """
@@ -80,9 +81,10 @@ class ExactSums:
         return ExactSums(self.power, self.values[columns], self.weights, self.digits[:, columns])
 
     def compute_integers(self) -> np.ndarray:
-        """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``.
+        """Return the sums, for scaled values, as Python ints in units of ``2**-UNIT_BITS``: object (k,).
 
-        They are sums of values divided by ``2**(26 * values)`` (of their squares if `power` is 2), times weights.
+        Scaled values are divided by 2 to the power of 26 times the exponent of their column. If `power` is 2, the sums
+        are of their squares. Both are times the weights of the rows, which are not scaled.
         """
         whole = np.zeros(len(self.values), object)
         for digit in self.digits.astype(np.int64):
@@ -97,16 +99,17 @@ def add_numbers_as_digits(
     column: np.ndarray | None = None,
     times: np.ndarray | None = None,
 ) -> None:
-    """Add the digits of numbers to the digits of the sums of their columns; what lies below the last digit is dropped.
+    """Add numbers to the sums of their columns, digit by digit; what lies below the last digit is dropped.
 
     Parameters
     ----------
-    numbers : float64 (n, k); or (n,), of which each is in its own `column`. Digit d of a number counts units of
-        ``2**(-26 * (d - 1))``. The array is overwritten.
-    digits : float64 (digits, k), changed in place.
-    first : the first digit that may differ from 0.
-    column : int (n,); None if the numbers have two axes.
-    times : float64 (n,), how often each of the numbers (n,) counts; None if once.
+    numbers : float64 (n, k); or (n,), of columns that `column` gives. The array is overwritten. Digit d of a number,
+        from 0, counts units of ``2**(-26 * (d - 1))``.
+    digits : float64 (digits, k), the digits of the sum of each column, changed in place.
+    first : the first digit of the numbers that may differ from 0.
+    column : int (n,), the column of each number; None if the numbers have two axes.
+    times : float64 (n,), how often each of the numbers (n,) counts; None if once. It is for numbers with a `column`
+        only.
     """
     part = np.empty_like(numbers)
     if first != 1:
@@ -124,7 +127,11 @@ def add_numbers_as_digits(
 
 
 def multiply_exactly(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Multiply two arrays: the products, and their rounding errors (T. J. Dekker, Numerische Mathematik 18, 1971)."""
+    """Multiply two arrays: return the products, and their rounding errors.
+
+    The product of two numbers is exactly the sum of both, unless something over- or underflows (T. J. Dekker,
+    Numerische Mathematik 18, 1971).
+    """
     product = a * b
     a_high, a_low = _split_in_halves(a)
     b_high, b_low = (a_high, a_low) if b is a else _split_in_halves(b)
@@ -137,7 +144,7 @@ def multiply_exactly(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _split_in_halves(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split each number into two of 26 bits, high and low, of which it is the sum."""
+    """Split each number into two of 26 bits, high and low, of which it is the sum. Above 2**996, this overflows."""
     wide = a * 134217729.0  # 2**27 + 1
     high = wide - (wide - a)
     return high, a - high

@@ -35,16 +35,19 @@ _SPARSE = 8  # sparse rows of which more than this fraction is stored are multip
 
 
 class Gram(Record):
-    """Holds the sums, over the rows, of the products of all pairs of columns of X; and those of the columns themselves.
+    """Holds the sums, over the rows, of the products of all pairs of columns of X, and of the columns themselves.
 
     The result is the same, to the last bit, for any order and grouping of the rows. Rows count by weight: each value is
     multiplied by the root of the weight of its row.
 
     Attributes
     ----------
-    grid : int64 (columns + 1,): no value of a column is larger than 2 to this power; last, no root of a weight.
-    digits : int64 (3, columns + 1, columns + 1), the sums. The last row and column belong to a column of ones.
-    rows : the number of rows.
+    grid : int64 (columns + 1,), exponents: no absolute value of a column is larger than 2 to its exponent, nor is the
+        root of a weight larger than 2 to the last one.
+    digits : int64 (3, columns + 1, columns + 1), the sums, as three symmetric matrices. The second counts in units
+        2**18 times smaller than the first, and the third in units 2**18 times smaller than the second. The last row and
+        column of each belong to a column of ones.
+    rows : the number of rows of a positive weight.
     """
 
     fields = Record.fields | {"grid": SAME, "digits": SUM, "rows": SUM}
@@ -64,7 +67,9 @@ class Gram(Record):
 
         Raises
         ------
-        StageError : a value is missing or infinite, a weight cannot be counted, or there are too many columns or rows.
+        StageError : a value is missing or infinite in a row of a positive weight; a weight is negative, NaN, infinite
+            or too large; the weights are too large or too small to add up exactly; or there are more than 2,000 columns
+            or 2**27 rows.
         """
         if schema.width > MOST_COLUMNS:
             raise StageError(
@@ -84,9 +89,10 @@ class Gram(Record):
 
     @staticmethod
     def find_grid(batch: Batch, reader: str) -> np.ndarray:
-        """Return `grid` of one batch; the grid of several batches is the `np.maximum` of theirs.
+        """Return the attribute `grid` of one batch; that of several batches is the `np.maximum` of theirs.
 
-        Raise StageError if a value is missing or infinite, or a weight cannot be counted.
+        Raise StageError, in the name of the stage `reader`, if a value is missing or infinite in a row of a positive
+        weight, or a weight is negative, NaN, infinite or too large.
         """
         rows = select_counted_rows(batch, False, reader)
         counts = np.zeros(len(batch), bool)
@@ -108,7 +114,8 @@ class Gram(Record):
     def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
         """Compute the `Gram` of one batch of finite values. It can be merged with others of the same `grid`.
 
-        Raise StageError if a weight cannot be counted. Call `check_rows` after merging.
+        `grid` must be at least that of the batch; see `find_grid`. Raise StageError, in the name of the stage `reader`,
+        if a weight is negative, NaN, infinite or too large. Call `check_rows` after merging.
         """
         gram = Gram(grid=grid, digits=np.zeros((_DIGITS, len(grid), len(grid)), np.int64), rows=0)
         gram._add_batch(batch, reader)
@@ -129,7 +136,10 @@ class Gram(Record):
         self.rows += len(batch)
 
     def check_rows(self, reader: str) -> None:
-        """Raise StageError, in the name of the stage `reader`, if there are more rows than int64 has room for."""
+        """Raise StageError, in the name of the stage `reader`, if there are more than 2**27 rows.
+
+        The sums of more might not stay in int64.
+        """
         if self.rows > _MOST_ROWS:
             raise StageError(
                 reader,
@@ -137,9 +147,10 @@ class Gram(Record):
             )
 
     def matrix(self, scale: int = 0) -> np.ndarray:
-        """Return the sums of the products of all values times ``2**scale``: float64 (columns, columns).
+        """Return the sums of the products of all pairs of columns: float64 (columns, columns).
 
-        Sums that are too large for float64 are infinite.
+        All values are multiplied by ``2**scale`` before, so the sums by ``4**scale``. Sums that are too large for
+        float64 are infinite.
         """
         return self._to_floats(slice(None, -1), slice(None, -1), scale)
 
@@ -154,15 +165,17 @@ class Gram(Record):
         return float(self._to_floats(slice(-1, None), slice(-1, None))[0, 0])
 
     def find_axes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the axes along which the rows are longest: up to `most` leading singular values and vectors of the rows.
+        """Find the axes along which the rows, uncentered, are longest: their leading singular values and vectors.
 
-        There are fewer if the rows have a lower rank, or if a value is too small to be told from rounding:
-        below some millionth of the largest, because the sums are of squares. Of each vector, the largest component is
-        positive.
+        Parameters
+        ----------
+        most : how many to find, at least 1. There are fewer if the rows have a lower rank. A singular value at most
+            ``sqrt(columns * 2**-52)`` times the largest is left out, because it cannot be told from rounding.
 
         Returns
         -------
-        float64 (k,), the singular values, which descend; and float64 (columns, k), a vector in each column.
+        float64 (k,), the singular values, which descend, infinite if too large for float64; and float64 (columns, k), a
+        vector in each column. The component of a vector that is largest in size is positive.
         """
         from scipy.linalg import eigh
 
@@ -181,7 +194,10 @@ class Gram(Record):
         return lengths, fix_signs(vectors[:, :count])
 
     def _to_floats(self, rows: slice, columns: slice, scale: int = 0) -> np.ndarray:
-        """Return some of the sums as float64, as of values times ``2**scale``; too large ones are infinite."""
+        """Return the sums of some `rows` and `columns` of the matrix of sums: float64 (rows, columns).
+
+        All values are multiplied by ``2**scale`` before. Sums that are too large are infinite.
+        """
         high, middle, low = self.digits[:, rows, columns]
         numbers = low * 2.0**-_BITS
         numbers += middle
@@ -211,7 +227,8 @@ def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Ba
 def _cut_rows_into_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
     """Scale rows, with a column of ones after theirs, and cut them into up to three digits of 18 bits.
 
-    Return them: whole numbers of at most 2**17 in size, (rows, columns + 1), without those that are 0 in all cells.
+    Return them from the highest: whole numbers of at most 2**17 in size, (rows, columns + 1) each. Later digits are
+    left out if they are all 0.
 
     Parameters
     ----------
@@ -243,7 +260,10 @@ def _cut_rows_into_digits(batch: Batch, unit: np.ndarray, root: np.ndarray | Non
 
 
 def _add_products_of_digits(sums: np.ndarray, digits: Sequence[Any]) -> None:
-    """Add the products of the digits of all pairs of columns to `sums`, in place, down to the third digit."""
+    """Add the products of digits, over all pairs of columns, to `sums`, int64 (3, columns, columns), in place.
+
+    The product of digits i and j of `digits` goes to ``sums[i + j]``; products with i + j above 2 are left out.
+    """
     for i, one in enumerate(digits):
         for j in range(i, min(len(digits), _DIGITS - i)):
             product = one.T @ digits[j]
@@ -254,7 +274,7 @@ def _add_products_of_digits(sums: np.ndarray, digits: Sequence[Any]) -> None:
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors, float64 (n, k), one in each column, negated where their largest component is negative.
+    """Negate the vectors in the columns of float64 (n, k) whose component that is largest in size is negative.
 
     Of components that are about equally large, the first counts as the largest, so that rounding does not decide.
     """

@@ -11,20 +11,21 @@ from filterkit.data.ragged import expand_ranges, list_row_numbers
 
 
 def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
-    """Return where to cut numeric columns: where the entropy of the classes is least, and so on in both parts.
+    """Find where to cut the values of numeric columns into bins: where the entropy of the classes is least.
 
-    It cuts a range only if the cut gains more than it costs. Missing values do not count.
+    A range of values is cut only if the cut gains more than it costs, and then both sides may be cut in turn. Missing
+    values do not count. Of equally good cuts, the first is taken.
 
     Parameters
     ----------
     cells : a table with a cell for zeros; see `ContingencyTable.with_zeros`.
-    by_values : whether a range of n distinct values has n - 1 possible cuts, which decides what a cut costs, or one
-        less than its rows, as in the paper. Weka's Discretize calls the former the better encoding (-E), and its
-        evaluators of attributes use it.
+    by_values : how many cuts of a range count as possible; the more they are, the more a cut costs. If True, they are
+        one less than the distinct values; if False, one less than the rows, as in the paper. Weka's Discretize calls
+        the former the better encoding (-E), and its evaluators of attributes use it.
 
     Returns
     -------
-    int64 (cuts,), the cells after which there is a cut, in no particular order.
+    int64 (cuts,), the indices of the cells after which there is a cut, in no particular order.
     """
     upto = cells.cumulative()
     is_first = np.zeros(len(upto) + 1, bool)
@@ -60,7 +61,8 @@ def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarra
 def bin_by_mdl(table: ContingencyTable) -> ContingencyTable:
     """Return the table with a cell for each bin between the cuts of `find_mdl_cuts`; nominal columns keep their labels.
 
-    Zeros are in cells, too. The value of a cell is the least value in its bin, or the index of the label.
+    The cuts are those of ``by_values=True``. Zeros are in cells, too. The value of a cell is the least value in its
+    bin, or the index of the label.
     """
     cells = table.with_zeros()
     begins = np.zeros(len(cells.values), bool)
@@ -82,8 +84,11 @@ def _is_worth_cutting(
 ) -> np.ndarray:
     """Return whether the gain of each cut exceeds its cost (section 3 of the paper): bool (n,).
 
-    `whole`, `left` and `right` are float64 (n, classes), the counts of each range and its parts; `rows` are those of
-    the range, and `possible` is the number of its possible cuts.
+    Parameters
+    ----------
+    whole, left, right : float64 (n, classes), the weights of the rows of each range, and of its two sides.
+    rows : float64 (n,), the weight of all rows of the range.
+    possible : (n,), how many cuts of the range are possible.
     """
     entropies, kinds = [], []
     for counts in (whole, left, right):

@@ -24,10 +24,11 @@ class ClassSums(NamedTuple):
     Attributes
     ----------
     term : a pure function of ``counts, totals``, float64 (n,) each: the weight of the rows of one class in which a
-        feature is present, and of all rows of the class. Returns float64 (n,).
-    score : a pure function of ``sums, rows, totals``. `sums` are float64 (n,), the sums of `term` over all classes.
-        `rows` are float64 (n,), the weights of the rows of any class in which each of n features is present. `totals`
-        are float64 (classes,). Returns float64 (n,), the same as `Metric.classes` but for rounding.
+        feature is present, and of all rows of the class, which is greater than 0. Returns float64 (n,).
+    score : a pure function of ``sums, rows, totals``. `sums` are float64 (n,), the sums of `term` over all classes that
+        have rows. `rows` are float64 (n,), the weights of the rows of any class in which each of n features is present.
+        `totals` are float64 (classes,), the weights of all rows of each of these classes. Returns float64 (n,), the
+        same as `Metric.classes` but for rounding.
     """
 
     term: Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -95,7 +96,7 @@ class Metric:
     numeric_class: bool = False
 
     def __post_init__(self) -> None:
-        """Raise PluginError, which says how to declare it, if a function does not take its arguments."""
+        """Raise PluginError, which says how to declare it, if a function of the metric does not take its arguments."""
         arguments = {
             "score": "tp, fp, pos, neg",
             "classes": "counts, totals",
@@ -113,9 +114,9 @@ class Metric:
                 check_signature(f"the metric {self.name}: {what}", function, names)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function of the metric with `arguments`, and return what it returns.
+        """Call a function of the metric with `arguments`, and return what it returns, unchecked.
 
-        A `FilterkitError` or `MemoryError` of the function is passed on. Raise PluginError for any other.
+        A `FilterkitError` or `MemoryError` of the function is passed on. Raise PluginError for any other `Exception`.
         """
         try:
             return function(*arguments)
@@ -139,7 +140,7 @@ class Metric:
 
     @property
     def compares_class_with_rest(self) -> bool:
-        """Whether the metric can score each class against the rest."""
+        """Whether columns are scored by each class against the rest: with classes, and not by `by_table`."""
         return self.needs_class and self.by_table is None
 
     compares_classes = compares_class_with_rest  # its name in older plugins

@@ -17,13 +17,14 @@ from filterkit.data.schema import Schema
 
 
 class NumericClass(NamedTuple):
-    """The bins and moments of a numeric class, by which rows are counted.
+    """The bins and moments of a numeric class. Tables count the rows of each bin, and sum the class by its moments.
 
     Attributes
     ----------
-    cuts : float64 (n,), ascending: the quantiles that end all bins but the last.
+    cuts : float64 (n,), strictly ascending, n at most 4: the quantiles that end all of five bins but the last. A value
+        equal to a cut is in the bin that it ends. If quantiles are equal, n is less, and the last bins are empty.
     mean : the mean of the class.
-    deviation : the standard deviation of the class, whose divisor is the number of rows.
+    deviation : the standard deviation of the class, whose divisor is the weight of the rows.
     """
 
     cuts: np.ndarray
@@ -32,7 +33,7 @@ class NumericClass(NamedTuple):
 
     @staticmethod
     def from_table(table: ContingencyTable) -> NumericClass:
-        """Make the bins and moments of a class from the table that `count_rows_by_class_value` returns."""
+        """Compute the bins and moments of a class from the table of `count_rows_by_class_value` of all rows."""
         cells, (low, high) = table.with_zeros(), np.ravel(table.extremes())
         half = high / 2 - low / 2 or 1.0  # of halves, no range overflows
         share, scaled = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
@@ -42,9 +43,10 @@ class NumericClass(NamedTuple):
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
     def count_rows_by_bin(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
-        """Return a table that counts the rows of a batch by the bins of the class, with the class sums after them.
+        """Count the rows of a batch whose class is known in a table whose classes are the bins of the numeric class.
 
-        The parameters and errors are those of `Statistic.of`; see also `ContingencyTable.class_sums`.
+        The sums of the class follow the bins as one more class; see `ContingencyTable.class_sums`. The parameters and
+        errors are those of `Statistic.of`.
         """
         rows = select_counted_rows(batch, True, reader)
         y = np.asarray(rows.batch.y)
@@ -67,7 +69,8 @@ class NumericClass(NamedTuple):
 def count_rows_by_class_value(reader: str, batch: Batch) -> ContingencyTable:
     """Return a table whose only column is the numeric class of a batch, and which counts all rows as one class.
 
-    Raise StageError if a value is infinite, or a weight cannot be counted, in the name of the stage `reader`.
+    Raise StageError, in the name of the stage `reader`, if a value is infinite, or a weight is negative, NaN, infinite
+    or too large.
     """
     target = batch.schema.class_attribute
     assert target is not None and batch.y is not None

@@ -34,11 +34,12 @@ class Overview(Record):
     unlabelled : the number of rows whose class, or one of whose labels, is missing.
     infinite : int64 (k,), the number of infinite values of each column of X, which `moments` takes for missing.
     moments : extremes, means, deviations, missing values and labels of the columns of X.
-    distinct : the sketch of the columns of X, zeros left out.
+    distinct : the sketch of the finite values of the columns of X, zeros left out.
     prints : uint64 (k, 2), equal for equal columns of X; see `filterkit.counts.sketches.fingerprint_columns`.
-    least_weight, largest_weight, weight : of the instance weights, and their sum, which is exact.
+    least_weight, largest_weight : the least and the largest instance weight; inf and -inf without rows.
+    weight : the exact sum of the instance weights, a Fraction; inf or NaN if one of them is not finite.
     absent : int64 (passthrough columns,), the number of missing values of each string, date or relational attribute.
-    texts : the sketch of the passthrough columns.
+    texts : the sketch of the values of these attributes, missing ones left out.
     shortest, longest : float64 (passthrough columns,), the least and the largest number of characters or, of dates, of
         milliseconds since 1970; NaN if all are missing.
     """
@@ -78,7 +79,7 @@ class Overview(Record):
 
     @classmethod
     def of(cls, batch: Batch) -> Self:
-        """Compute the overview of one batch, with infinite values counted as such, and as missing in `moments`."""
+        """Compute the overview of one batch. Infinite values are counted as such, and as missing in `moments`."""
         schema, target = batch.schema, batch.schema.class_attribute
         is_labelled = batch.class_known
         columns = np.arange(schema.width)
@@ -119,18 +120,24 @@ class Overview(Record):
 
     @property
     def zeros(self) -> np.ndarray:
-        """int64 (k,): the number of zeros of each column of X."""
+        """int64 (k,): the number of zeros of each column of X; of a nominal column, of rows with its first label."""
         return self.moments.zeros.astype(np.int64)
 
     @property
     def share_of_zeros(self) -> float | None:
-        """The share of zeros, 0 to 1, of all values of numeric columns of X, missing ones too; None without values."""
+        """The share of zeros, 0 to 1, of all values of the numeric columns of X, missing ones included.
+
+        It is None if there are no rows or no such columns.
+        """
         zeros = self.zeros[~self.schema.nominal]
         return float(zeros.sum() / (self.rows * len(zeros))) if self.rows and len(zeros) else None
 
     @property
     def distinct_counts(self) -> np.ndarray:
-        """int64 (k,): the number of distinct values of each column of X; of numeric ones estimated from 1,024 on."""
+        """int64 (k,): the number of distinct values of each column of X, missing and infinite ones left out.
+
+        Of a numeric column, it is an estimate from 1,024 on.
+        """
         counts = np.minimum(self.distinct.counts, self.moments.nonzero.astype(np.int64)) + (self.zeros > 0)
         labels = self.moments.labels
         used_labels = compute_offsets(labels.values > 0)[labels.indptr]
@@ -138,13 +145,17 @@ class Overview(Record):
 
     @property
     def distinct_text_counts(self) -> np.ndarray:
-        """int64 (passthrough columns,): the number of distinct values of each; estimated from 1,024 on."""
+        """int64 (passthrough columns,): the number of distinct values of each, missing ones left out.
+
+        It is an estimate from 1,024 on.
+        """
         return np.asarray(np.minimum(self.texts.counts, self.rows - self.absent))
 
     def find_equal_columns(self) -> list[list[int]]:
-        """Group the columns of X that have the same values in all rows and the same labels.
+        """Group the columns of X that have the same values in all rows, and are of one kind with the same labels.
 
-        Returns the ascending column numbers of each group of at least two; none without rows.
+        Return the ascending column numbers of each group of at least two; [] without rows. Columns are compared by
+        their fingerprints, `prints`.
         """
         if not self.rows:
             return []
@@ -199,8 +210,9 @@ def _measure_texts_or_dates(column: Any) -> tuple[np.ndarray, np.ndarray]:
 def describe_attributes(overview: Overview) -> Iterator[dict[str, Any]]:
     """Yield one dictionary for each attribute, in the order of the relation: what ``info --json`` prints.
 
-    It has ``number`` (from 1), ``name``, ``kind``, ``weight`` if the attribute has one that is not 1, and what
-    `_describe_features` or `_describe_others` say. Numbers that do not exist, such as the mean of no values, are None.
+    The schema must have no class and no labels, so that all attributes are described alike. A dictionary has ``number``
+    (from 1), ``name``, ``kind``, ``weight`` if the attribute has one that is not 1, and what `_describe_features` or
+    `_describe_others` say. Numbers that do not exist, such as the mean of no values, or are too large are None.
     """
     schema = overview.schema
     features, others = _describe_features(overview), _describe_others(overview)
@@ -214,8 +226,10 @@ def describe_attributes(overview: Overview) -> Iterator[dict[str, Any]]:
 def _describe_features(overview: Overview) -> Iterator[dict[str, Any]]:
     """Yield a dictionary for each column of X, without its name and kind.
 
-    It has ``missing`` and ``distinct``. A nominal column has ``labels``, the number of rows of each; a numeric one
-    ``zeros``, ``infinite`` if there are such values, ``least``, ``largest``, ``mean`` and ``deviation``.
+    It has ``missing`` and ``distinct``, the numbers of such values. A nominal column also has ``labels``, a dictionary
+    with the number of rows of each label. A numeric one has ``zeros``, ``infinite`` if there are such values, and
+    ``least``, ``largest``, ``mean`` and ``deviation``. The last four are None without finite values; so is the
+    deviation of a single value.
     """
     moments, labels = overview.moments, overview.moments.labels
     present = moments.present
@@ -243,8 +257,9 @@ def _describe_features(overview: Overview) -> Iterator[dict[str, Any]]:
 def _describe_others(overview: Overview) -> Iterator[dict[str, Any]]:
     """Yield a dictionary for each string, date and relational attribute, without its name and kind.
 
-    It has ``missing``, ``distinct``, and ``shortest`` and ``longest`` (characters), or ``least`` and ``largest`` of
-    dates.
+    It has ``missing`` and ``distinct``, the numbers of such values. It also has ``shortest`` and ``longest``, in
+    characters; of dates instead ``least`` and ``largest``, texts in the format of the attribute. These are None if all
+    values are missing.
     """
     from filterkit.data.dates import DateFormat
 

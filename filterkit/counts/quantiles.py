@@ -18,7 +18,7 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     Parameters
     ----------
     table : the counts of the values, which are added up over the classes.
-    shares : from 0 to 1: the quantiles to find, such as 0.5 for the median.
+    shares : the quantiles to find, numbers from 0 to 1, such as 0.5 for the median.
     method : ``linear`` lies between two values in proportion, and a row of weight w counts like w rows. Where weights
         are not whole numbers, take ``inverted_cdf``: the least value for which the rows up to it have at least that
         share of the weight.
@@ -29,7 +29,7 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
 
     Raises
     ------
-    ValueError : a share is below 0 or above 1, or there is no such method.
+    ValueError : a share is below 0, above 1 or NaN, or there is no such method.
     """
     if method not in ("linear", "inverted_cdf"):
         raise ValueError(f"no method {method!r}; choose linear or inverted_cdf")
@@ -56,10 +56,14 @@ def bin_by_quantiles(table: ContingencyTable) -> ContingencyTable:
 
 
 class SortedValues:
-    """Finds training values of each column by their rank among all, in ascending order, or by their share.
+    """Finds training values of each column by their rank among all in ascending order, or by their share.
 
-    Zeros count, and missing values do not; a row of weight w counts w times. `count` is float64 (columns,), how many
-    values each column has.
+    Zeros count, and missing values do not; a row of weight w counts w times. Nominal values are the index of their
+    label.
+
+    Attributes
+    ----------
+    count : float64 (columns,), how many values each column has: the weight of their rows.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
@@ -71,10 +75,10 @@ class SortedValues:
         np.maximum.at(self.count, self._column, self._upto)
 
     def find_at_rank(self, rank: np.ndarray) -> np.ndarray:
-        """Return the value at `rank`, float64 (columns,) and from 0, of each column: float64 (columns,).
+        """Return the value at a rank of each column: float64 (columns,); NaN in a column without values.
 
-        It is the least value for which the rows up to it weigh more than the rank; NaN in a column without values. A
-        rank below 0 counts as 0, and one above ``count - 1`` as that.
+        `rank` is float64 (columns,), from 0. A value is the least for which the rows up to it weigh more than the rank.
+        A rank below 0 counts as 0, and one above ``count - 1`` as that.
         """
         rank = np.clip(rank, 0, np.maximum(self.count - 1, 0))
         offset = np.cumsum(self.count) - self.count  # makes the numbers of values ascend over all columns
@@ -83,9 +87,9 @@ class SortedValues:
         )
 
     def find_at_share(self, share: float, method: str = "linear") -> np.ndarray:
-        """Return the quantile of each column at `share`, from 0 to 1, by a method of `quantiles`: float64 (columns,).
+        """Return a quantile of each column: float64 (columns,); NaN in a column without values.
 
-        It is NaN in a column without values.
+        `share` is from 0 to 1, such as 0.5 for the median. `method` is one of those of `quantiles`.
         """
         if method == "inverted_cdf":
             before = self._column[self._upto / self.count[self._column] < share]
@@ -96,7 +100,11 @@ class SortedValues:
         return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
 
     def _get_values_of_cells(self, cell: np.ndarray) -> np.ndarray:
-        """Return the value of `cell`, int (columns,), or of the nearest, of each column; NaN in one without cells."""
+        """Return the value of one cell of each column: float64 (columns,); NaN in a column without values.
+
+        `cell`, int (columns,), are the indices of the cells. If one is not in its column, the column's first or last
+        cell is taken, whichever is nearer.
+        """
         found = np.full(len(cell), np.nan)
         filled = np.flatnonzero(self.count > 0)
         first, last = self._cells.indptr[:-1], self._cells.indptr[1:] - 1

@@ -45,7 +45,7 @@ TOGETHER = SAME  # for arrays that a class merges and cuts together, in methods 
 
 
 class Record:
-    """Holds attributes of some rows, each of which merges by itself.
+    """Holds attributes that are computed from some rows. Records of several batches merge into that of all rows.
 
     Attributes
     ----------
@@ -70,7 +70,10 @@ class Record:
         )
 
     def replace(self, **changes: Any) -> Self:
-        """Return a new record with some attributes changed; the others are shared, not copied."""
+        """Return a new record with some attributes changed; the others are shared, not copied.
+
+        Only attributes named in `fields` are taken over.
+        """
         return type(self)(**{name: getattr(self, name) for name in self.fields} | changes)
 
 
@@ -79,11 +82,12 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(eq=False)
 class RecordMerger(Generic[R]):
-    """Merges the records of batches into one; records are added in the order of the batches, and merged some at a time.
+    """Merges the records of batches into one, some at a time. Add them in the order of the batches.
 
     Parameters
     ----------
-    compute : computes the record of a batch.
+    compute : computes the record of a batch. The merger itself calls it only if no record was added, for an empty
+        batch.
     schema : the schema of the batches.
     """
 
@@ -98,7 +102,7 @@ class RecordMerger(Generic[R]):
             self.merge()
 
     def merge(self) -> R:
-        """Return the record of all rows so far; without any record, that of an empty batch."""
+        """Return the record of all rows so far; if none was added, that of an empty batch. More may be added later."""
         several = self._waiting or [self.compute(empty(self.schema))]
         self._waiting = [several[0].merge(several)]
         return self._waiting[0]

@@ -32,7 +32,7 @@ _BLOCKS = (512, 64, 8)  # tests that `Metric.bound` bounds together, first many 
 def one_against_rest(
     thresholds: Thresholds, metric: Metric, alpha: float | None = None
 ) -> tuple[np.ndarray, list[int]]:
-    """Score each class of `ContingencyTable.tasks` against the rest.
+    """Score each column for each class of `ContingencyTable.tasks` against the rest.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def one_against_rest(
 
     Returns
     -------
-    float64 (columns, tasks), the best score of each column for each class; and the codes of these classes.
+    float64 (columns, tasks), the score of the best test of each column for each class; and the codes of these classes.
+    There are none with a numeric class.
 
     Raises
     ------
@@ -65,14 +66,15 @@ def score_columns(
 ) -> np.ndarray:
     """Score each covered column: float64 (columns,), for most metrics the score of its best test.
 
-    A column without a test scores as a feature that no row has.
+    For these, a column without a test scores as a feature that no row has. A metric with `Metric.by_table` or
+    `Metric.by_column` scores all columns by that, and `alpha` and `combine` do not matter.
 
     Parameters
     ----------
     thresholds : the tests of a table. If the metric needs no class, the table counts all rows as one class.
     metric : what to score by.
-    alpha : the weight of features that go with the positive class; others weigh 1 - alpha (Forman 2003, lesion study).
-        None leaves all scores as they are.
+    alpha : the weight, from 0 to 1, of features that go with the positive class; others weigh 1 - alpha (Forman 2003,
+        lesion study). None leaves all scores as they are. It does not matter for a metric that needs no class.
     combine : how the scores of several classes, each against the rest, become one: ``max``, ``mean``, or ``weighted``,
         the mean weighted by the shares of the classes. None takes the metric's own form for several classes if it has
         one and `alpha` is None, else ``max``.
@@ -103,13 +105,13 @@ def score_columns(
 
 
 def combine_scores(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarray:
-    """Combine the scores of several classes into one: float64 (n,); 0 if there are no classes.
+    """Combine the scores of several classes into one for each column: float64 (columns,); 0 if there are no classes.
 
     Parameters
     ----------
-    scores : float64 (n, tasks).
-    totals : float64 (tasks,), the weights of the classes.
-    how : one of `COMBINATIONS`.
+    scores : float64 (columns, tasks), where a task is one class against the rest.
+    totals : float64 (tasks,), the weights of the rows of these classes.
+    how : one of `COMBINATIONS`: ``max``, ``mean``, or ``weighted``, the mean weighted by `totals`.
     """
     if not scores.shape[1]:
         return np.zeros(len(scores))
@@ -125,7 +127,7 @@ def combine_scores(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarr
 def _score_table_columns(table: ContingencyTable, metric: Metric, function_name: str) -> np.ndarray:
     """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `function_name` is: float64 (columns,).
 
-    Raise PluginError as `score_tests` does.
+    Raise PluginError if the metric fails, or returns something else than float64 (columns,), finite.
     """
     scores = metric.compute(function_name, table.columns.shape, table)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
@@ -137,10 +139,10 @@ def _score_table_columns(table: ContingencyTable, metric: Metric, function_name:
 def _replace_scores_of_nominal_columns(
     scores: np.ndarray, table: ContingencyTable, metric: Metric, task: int | None
 ) -> None:
-    """Replace the scores of nominal columns in `scores`, float64 (columns,), if the metric has `Metric.by_labels`.
+    """Replace the scores of nominal columns in `scores`, float64 (columns,), in place, if the metric has `by_labels`.
 
-    `task` is the code of the class that is compared with the rest; None compares all classes. Nothing changes if only
-    one of the classes compared has rows.
+    `task` is the code of the class that is compared with the rest; None compares all classes. Nothing changes if fewer
+    than two of the classes compared have rows. Raise PluginError as `score_tests` does.
     """
     nominal = np.flatnonzero(table.nominal)
     if metric.by_labels is not None and len(nominal):
@@ -151,10 +153,10 @@ def _replace_scores_of_nominal_columns(
 
 
 def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
-    """Estimate the bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`.
+    """Estimate the bytes of the arrays that scoring by `metric` works with, for `ColumnStage.working_bytes`.
 
-    It is `Statistic.working_bytes` unless the classes are so many that their weights are sparse. None stands for a
-    metric that scores one test after the other.
+    They are `Statistic.working_bytes`, or less if the weights of a table are sparse and the metric scores no column as
+    a whole. None stands for such a metric.
     """
     if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
         return statistic.working_bytes
@@ -176,7 +178,8 @@ def score_tests(
     thresholds : the tests of a table.
     metric : what to score by.
     task : the code of the class; None for a metric that needs no class, for which all rows are positive.
-    alpha : the weight of features that go with the class; others weigh 1 - alpha. None leaves scores as they are.
+    alpha : the weight, from 0 to 1, of features that go with the class; others weigh 1 - alpha. None leaves scores as
+        they are.
 
     Returns
     -------
@@ -197,10 +200,11 @@ def score_tests(
 
 
 def _score_tests_that_may_be_best(thresholds: Thresholds, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
-    """Return what `score_tests` does, but perhaps -inf for tests that cannot be the best of their column.
+    """Score only the tests that may be the best of their column; return what `score_tests` does, with -inf for others.
 
-    A block of neighbouring tests is left out if `Metric.bound` of the smallest and largest counts in it is below
-    a score of the same column. What is left is cut into smaller blocks. So a best test is never left out.
+    The metric must have `Metric.bound`. A block of neighbouring tests is left out if the bound for the smallest and
+    largest counts in it is below a score of the same column. What is left is cut into smaller blocks. So a best test is
+    never left out.
     """
     tp, fp, pair, pos, neg = thresholds.count_against_rest(task)
     scores, constant = np.full(len(tp), -np.inf), 0.0
@@ -233,7 +237,7 @@ def _score_tests_that_may_be_best(thresholds: Thresholds, metric: Metric, task: 
 def _score_counts(
     table: ContingencyTable, metric: Metric, counts: Counts, column: np.ndarray, alpha: float | None = None
 ) -> tuple[np.ndarray, float]:
-    """Return the score of each test, float64 (tests,), and that of a feature that no row has.
+    """Return the score of each test, float64 (tests,), and that of a feature that no row has, from their counts.
 
     `counts` are those of some tests of `table`. `column` is int64 (tests,), the covered column of each, for messages.
     `alpha` and errors are as for `score_tests`.
@@ -258,6 +262,7 @@ def score_columns_by_each_class(
 
     It is what `Thresholds.find_best` and `score_tests` give class by class, faster where there are many. Classes of the
     same weight are scored together, and the time grows with the number of cells; see `filterkit.counts.class_runs`.
+    `tasks` must have the code of each class that has rows. Raise PluginError as `score_tests` does.
     """
     totals, total = thresholds.table.totals, float(thresholds.table.totals.sum())
     cells = thresholds.cells
@@ -298,8 +303,9 @@ def score_columns_by_each_class(
 def score_columns_by_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
     """Return the best score of each column by the metric's own form for several classes: float64 (columns,).
 
-    The metric must have `Metric.classes`; with many classes, its `class_sums` save time. Classes without rows are
-    left out. Raise PluginError if the metric returns something else than float64 (n,).
+    The metric must have `Metric.classes`; with many classes, its `class_sums` save time. Classes without rows are left
+    out, and at least one must have rows. Raise PluginError if the metric fails, or returns something else than float64
+    (n,).
     """
     totals = thresholds.table.totals
     present = np.flatnonzero(totals > 0)
@@ -323,7 +329,10 @@ def score_columns_by_all_classes(thresholds: Thresholds, metric: Metric) -> np.n
 
 
 def _sum_term_over_classes(thresholds: Thresholds, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Add up `term` over the classes for the rows of each test and, last, for no rows: float64 (tests + 1,)."""
+    """Add up `term`, that of `ClassSums`, over all classes with rows: float64 (tests + 1,).
+
+    There is a sum for each test and, last, one for a feature that no row has.
+    """
     cells, own, totals = thresholds.cells, thresholds.class_cells, thresholds.table.totals
     totals_of = totals[own.code]
     nominal = cells.nominal[cells.column_of_cell[own.cell]]

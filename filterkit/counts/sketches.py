@@ -22,8 +22,8 @@ _FACTORS = (_ODD, 0xBF58476D1CE4E5B9)
 class DistinctSketch(NamedTuple):
     """Holds the least 1,024 hashes of the distinct values of each column, from which their number follows.
 
-    A column with fewer distinct values has exactly as many as hashes. If the largest of n hashes is the share s of the
-    whole range, there are about (n - 1) / s values (Bar-Yossef et al. 2002).
+    A column with fewer distinct values has a hash for each of them, and the number is exact. From 1,024 on, if the
+    largest of n hashes is the share s of the whole range, there are about (n - 1) / s values (Bar-Yossef et al. 2002).
 
     Attributes
     ----------
@@ -36,7 +36,10 @@ class DistinctSketch(NamedTuple):
 
     @classmethod
     def of(cls, column: np.ndarray, hashes: np.ndarray, width: int) -> Self:
-        """Sketch `width` columns from hashes of values, uint64 (n,), and the column of each, int (n,), in any order."""
+        """Sketch `width` columns from the hashes of their values, in any order, perhaps repeated.
+
+        `hashes` is uint64 (n,). `column` is int (n,), the column of each value, from 0 to `width` - 1.
+        """
         order = np.lexsort((hashes, column))
         column, hashes = column[order], hashes[order]
         first = np.flatnonzero(find_run_begins(column, hashes))
@@ -68,10 +71,11 @@ def hash_numbers(values: np.ndarray) -> np.ndarray:
 
 
 def hash_texts(texts: Any) -> np.ndarray:
-    """Return a hash of each text of an Arrow array of strings without nulls: uint64 (n,).
+    """Return a hash of each text of an Arrow array of strings: uint64 (n,). Equal texts have equal hashes.
 
-    Equal texts have equal hashes: the sum of each byte times a number that follows from its position, mixed.
+    The array must be of the type string, whose offsets are int32, and without nulls.
     """
+    # A hash is the sum of each byte times a number that follows from its position, mixed.
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     if not len(texts) or offsets[-1] == offsets[0]:
         return _hash_integers(np.zeros(len(texts), np.uint64))
@@ -87,8 +91,8 @@ def hash_texts(texts: Any) -> np.ndarray:
 def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, width: int) -> np.ndarray:
     """Return two fingerprints of each of `width` columns: uint64 (width, 2), equal for columns with equal values.
 
-    Each is the sum, modulo 2**64, of hashes of the column's nonzero entries and of their rows. `column`, `value` and
-    `row` are what `find_nonzero_entries` returns.
+    `column`, `value` and `row` are what `find_nonzero_entries` returns. Each fingerprint is the sum, modulo 2**64, of
+    hashes of these entries of the column, with their rows.
     """
     at = row.astype(np.uint64)
     prints = np.zeros((width, 2), np.uint64)
@@ -99,10 +103,10 @@ def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, 
 
 
 def merge_fingerprints(several: Sequence[np.ndarray]) -> np.ndarray:
-    """Merge the fingerprints of consecutive batches, uint64 (k, 2) each, at least one.
+    """Merge the fingerprints of consecutive batches, uint64 (k, 2) each, at least one, in their order.
 
-    Columns with the same values in all rows have equal fingerprints; others have with a chance of 2**-128, because
-    those of earlier batches are mixed before those of the next are added. They depend on how rows are batched.
+    Columns with the same values in all rows have equal fingerprints; different columns have only with a chance of about
+    2**-128. Fingerprints depend on how rows are batched.
     """
     return reduce(lambda before, own: _hash_integers(before) + own, several)
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 class Statistic(Record):
     """Describes some columns of X over all training rows that count.
 
-    Write `fields`, `of` and `totals`. `fields` adds to those of `Statistic` the name of each array, and how it is
-    merged. An object may stand for an array: it has `nbytes`, can be indexed by a slice of columns, and merges by a
-    class method `merge` or by a function of its own. If the statistic also follows from a contingency table of rows
-    that all have the weight 1, set `from_tables` and write `of_table`.
+    A subclass declares `fields`, and writes `of_rows` (or `of`) and `totals`. `fields` adds to those of `Statistic` the
+    name of each array, and how it is merged. An object may stand for an array: it has `nbytes`, can be indexed by a
+    slice of columns, and merges by a class method `merge` or by a function of its own. If the statistic also follows
+    from a contingency table of rows that all have the weight 1, set `from_tables` and write `of_table`.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Statistic(Record):
     sized_names : the names of large attributes without a row for each column, which `nbytes` counts, too.
     work_bytes : the bytes that a stage works with for each column, beyond `nbytes`.
     from_tables : whether `of_table` gives the same as `of`, to the last bit.
-    schema : the schema of the rows.
-    columns : int64 (k,), the ascending numbers of the columns of X that the statistic covers.
-    column_offset : how many columns of the relation come before those of `schema`, which has some of them only; else 0.
+    schema : the schema of the rows, perhaps with the covered columns alone; see `without_other_columns`.
+    columns : int64 (k,), the ascending numbers of the columns of X that the statistic covers, as `schema` counts them.
+    column_offset : the number of columns of X that `schema` leaves out before its first one; 0 if it has all.
     """
 
     fields: ClassVar[dict[str, Field]] = {"schema": SAME, "columns": SAME, "column_offset": SAME}
@@ -57,12 +57,14 @@ class Statistic(Record):
         ----------
         batch : some rows.
         columns : int64 (k,), the ascending numbers of the columns of X to cover.
-        supervised : whether only rows whose nominal class is known count, by class; else all rows count as one class.
+        supervised : whether only rows whose class is known count, by class if it is nominal; else all rows count as one
+            class.
         reader : the name of the stage that needs the statistic, for messages.
 
         Raises
         ------
-        StageError : a weight or a value cannot be counted.
+        StageError : a weight is negative, NaN, infinite or too large, or a value cannot be counted, such as an infinite
+            one.
         """
         return cls.of_rows(select_counted_rows(batch, supervised, reader), columns, reader)
 
@@ -78,12 +80,15 @@ class Statistic(Record):
 
     @property
     def totals(self) -> np.ndarray:
-        """float64 (classes,): the weight of the rows of each class that count; of all as one if not supervised."""
+        """float64 (classes,): the weight of the rows of each class that count; (1,) if all rows count as one class."""
         raise NotImplementedError(f"{type(self).__name__} must define the method totals")
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the arrays that are by column, and of `sized_names`; about what the statistic takes."""
+        """The bytes of the arrays that have a row for each column, and of `sized_names`.
+
+        That is about what the statistic takes.
+        """
         names = [name for name, field in self.fields.items() if field.by_column]
         return sum(getattr(self, name).nbytes for name in (*names, *self.sized_names))
 
@@ -103,9 +108,9 @@ class Statistic(Record):
         return self.replace(columns=self.columns[low:high], **arrays)
 
     def first_columns(self, count: int) -> Self:
-        """Return a copy of the first `count` columns, so that the others can be freed; itself if it has no more.
+        """Return a copy of the first `count` columns, so that the others can be freed.
 
-        Its arrays are merged from one each, which copies them.
+        If the statistic covers no more, it is returned itself.
         """
         if count >= len(self):
             return self

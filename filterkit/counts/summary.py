@@ -42,15 +42,18 @@ _WEIGHT_BITS = 64  # weights are multiples of 2**-64
 class Summary(Statistic):
     """Holds the extremes of each column, and how many rows have a zero, a missing value, or each label.
 
+    Weights are float64 (..., parts). The parts of a weight add up to it, see `filterkit.counts.weights.exact_parts`.
+
     Attributes
     ----------
     schema, columns, column_offset : see `Statistic`.
     low, high : float64 (k,), the least and the largest value, perhaps without zeros; inf and -inf where there is none.
-    total_parts, missing_parts, nonzero_parts : float64 (parts,), (k, parts) and (k, parts): the weight of all rows, of
-        those whose value is missing, and of those whose value is neither missing nor zero, in parts whose sums are
-        exact.
-    label_parts : float64 (labels, parts), the weight of the rows with each label of each nominal column in parts; 0 for
-        the first label of a column, whose rows are those that `total_parts` has and no other array.
+    total_parts : float64 (parts,), the weight of all rows.
+    missing_parts : float64 (k, parts), the weight of the rows whose value is missing.
+    nonzero_parts : float64 (k, parts), the weight of the rows whose value is neither missing nor zero.
+    label_parts : float64 (labels, parts), the weight of the rows with each label of each nominal column, one column
+        after the other. It is 0 for the first label of a column, whose weight follows from the other arrays, because
+        its value is zero.
     """
 
     title = "extremes and counts"
@@ -73,7 +76,11 @@ class Summary(Statistic):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Compute the summary of all `rows` as one class. Raise StageError if a value is infinite."""
+        """Compute the summary of `rows`, which must be counted as one class.
+
+        `columns`, int64 (k,), are the ascending numbers of the columns of X to cover. Raise StageError, in the name of
+        the stage `reader`, if a value is infinite.
+        """
         low, high, missing, nonzero = (_summarize_sparse_rows if rows.batch.sparse else _summarize_dense_rows)(
             rows, columns, reader
         )
@@ -90,7 +97,10 @@ class Summary(Statistic):
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
-        """Compute the summary, to the last bit, from a table that counts all rows as one class, each with weight 1."""
+        """Compute the summary from a table that counts all rows as one class, each with weight 1.
+
+        The result is that of `of_rows`, to the last bit.
+        """
         low, high = find_extremes_by_column(table.column_of_cell, table.values, len(table))
         parts = table.exact_parts.sum(axis=1)
         starts = compute_offsets(table.schema.label_counts[table.columns])
@@ -108,7 +118,10 @@ class Summary(Statistic):
         )
 
     def column_range(self, low: int, high: int) -> Self:
-        """Return the summary of the covered columns from `low` up to, but not including, `high`."""
+        """Return the summary of the covered columns from `low` up to, but not including, `high`, counted from 0.
+
+        Its arrays may be views. If these are all columns covered, it is the summary itself.
+        """
         if high - low == len(self):
             return self
         begin, end = compute_offsets(self.schema.label_counts[self.columns])[[low, high]].tolist()
@@ -145,7 +158,10 @@ class Summary(Statistic):
 
     @cached_property
     def labels(self) -> Ragged:
-        """The weight of the rows with each label of each column, in the order declared; a numeric column has none."""
+        """Rows of float64, one for each column: the weight of the rows with each label, in the order declared.
+
+        A numeric column has an empty row.
+        """
         starts = compute_offsets(self.schema.label_counts[self.columns])
         parts = self.label_parts.copy()
         nominal = np.flatnonzero(np.diff(starts))
@@ -169,7 +185,8 @@ class Moments(Summary):
 
     Attributes
     ----------
-    sums, squares : the sums of the values, and of their squares, times the weights of the rows.
+    sums : for each column, the sum of its values times the weights of their rows; missing ones count as 0.
+    squares : the same of the squares of the values.
     """
 
     title = "sums and squares"
@@ -180,7 +197,11 @@ class Moments(Summary):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Compute the moments of all `rows` as one class. Raise StageError if a value is infinite."""
+        """Compute the moments of `rows`, which must be counted as one class.
+
+        `columns`, int64 (k,), are the ascending numbers of the columns of X to cover. Raise StageError, in the name of
+        the stage `reader`, if a value is infinite.
+        """
         moments = super().of_rows(rows, columns, reader)
         exponent, scale = choose_exponent_and_scale(np.abs(moments.extremes()).max(axis=0))
         weight_exponent, weights = 0, None
@@ -204,7 +225,10 @@ class Moments(Summary):
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
-        """Compute the moments, to the last bit, from a table that counts all rows as one class, each with weight 1."""
+        """Compute the moments from a table that counts all rows as one class, each with weight 1.
+
+        The result is that of `of_rows`, to the last bit.
+        """
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
         column = table.column_of_cell
@@ -220,7 +244,10 @@ class Moments(Summary):
         return self
 
     def mean(self, scale: np.ndarray | int = 0) -> np.ndarray:
-        """Return the mean of the values that are not missing, times ``2**scale``: float64 (k,); 0 if there are none."""
+        """Return the mean of the values of each column that are not missing, times ``2**scale``: float64 (k,).
+
+        It is 0 for a column without values, and infinite if too large. Values count by the weight of their row.
+        """
         return self._multiply_by_power_of_two(self._scaled_mean, scale)
 
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
@@ -237,13 +264,16 @@ class Moments(Summary):
     def squared_deviations(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the sum of the squared deviations from the mean, as of values times ``2**scale``: float64 (k,).
 
-        It is 0 only if all values are equal, or if it is too small for float64. With an int (k,) `scale` of its own for
-        each column, squares of extreme values stay within float64.
+        It is 0 only if all values are equal, if there are none, or if it is too small for float64; and infinite if too
+        large. With an int (k,) `scale` of its own for each column, squares of extreme values stay within float64.
         """
         return self._multiply_by_power_of_two(self._scaled_squared_deviations, scale, power=2)
 
     def typical_values(self) -> np.ndarray:
-        """Return the mean of each column or, of a nominal one, the code of its most frequent label: float64 (k,)."""
+        """Return the mean of each column or, of a nominal one, the code of its most frequent label: float64 (k,).
+
+        Of equally frequent labels, it is the first one. It is 0 for a column without values.
+        """
         found, labels = self.mean(), self.labels
         for column in np.flatnonzero(labels.lengths).tolist():
             found[column] = labels.get_row(column).argmax()
@@ -260,28 +290,40 @@ class Moments(Summary):
         return self._multiply_by_power_of_two(np.sqrt(self._scaled_squared_deviations / divisor), scale)
 
     def _multiply_by_power_of_two(self, numbers: np.ndarray, scale: np.ndarray | int, power: int = 1) -> np.ndarray:
-        """Multiply numbers by ``2**(power * (26 * sums.values + scale))``: float64 (k,), infinite where too large."""
+        """Multiply numbers, one for each column, by ``2**(power * (26 * exponent + scale))``: float64 (k,).
+
+        The exponent of each column is in ``sums.values``; see `ExactSums`. So what follows from values divided by
+        ``2**(26 * exponent)`` becomes what follows from values times ``2**scale``. It is infinite where too large.
+        """
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(numbers, (power * (BITS * self.sums.values + scale)).astype(np.int32)))
 
     @cached_property
     def _integer_weight_and_sum(self) -> tuple[np.ndarray, np.ndarray]:
-        """object (k,) each: the weight of the rows whose value is not missing, as ints in units of 2**-64, 1 for 0;
-        and the sums as `ExactSums.compute_integers` returns them."""
+        """object (k,) each, Python ints: the weight of the values that are not missing, and the sum of scaled values.
+
+        The weight is in units of 2**-64; instead of 0 it is 1. The sum is what `ExactSums.compute_integers` returns.
+        """
         parts = (self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS
         weight = np.frompyfunc(int, 1, 1)(parts).sum(axis=1)
         return np.where(weight > 0, weight, 1), self.sums.compute_integers()
 
     @cached_property
     def _scaled_mean(self) -> np.ndarray:
-        """float64 (k,): the mean of values divided by ``2**(26 * sums.values)``; 0 if all are missing."""
+        """float64 (k,): the mean of each column after its values are scaled; 0 for one that is missing in all rows.
+
+        They are divided by ``2**(26 * exponent)``. The exponent of each column is in ``sums.values``; see `ExactSums`.
+        """
         weight, total = self._integer_weight_and_sum
         return np.asarray(total / (weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
 
     @cached_property
     def _scaled_squared_deviations(self) -> np.ndarray:
-        """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 *
-        sums.values)``. 0 for a column that is constant, or missing in all rows."""
+        """float64 (k,): the sum of the squared deviations of each column from its mean, after its values are scaled.
+
+        They are divided by ``2**(26 * exponent)``, so that nothing overflows. The exponent of each column is in
+        ``sums.values``; see `ExactSums`. The sum is 0 for a column that is constant, or missing in all rows.
+        """
         weight, total = self._integer_weight_and_sum
         found = (self.squares.compute_integers() * weight << UNIT_BITS - _WEIGHT_BITS) - total**2
         found /= weight << 2 * UNIT_BITS - _WEIGHT_BITS
@@ -309,7 +351,10 @@ def _summarize_dense_rows(rows: CountedRows, columns: np.ndarray, reader: str) -
 
 
 def _summarize_sparse_rows(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """Return what `_summarize_dense_rows` does, for a sparse batch; zeros do not count for `low` and `high`."""
+    """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a sparse batch.
+
+    Zeros do not count for `low` and `high`. Raise StageError if a value is infinite, in the name of the stage `reader`.
+    """
     column, value, row = find_and_check_nonzero_entries(rows, columns, reader)
     absent = np.isnan(value)
     missing = rows.sum_weights_by_group(column[absent], row[absent], len(columns))
@@ -323,7 +368,10 @@ def _summarize_sparse_rows(rows: CountedRows, columns: np.ndarray, reader: str) 
 
 
 def _sum_weights_by_label(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
-    """Add up the weights of the rows with each label of a nominal column but its first: `Summary.label_parts`."""
+    """Add up the weights of the rows with each label of each nominal column: float64 (labels, parts).
+
+    The first label of each column, whose value is zero, is left out and has 0; see `Summary.label_parts`.
+    """
     starts = compute_offsets(rows.batch.schema.label_counts[columns])
     nominal = np.flatnonzero(np.diff(starts))
     column, value, row = find_nonzero_entries(rows.batch, columns[nominal])
@@ -343,9 +391,9 @@ def _add_values_and_squares(
 
     Parameters
     ----------
-    digits : float64 (2, digits, k), those of the sums of values and of squares.
-    x : float64, values of at most 2**26 in size; the array is overwritten.
-    weights : of a shape that fits, at most 2**26; None if all are 1.
+    digits : float64 (2, digits, k), those of the sums of values, and of squares.
+    x : float64 (n, k), or (n,) with `column`: scaled values of at most 2**26 in size. The array is overwritten.
+    weights : scaled weights, at most 2**26, of a shape that broadcasts to that of `x`; None if all are 1.
     column, times : as for `add_numbers_as_digits`.
     """
     square, error = multiply_exactly(x, x)

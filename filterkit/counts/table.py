@@ -36,18 +36,22 @@ _WORTH_THREADS = 1 << 18
 class ContingencyTable(Statistic):
     """The distinct training values of some columns of X, and the weight of the rows of each class for each value.
 
-    Only rows with a known class and a positive weight are counted. A table that is not supervised counts all rows as
-    one class. With a numeric class, the classes are its bins; see `filterkit.counts.numeric_class`. Zeros have no
-    cells: their weights are the class totals minus everything else. See also `with_zeros`.
+    Only rows of a positive weight count and, if the table is supervised, only those of a known class. A table that is
+    not supervised counts all rows as one class. With a numeric class, the classes are its bins; see
+    `filterkit.counts.numeric_class`. A cell is a value that occurs in a column. Zeros have no cells, except in a table
+    of `with_zeros`: their weight is that of all rows less that of all cells and of missing values.
 
     Attributes
     ----------
     schema, columns, column_offset : see `Statistic`.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
-    values : float64 (cells,), the value of each cell: non-zero, finite and ascending within a column.
-    cell_parts, gap_parts : the weights of `counts` and of `missing` in parts whose sums are exact, perhaps sparse; with
-        a numeric class, those of `class_sums` follow as one more class.
-    total_parts : float64 (classes, parts), those of `totals`; with a numeric class, one more.
+    values : float64 (cells,), the value of each cell, finite and ascending within a column; of a nominal column, the
+        index of a label. None is 0, except in a table of `with_zeros`.
+    cell_parts : the weights of `counts`, an array (cells, classes, parts) or, with many classes, a `SparseParts`. The
+        parts of a weight add up to it; see `filterkit.counts.weights.exact_parts`. With a numeric class, the weights of
+        `class_sums` follow as one more class, here and in the next two.
+    gap_parts : the weights of `missing` in the same way, (k, classes, parts).
+    total_parts : float64 (classes, parts), the weights of `totals`.
     """
 
     title = "table of the distinct values"
@@ -63,7 +67,11 @@ class ContingencyTable(Statistic):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Count `rows` by column, value and class. Raise StageError if a value is infinite."""
+        """Count `rows` by column, value and class.
+
+        `columns`, int64 (k,), are the ascending numbers of the columns of X to cover. Raise StageError, in the name of
+        the stage `reader`, if a value is infinite.
+        """
         indptr, values, cells, gaps = count_rows_by_value_and_class(rows, columns, reader)
         return cls(
             schema=rows.batch.schema,
@@ -91,19 +99,28 @@ class ContingencyTable(Statistic):
 
     @property
     def working_bytes(self) -> int:
-        """The bytes of the arrays that a stage works with, into which it turns sparse weights."""
+        """The bytes of the arrays that a stage works with: `nbytes`, unless weights are sparse.
+
+        Sparse weights count as the arrays that a stage makes of them.
+        """
         if not isinstance(self.cell_parts, SparseParts):
             return self.nbytes
         return self.values.nbytes + (len(self.values) + 2 * len(self)) * self.total_parts.nbytes
 
     @property
     def exact_parts(self) -> np.ndarray:
-        """float64 (cells, classes, parts): the weights of `counts` in parts whose sums are exact."""
+        """float64 (cells, classes, parts): `cell_parts` as an array, whose parts add up to `counts`.
+
+        With a numeric class, there is one more class, for `class_sums`.
+        """
         return self._to_padded_array(self.cell_parts)
 
     @property
     def missing_parts(self) -> np.ndarray:
-        """float64 (k, classes, parts): the weights of `missing` in parts whose sums are exact."""
+        """float64 (k, classes, parts): `gap_parts` as an array, whose parts add up to `missing`.
+
+        With a numeric class, there is one more class, for `class_sums`.
+        """
         return self._to_padded_array(self.gap_parts)
 
     def _to_padded_array(self, parts: Parts) -> np.ndarray:
@@ -128,7 +145,7 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def missing(self) -> np.ndarray:
-        """float64 (k, classes): the weight of the rows whose value is missing."""
+        """float64 (k, classes): the weight of the rows of each class whose value is missing."""
         return sum_over_parts(self.missing_parts[:, self._class_slice])
 
     @cached_property
@@ -138,23 +155,29 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """float64 (cells,): the weight of the rows of any class with the cell's value."""
+        """float64 (cells,): the weight of the rows of any class with the cell's value in its column."""
         return sum_over_classes(self._merge_classes_if_sparse().counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """The weight of the zeros of each column by class, float64 (k, classes); 0 where zeros have a cell."""
+        """float64 (k, classes): the weight of the rows of each class whose value is zero; 0 where zeros have a cell."""
         return sum_over_parts(self._zero_parts[:, self._class_slice])
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
-        """float64 (k, classes, parts): the weights of `zeros` in parts."""
+        """float64 (k, classes, parts): weights whose parts add up to `zeros`.
+
+        With a numeric class, there is one more class, for `class_sums`.
+        """
         sums = class_parts.sum_groups_of_positions(self.cell_parts, self.column_of_cell, len(self))
         return np.asarray(self.total_parts - self.missing_parts - self._to_padded_array(sums))
 
     @cached_property
     def nonzero_rows(self) -> np.ndarray:
-        """float64 (k,): the weight of the rows of any class whose value is not missing, nor a zero without a cell."""
+        """float64 (k,): the weight of the rows of any class whose value is in a cell: not missing, and not zero.
+
+        In a table of `with_zeros`, zeros are in cells, too.
+        """
         table = self._merge_classes_if_sparse()
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
@@ -174,11 +197,11 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def column_of_cell(self) -> np.ndarray:
-        """int64 (cells,): the covered column that each cell belongs to, from 0."""
+        """int64 (cells,): which of the covered columns each cell belongs to, counted from 0; ascending."""
         return list_row_numbers(np.diff(self.indptr))
 
     def column_range(self, low: int, high: int) -> ContingencyTable:
-        """Return the table of the covered columns from `low` up to, but not including, `high`.
+        """Return the table of the covered columns from `low` up to, but not including, `high`, counted from 0.
 
         Its values and weights are views. If these are all columns covered, it is the table itself.
         """
@@ -188,13 +211,19 @@ class ContingencyTable(Statistic):
         return self._select_columns(slice(low, high), self.indptr[low : high + 1] - cells.start, cells)
 
     def only(self, numbers: np.ndarray) -> ContingencyTable:
-        """Return the table of the columns at the int64 indices `numbers`, which ascend and may be repeated."""
+        """Return the table of some covered columns.
+
+        `numbers`, int64, are the indices of these, from 0 and ascending; they may be repeated.
+        """
         return self._select_columns(numbers, *find_row_entries(self.indptr, numbers))
 
     def _select_columns(
         self, numbers: np.ndarray | slice, indptr: np.ndarray, cells: np.ndarray | slice
     ) -> ContingencyTable:
-        """Return the table of some columns and of their cells; `indptr` says which cells each of the columns has."""
+        """Return the table of some covered columns, `numbers`, and of their `cells`, both as indices or as a slice.
+
+        The cells of the i-th column chosen are ``indptr[i]:indptr[i + 1]`` of these cells.
+        """
         return self.replace(
             columns=self.columns[numbers],
             indptr=indptr,
@@ -204,19 +233,23 @@ class ContingencyTable(Statistic):
         )
 
     def first_columns(self, count: int) -> ContingencyTable:
-        """Return a copy of the first `count` columns, so that the others can be freed; itself if it has no more."""
+        """Return a copy of the first `count` columns, so that the others can be freed.
+
+        If the table covers no more, it is returned itself.
+        """
         return self if count >= len(self) else self.only(np.arange(count))
 
     def without_classes(self) -> ContingencyTable:
-        """Return the table of the same rows counted as one class."""
+        """Return the table of the same rows counted as one class; without `class_sums` if the class is numeric."""
         is_class = np.arange(len(self.total_parts)) < self._class_slice.stop
         return self.group_classes(np.where(is_class, 0, -1), 1)
 
     def class_sums(self) -> ContingencyTable:
         """Return the table of the same rows as one class, in which each counts by its weight times a numeric class.
 
-        The class is shifted and scaled: its mean is 0, but for rounding, and its squares add up to the weight of all
-        rows.
+        Only a table with a numeric class has these sums, which may be negative. The class is shifted and scaled: its
+        mean is 0, but for rounding, and its squares add up to the weight of all rows. A class that is the same in all
+        rows becomes 0.
         """
         is_class = np.arange(len(self.total_parts)) < self._class_slice.stop
         return self.group_classes(np.where(is_class, -1, 0), 1)
@@ -228,7 +261,8 @@ class ContingencyTable(Statistic):
     def group_classes(self, group: np.ndarray, groups: int) -> ContingencyTable:
         """Return the table of the same rows by groups of classes, which become its classes.
 
-        `group` is int64 (classes,), the group of each class from 0 to `groups` - 1; negative ones are left out.
+        `group` is int64 (classes,), the group of each class from 0 to `groups` - 1; classes of a negative group are
+        left out. With a numeric class, its last entry is for `class_sums`.
         """
         kept = np.flatnonzero(group >= 0)
         return self.replace(
@@ -238,9 +272,9 @@ class ContingencyTable(Statistic):
         )
 
     def with_zeros(self) -> ContingencyTable:
-        """Return a table with a cell for zero in each column where zero occurs; itself if it occurs in none.
+        """Return a table with a cell for zero in each column where zero occurs; the table itself if it occurs in none.
 
-        Its `zeros` are 0, because what is in a cell counts as nonzero.
+        The `zeros` of the result are 0, because what is in a cell counts as nonzero.
         """
         have = np.flatnonzero(self.zero_occurs)
         if not len(have):
@@ -260,10 +294,10 @@ class ContingencyTable(Statistic):
         )
 
     def cumulative(self, descending: bool = False) -> np.ndarray:
-        """Return the weight of the rows of each cell and of those with smaller values: float64 (cells, classes).
+        """Add up, for each cell, its weights and those of smaller values of its column: float64 (cells, classes).
 
-        If `descending`, it is that of each cell and of those with larger values. Missing values never count, and zeros
-        only if `with_zeros` has made cells of them. The sums are exact.
+        If `descending`, those of larger values instead. Missing values never count, and zeros only if `with_zeros` has
+        made cells of them. The sums are exact but for the last rounding.
         """
         parts, column = self.exact_parts[:, self._class_slice], self.column_of_cell
         before = np.zeros((len(parts) + 1, *parts.shape[1:]))  # of each cell and, last, all
@@ -273,23 +307,24 @@ class ContingencyTable(Statistic):
         return sum_over_parts(before[1:] - before.take(self.indptr[column], axis=0))
 
     def tasks(self) -> list[int]:
-        """Return the codes of the classes to tell from the rest, ascending: only the positive class if there is one.
+        """Return the codes of the classes to compare with the rest, ascending: only the positive class if there is one.
 
-        Without a positive class, it is the rarer of two classes, or all with rows of more than two.
+        Without a positive class, it is the rarer of two classes, or of more than two each that has rows. With a numeric
+        class, there are none.
         """
         return self.schema.positive_classes(self.totals)
 
 
 def sum_over_classes(weights: np.ndarray) -> np.ndarray:
-    """Add up weights (n, classes) over the classes: float64 (n,). By class is ten times faster than by row."""
-    return np.asarray(sum(weights.T, np.zeros(len(weights))))
+    """Add up weights, (n, classes), over the classes: float64 (n,)."""
+    return np.asarray(sum(weights.T, np.zeros(len(weights))))  # class by class is ten times faster than row by row
 
 
 def share_out_missing(table: ContingencyTable) -> np.ndarray:
-    """Return the counts of the cells, with missing values shared out over the cells of their column.
+    """Return the counts of the cells plus the missing values of their column, shared out: float64 (cells, classes).
 
-    A cell gets the share that it has of the rows in all cells of the column, whatever their class. The result is
-    float64 (cells, classes).
+    Each cell of a column gets the same share of the missing values of every class: the share that the cell has of the
+    rows, of any class, in all cells of the column. Zeros get theirs only if `with_zeros` has made cells of them.
     """
     column = table.column_of_cell
     present = np.bincount(column, table.rows, len(table))[column]
@@ -313,7 +348,8 @@ def _merge_tables(tables: Sequence[ContingencyTable]) -> ContingencyTable:
 def merge_cells_into_bins(table: ContingencyTable, begins: np.ndarray) -> ContingencyTable:
     """Return the table with runs of cells merged; each cell where `begins`, bool (cells,), is True begins a run.
 
-    The first cell of a column and each label begin one, too. The value of a merged cell is its least.
+    The first cell of each column and every cell of a nominal column begin one, too. The value of a merged cell is its
+    least.
     """
     column = table.column_of_cell
     first = np.flatnonzero(begins | table.nominal[column] | find_run_begins(column))
@@ -325,7 +361,7 @@ def merge_cells_into_bins(table: ContingencyTable, begins: np.ndarray) -> Contin
 
 
 def concatenate_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
-    """Return the table of the columns of all `parts`, tables of the same rows, at least one, in their order."""
+    """Return the table of the columns of several tables of the same rows, at least one, in their order."""
     return parts[0].replace(
         columns=np.concatenate([part.columns for part in parts]),
         indptr=compute_offsets(np.concatenate([np.diff(part.indptr) for part in parts])),
@@ -336,10 +372,16 @@ def concatenate_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
 
 
 def sort_and_merge_cells(column: np.ndarray, values: np.ndarray, parts: Parts, width: int) -> dict[str, Any]:
-    """Sort cells, and add up those of the same column and value: three attributes of a `ContingencyTable`, by name.
+    """Sort cells by column and value, and add up those of the same column and value.
 
-    They are ``indptr``, ``values`` and ``cell_parts``. `column` is int64 (cells,), the covered column of each cell,
-    from 0 to `width` - 1; `values` and `parts` are the value and the weights of each.
+    Return ``indptr``, ``values`` and ``cell_parts`` of a `ContingencyTable` by name.
+
+    Parameters
+    ----------
+    column : int64 (cells,), the covered column of each cell, from 0 to `width` - 1.
+    values : float64 (cells,), the value of each cell.
+    parts : the weights of the cells, (cells, classes, parts), perhaps sparse.
+    width : the number of columns.
     """
     order = np.argsort(make_sort_keys(column, values), kind="stable")  # fast, because most cells come in sorted runs
     column, values, parts = column[order], values[order], class_parts.take_positions(parts, order)

@@ -23,8 +23,9 @@ class Counts(NamedTuple):
 
     Attributes
     ----------
-    tp, fp : float64 (n,), the distinct pairs of counts.
-    pair : int64 (tests,), which of the pairs each test has.
+    tp, fp : float64 (n,), pairs of counts: the weight of the rows that a test selects, of the class and of the rest.
+        Tests with equal pairs may share one.
+    pair : int64 (tests,), the index of the pair of each test.
     pos, neg : the weight of all rows of the class, and of the rest.
     """
 
@@ -38,15 +39,16 @@ class Counts(NamedTuple):
 class Thresholds:
     """Finds the tests of all columns that a table covers, and counts the rows that they select.
 
+    A test selects the rows whose value is at least a threshold or, in a nominal column, is one label.
+
     Attributes
     ----------
     table : the table.
     column : int64 (tests,), ascending: the covered column of each test, from 0.
-    values : float64 (tests,): the threshold, or the index of the nominal value. A test selects the rows whose value is
-        at least the threshold, or is the nominal value.
+    values : float64 (tests,): the threshold, or the index of the nominal value.
     cells : the table with the cells from which the tests come, perhaps with some of zeros.
     is_test : bool (cells,): from which of these cells a test comes.
-    first_tests : int64, the first test of each column that has one.
+    first_tests : int64, the index of the first test of each column that has one.
     varied : bool (columns,), which covered columns have a test, that is, at least two distinct training values.
     many_classes : whether there are so many classes that the table holds their weights as `SparseParts`.
     """
@@ -88,7 +90,7 @@ class Thresholds:
     def _sum_selected_weights(self, cells: ContingencyTable) -> np.ndarray:
         """Return the weight of the rows of each class that each test selects: float64 (tests, classes of `cells`).
 
-        `cells` is the attribute of this name, or that table with its classes left out.
+        `cells` is the attribute of this name, or that table with its classes grouped.
         """
         selected = cells.cumulative(descending=True)
         nominal = cells.nominal[cells.column_of_cell]
@@ -99,14 +101,14 @@ class Thresholds:
 
     @cached_property
     def class_cells(self) -> ClassCells:
-        """The nonzero weights of each class in `cells`."""
+        """The cells in which each class has rows, and their weights, from `cells`."""
         parts = self.cells.cell_parts
         return sort_cells_by_column_and_class(SparseParts.from_parts(parts), self.cells.column_of_cell)
 
     def find_best(self, scores: np.ndarray, constant: float) -> np.ndarray:
-        """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,).
+        """Return the largest of the scores of the tests of each covered column: float64 (columns,).
 
-        A column without a test has `constant`.
+        `scores` is float64 (tests,). A column without a test has `constant`.
         """
         best = np.full(len(self.table), constant)
         if len(self.first_tests):
@@ -114,8 +116,10 @@ class Thresholds:
         return best
 
     def count_against_rest(self, task: int | None) -> Counts:
-        """Count each test for the class with code `task` against the rest; with None, all rows are positive.
-        The result is cached."""
+        """Count the rows that each test selects, of the class with code `task` and of the rest.
+
+        With None, all rows are positive, as if of the class. The result is cached.
+        """
         if task not in self._against:
             tp = self.rows
             pos = total = float(self.table.totals.sum())
@@ -132,7 +136,10 @@ class Thresholds:
 
 
 def merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
-    """Return `Counts` with each distinct pair of `tp` and `fp` once; all pairs if they are not small whole numbers."""
+    """Make `Counts` of the counts of tests, float64 (tests,) each, in which tests with equal pairs of counts share one.
+
+    If they are not all whole numbers, or too many pairs are possible, each test keeps a pair of its own.
+    """
     width = np.floor(neg) + 1  # greater than any whole fp
     n_pairs = (np.floor(pos) + 1) * width
     if not len(tp) or n_pairs >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():

@@ -22,9 +22,10 @@ _LEAST_MEAN = 2.0**-40  # rounding changes a weight by less than a ten-millionth
 
 
 def exact_parts(weights: np.ndarray) -> np.ndarray:
-    """Split `weights`, float64 (n,) and at least 0, into parts whose sums are exact: float64 (n, 3).
+    """Split each weight into parts that add up to it, and whose sums over many weights are exact: float64 (n, 3).
 
-    Each weight is rounded to a multiple of 2**-64. If all are multiples of 2**-10, there is one part: (n, 1).
+    If all are multiples of 2**-10, there is one part: (n, 1). `weights` is float64 (n,). Each weight is rounded to a
+    multiple of 2**-64, and must be at most 2**43 in size; it may be negative.
     """
     rest = weights.astype(np.float64)
     parts = []
@@ -51,15 +52,15 @@ def check_weights(reader: str, batch: Batch) -> None:
 
 
 class CountedRows(NamedTuple):
-    """The rows of a batch that count: those of a positive weight, and of a known class where classes are counted.
+    """The rows of a batch that count: those of a positive weight and, if a class is needed, of a known class.
 
     Attributes
     ----------
     batch : these rows.
-    y : int64 (rows,), the code of their class; all 0 if classes are not counted.
+    y : int64 (rows,), the code of the class of each row; all 0 if rows are not counted by class.
     parts : float64 (rows, parts), their weights as `exact_parts` splits them; None if all are 1.
-    classes : the number of classes; 1 if they are not counted.
-    numbers : int64 (rows,), the number of each row in its source.
+    classes : the number of classes; 1 if rows are not counted by class.
+    numbers : int64 (rows,), the number of each row in its source, from 0.
     """
 
     batch: Batch
@@ -70,13 +71,14 @@ class CountedRows(NamedTuple):
 
     @property
     def total_parts(self) -> np.ndarray:
-        """float64 (classes, parts): the weight of the rows of each class, in parts whose sums are exact."""
+        """float64 (classes, parts): the weight of all rows of each class, split as by `exact_parts`."""
         return sum_parts(self.y, self.parts, self.classes)
 
     def sum_weights_by_group(self, group: np.ndarray, row: np.ndarray, groups: int) -> np.ndarray:
-        """Add up the weights of entries by group: float64 (groups, parts).
+        """Add up, by group, the weights of the rows that entries, such as values of X, are in: float64 (groups, parts).
 
-        `group`, int (entries,), is from 0 to `groups` - 1. `row`, int (entries,), is the row that each entry is in.
+        `group`, int (entries,), is the group of each entry, from 0 to `groups` - 1. `row`, int (entries,), is the index
+        of its row. The parts of a sum add up to it; see `exact_parts`.
         """
         return sum_parts(group, None if self.parts is None else self.parts[row], groups)
 
@@ -95,7 +97,7 @@ def select_counted_rows(batch: Batch, supervised: bool, reader: str) -> CountedR
 
     Raises
     ------
-    StageError : a weight is negative, NaN, infinite, or above 2**43.
+    StageError : the weight of a row, even of one without a class, is negative, NaN, infinite, or above 2**43.
     """
     known, y, classes = np.ones(len(batch), bool), np.zeros(len(batch), np.int32), 1
     if supervised:
@@ -119,9 +121,15 @@ def select_counted_rows(batch: Batch, supervised: bool, reader: str) -> CountedR
 
 
 def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
-    """Add up the weights of entries by their number in `at`, part by part: float64 (length, parts).
+    """Add up the weights of entries by group: float64 (length, parts).
 
-    `at` is int (entries,), from 0 to `length` - 1. `weights` are float64 (entries, parts), or None if all are 1.
+    The parts of a weight add up to it, see `exact_parts`; each part is summed separately.
+
+    Parameters
+    ----------
+    at : int (entries,), the group of each entry, from 0 to `length` - 1.
+    weights : float64 (entries, parts), the weight of each entry. None counts the entries, in one part.
+    length : the number of groups; an empty one has 0.
     """
     if weights is None:
         return np.bincount(at, minlength=length).astype(np.float64)[:, None]
@@ -130,22 +138,26 @@ def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.nda
 
 
 def pad_parts(parts: np.ndarray, width: int) -> np.ndarray:
-    """Append parts of 0 to `parts`, float64 (..., n), until there are `width`, which is at least n: (..., width)."""
+    """Append parts of 0 to weights, float64 (..., parts), until they have `width` parts, at least as many as before.
+
+    If they have as many already, they are returned themselves.
+    """
     if parts.shape[-1] == width:
         return parts
     return np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(0, width - parts.shape[-1])])
 
 
 def add_parts(several: list[np.ndarray]) -> np.ndarray:
-    """Return the sum of arrays (..., parts), at least one, whose numbers of parts may differ."""
+    """Add up arrays of weights, (..., parts), at least one; those with fewer parts than others get parts of 0."""
     width = max(parts.shape[-1] for parts in several)
     return np.asarray(sum(pad_parts(parts, width) for parts in several))
 
 
 def check_sum(reader: str, weights: float, rows: int) -> None:
-    """Raise StageError if the sum of weights is above 2**43, or their mean below 2**-40, so that rounding matters.
+    """Raise StageError, in the name of the stage `reader`, if weights are too large or too small to add up exactly.
 
-    `weights` is the sum, and `rows` the number of rows whose weight is not 0. `reader` is the name of the stage.
+    That is so if their sum, `weights`, is above 2**43, or their mean below 2**-40. `rows` is the number of rows whose
+    weight is not 0.
     """
     if weights > _LARGEST:
         raise StageError(

@@ -57,8 +57,9 @@ def make_page(name: str, title: str, data: Mapping[str, Any], plain: str) -> byt
         ``explore.css``. The scripts in a folder of this name, if there is one, run before it, sorted by name.
     title : any text.
     data : what the script shows: texts, numbers, NumPy arrays of numbers, None, and lists and dicts of these. NaN and
-        infinity become null. Other objects raise TypeError.
-    plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it.
+        infinity become null. An object that orjson cannot write raises TypeError.
+    plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it. It
+        goes into the page as it is, so texts in it must be escaped.
     """
     packed = orjson.dumps(dict(data), _convert_for_orjson, option=orjson.OPT_SERIALIZE_NUMPY)
     folder = _FOLDER.joinpath(name)  # not every page has one
