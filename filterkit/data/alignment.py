@@ -19,26 +19,29 @@ from filterkit.errors import FilterkitError, quoted
 class Alignment:
     """Converts batches of one schema to another whose attributes have the same names.
 
-    The order of the attributes may differ, and sparse rows may become dense or the reverse. Nominal attributes may
-    declare fewer values, or in another order, or be strings; strings may be nominal. The class and the labels may be
-    ordinary attributes of the incoming batches. If they are left out, their values are missing.
+    The order of the attributes may differ, and sparse rows may become dense or the reverse. A nominal attribute may
+    have fewer values in the incoming batches, or have them in another order, or be a string attribute there; a string
+    attribute may be nominal there. The class and the labels may be ordinary attributes there. If they are left out,
+    their values are missing.
 
     Parameters
     ----------
     incoming : the schema of the batches to be converted.
     wanted : the schema that the chain was fitted on.
-    unseen : whether values that the wanted attribute does not declare are missing; otherwise, they are an error.
+    unseen : whether values that the wanted attribute does not declare become missing; otherwise, they are errors.
     source : the name of the input, for messages about values of batches; "" for none.
 
     Attributes
     ----------
+    incoming, wanted : as given.
     unseen : the values that nominal attributes of `incoming` declare, but the wanted ones do not, by the attribute's
         name; None if they are errors.
 
     Raises
     ------
-    FilterkitError : `incoming` has another class; or an attribute is missing, extra or of another type, contains other
-        attributes, or declares a value that the wanted one does not. The message names the first few.
+    FilterkitError : `incoming` has another class; or an attribute is missing, extra, of a type that cannot be
+        converted, contains other attributes or, without `unseen`, declares a value that the wanted one does not. The
+        message names the first few.
     """
 
     def __init__(self, incoming: Schema, wanted: Schema, unseen: bool = False, source: str = "") -> None:
@@ -145,7 +148,7 @@ def _raise_if_any(names: list[str], noun: str, fault: str, hint: str, attribute:
     """Raise FilterkitError if there are `names`; the message counts them, and lists the first three.
 
     `noun` says what they name, such as ``value``, and `fault` what is wrong with them. The message begins with the
-    `source` of the rows, names the `attribute` of the values, each unless it is "", and ends with `hint`.
+    `source` of the rows and names the `attribute` of the values, unless these are "", and ends with `hint`.
     """
     if names:
         of = f" of attribute {quoted(attribute)}" if attribute else ""

@@ -13,12 +13,15 @@ Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 
 def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> Floats:
-    """Divide element by element, with the denominator broadcast to the numerator; 0 where it is not positive."""
+    """Divide element by element; the result is 0 where the denominator is not positive.
+
+    The denominator is broadcast to the shape of the numerator.
+    """
     return np.asarray(np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0))
 
 
 def compute_n_log2_n(numbers: Any) -> Floats:
-    """Compute n log₂ n of each number, at least 0, of a float64 array, or of one number; 0 for 0."""
+    """Compute n log₂ n of a number, or of each number of a float64 array; 0 for 0. The numbers are at least 0."""
     return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 
 
@@ -31,7 +34,7 @@ def choose_scale_exponents(largest: np.ndarray, digits: int = 100) -> np.ndarray
     Parameters
     ----------
     largest : float64 (n,), absolute values.
-    digits : numbers from 10**-digits to 10**digits, and 0, have e = 0.
+    digits : numbers from ``10**-digits`` to ``10**digits``, and 0, have e = 0.
     """
     extreme = (largest > 10.0**digits) | ((largest < 10.0**-digits) & (largest > 0))
     return np.where(extreme, np.frexp(largest)[1], 0)

@@ -36,11 +36,11 @@ def parse_ranges(stage: str, flag: str, text: str, last: int) -> list[tuple[str,
 
     Returns
     -------
-    Each part of the list as text, and its first and its last number, which count from 1.
+    A tuple (text, first, last) for each number or range: its text in the list, and its first and last number, from 1.
 
     Raises
     ------
-    UsageError : it is no such list, or a range does not count upward from 1.
+    UsageError : `text` is no such list, or a range does not count upward from 1.
     """
     ranges = []
     for part in text.split(","):
@@ -66,7 +66,7 @@ def parse_attribute_numbers(stage: str, flag: str, text: str, count: int | None 
 
     Raises
     ------
-    UsageError : it is no such list, or a range does not count upward from 1.
+    UsageError : `text` is no such list, or a range does not count upward from 1.
     StageError : a number is larger than `count`.
     """
     positions: set[int] = set()
@@ -103,7 +103,8 @@ def choose_attributes(
 
     Raises
     ------
-    StageError : a choice means no attribute that may be chosen. But a type after ``@`` may be one that none has.
+    StageError : a choice means no attribute that may be chosen, a range goes beyond the last attribute, or a type after
+        ``@`` is unknown. A known type that no attribute has is no error.
     UsageError : a range does not count upward from 1.
     """
     positions = list(range(len(schema.attributes)) if among is None else among)

@@ -25,7 +25,8 @@ class Attribute(NamedTuple):
     Attributes
     ----------
     name : its name.
-    kind : numeric, nominal, string, date or relational; ``real`` and ``integer`` are numeric, as in Weka.
+    kind : ``numeric``, ``nominal``, ``string``, ``date`` or ``relational``. What a file declares as ``real`` or
+        ``integer`` is ``numeric``, as in Weka.
     values : the labels of a nominal attribute, in the order declared; () for other kinds.
     format : the pattern of a date, in the letters of Java's SimpleDateFormat; "" for other kinds.
     attributes : the columns of the bags of a relational attribute; () for other kinds.
@@ -53,8 +54,8 @@ _PLAIN = Attribute("")
 class Attributes(Sequence[Attribute]):
     """An immutable sequence of many attributes, which makes an `Attribute` only when it is read.
 
-    An attribute is a name, a *form*, and scores. Attributes that differ only in name and scores share one form. So each
-    takes some 20 bytes, where an `Attribute` takes more than 200.
+    An attribute is a name, a *form*, and scores. Attributes that differ only in the name and in the values of scores
+    share one form. So each takes some 20 bytes, where an `Attribute` takes more than 200.
 
     Parameters
     ----------
@@ -100,7 +101,10 @@ class Attributes(Sequence[Attribute]):
         return Attributes(Texts.concatenate([part.names for part in parts]), list(forms), np.concatenate(codes), scores)
 
     def take(self, positions: np.ndarray | slice, names: Texts | None = None) -> Attributes:
-        """Return the attributes at int `positions`, which may repeat, or of a slice, with `names` unless it is None."""
+        """Return the attributes at int `positions`, which may repeat, or of a slice.
+
+        Their names are `names`, one for each, unless that is None.
+        """
         if names is None:
             names = self.names[positions] if isinstance(positions, slice) else self.names.take(positions)
         scores = {key: each[positions] for key, each in self._scores.items()}
@@ -141,7 +145,7 @@ class Attributes(Sequence[Attribute]):
         return Attributes(self.names, list(forms), codes, {key: self._scores[key] for key in keys})
 
     def map_forms(self, function: Callable[[Attribute], Any], dtype: type) -> np.ndarray:
-        """Call a function with each form, and return its results for the attributes: (n,) of this dtype."""
+        """Call a function once with each form; return for each attribute the result of its form: (n,) of this dtype."""
         return np.array([function(form) for form in self.forms], dtype).take(self.codes)
 
     @property
@@ -151,9 +155,10 @@ class Attributes(Sequence[Attribute]):
 
     @property
     def numeric_scores(self) -> list[tuple[str, np.ndarray]] | None:
-        """The metrics and scores, float64 (n,), of numeric attributes with weight 1 and scores of the same metrics.
+        """The scores of numeric attributes: a list of (metric, float64 (n,)), the latest last; [] if they have none.
 
-        None if the attributes are others, or if there are none.
+        None if some attribute is not numeric or has another weight than 1, if attributes have scores of different
+        metrics, or if there are no attributes.
         """
         present = [self.forms[code] for code in np.unique(self.codes).tolist()]
         if len(present) != 1 or present[0]._replace(scores=()) != _PLAIN:
@@ -283,9 +288,9 @@ def flag_attributes_of_kinds(attributes: Sequence[Attribute], *kinds: str) -> np
 
 
 def map_nominal_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
-    """Apply a function to the labels of each nominal attribute, a tuple; return the results by attribute position.
+    """Call a function with the labels of each nominal attribute, a tuple; return {position of the attribute: result}.
 
-    It is called once for attributes that differ only in name and scores, which share the result.
+    Attributes that differ only in the name and in the values of scores share one call, and the object that it returns.
     """
     positions = np.flatnonzero(flag_attributes_of_kinds(attributes, "nominal"))
     nominal = Attributes.of(take_attributes(attributes, positions))

@@ -28,9 +28,9 @@ class Batch:
     X : float64 (rows, len(schema.features)): an ndarray in C order, or a `Csr` or `scipy.sparse.csr_array` with sorted
         int32 indices. A chain copies an ndarray in another order, and drops zeros that are stored. A nominal value is
         the index of its label, a missing value NaN.
-    y : the class, or None without a class. A nominal class is int32 (rows,) codes, -1 for missing; a numeric class is
-        float64 (rows,), NaN for missing. The labels of multi-label data are codes in the same way, (rows, labels) of
-        `Schema.target_dtype`, which is int8 unless a label has more than 127 values. Numeric targets are numbers.
+    y : the class, or the labels or targets of multi-label or multi-target data; None without any. A nominal class is
+        int32 (rows,), indices of its labels. Nominal labels are (rows, labels), int8 or int32 as `Schema.target_dtype`
+        says. In both, -1 is missing. Numbers are float64 (rows,) or (rows, targets), NaN for missing.
     weights : float64 (rows,) instance weights; None if all are 1.
     passthrough : pyarrow Table of the columns of `schema.passthrough` in order; None if there are none. Strings and
         bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, and missing is null.
@@ -104,11 +104,11 @@ class Batch:
         return self.csr.data if self.sparse else self.X
 
     def replace(self, **changes: Any) -> Batch:
-        """Return a copy with some of the constructor's arguments changed."""
+        """Return a copy with some of the constructor's arguments changed; it shares the other arrays."""
         return Batch(**({name.lstrip("_"): value for name, value in vars(self).items()} | changes))
 
     def in_form(self, sparse: bool) -> Batch:
-        """Return the same rows, and the same schema, with X sparse or dense."""
+        """Return the same rows, and the same schema, with X sparse or dense; the batch itself if X is so already."""
         if sparse == self.sparse:
             return self
         if not sparse:
@@ -123,7 +123,7 @@ class Batch:
 
     @property
     def class_known(self) -> np.ndarray:
-        """bool (rows,): whether the class, or every label, is known; all True without class and labels."""
+        """bool (rows,): whether the class, or every label, is not missing; all True without class and labels."""
         if self.y is None:
             return np.ones(len(self), bool)
         known = np.asarray(~np.isnan(self.y) if self.y.dtype.kind == "f" else self.y >= 0)
@@ -151,7 +151,10 @@ class Batch:
         return self.replace(X=X, y=y, weights=weights, passthrough=passthrough)
 
     def get_class_labels(self) -> np.ndarray:
-        """Return object (rows,): the labels of the class, None for missing; raise ValueError unless it is nominal."""
+        """Return object (rows,): the label of the class in each row, None for missing.
+
+        Raise ValueError if the batch has no nominal class.
+        """
         target = self.schema.class_attribute
         if target is None or target.kind != "nominal" or self.y is None:
             raise ValueError("this batch has no nominal class, so its rows have no labels; see y for a numeric class")
@@ -168,7 +171,8 @@ def itself(batch: Batch) -> Batch:
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
     """Return one batch of all rows of `batches`, in order; an empty one if there are no batches.
 
-    `schema` is that of all batches, which are all sparse or all dense.
+    `schema` is that of all batches, which are all sparse or all dense. The result has the `start` of the first batch,
+    and is that batch if there is only one.
     """
     parts = list(batches)
     if not parts:
@@ -214,7 +218,10 @@ def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> 
 
 
 def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
-    """Yield the rows in dense batches of at most `n_values` values, class and texts included, but at least one row."""
+    """Yield the rows of a batch in dense batches of as many rows as have at most `n_values` values, but at least one.
+
+    Each row has one value for each attribute, class and texts included.
+    """
     step = max(n_values // max(len(batch.schema.attributes), 1), 1)
     for first in range(0, len(batch), step):
         yield batch.rows(first, min(first + step, len(batch))).in_form(False)

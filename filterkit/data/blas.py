@@ -19,7 +19,8 @@ _n_modules = 0  # of Python, when they were searched for; further modules may ha
 def one_blas_thread() -> Iterator[None]:
     """Let BLAS and LAPACK use one thread in this context, so that last digits do not depend on the number of cores.
 
-    The command sets this from the start. It matters where filterkit is used from Python, with numpy's own setting.
+    The command sets this from the start, so the context matters only where filterkit is used from Python, with numpy's
+    own setting.
     """
     from threadpoolctl import ThreadpoolController
 

@@ -194,7 +194,7 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
 
 
 def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
-    """Return `state`, which a stage's method of the name `method` returned.
+    """Return `state`, which the method of a stage that is named `method` returned, after a check.
 
     Raise PluginError unless it is a dict of arrays and `Ragged`s, each with an entry for each of `columns` columns.
     """
@@ -225,7 +225,7 @@ def check_output_columns(stage: Named, columns: Any, width: int) -> None:
 
 
 def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
-    """Return `attributes`, which `output_attributes` of a stage returned.
+    """Return `attributes`, which `output_attributes` of a stage returned, after a check.
 
     Raise PluginError unless they are a list, tuple or `Attributes` with one for each of `columns` columns.
     """
@@ -239,10 +239,10 @@ def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequ
 
 
 def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
-    """Return `attributes`, which `output_attributes` of a stage returned for the same columns as in `schema`.
+    """Return `attributes`, which `output_attributes` of a stage returned for the columns of `schema`, after a check.
 
-    Raise PluginError unless they are one for each column, have the names of the columns, and are nominal exactly where
-    bool (columns,) `nominal` is true.
+    Raise PluginError unless there is one for each column of X, with its name, and nominal exactly where `nominal`, bool
+    (columns,), is true.
     """
     made = check_output_attributes(stage, attributes, schema.width)
     names, others = list_names(made), list_names(schema.features)
@@ -269,7 +269,7 @@ def check_output_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
 
 
 def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:
-    """Return `found`, which a function of the stage or metric `offer` returned.
+    """Return `found`, which a function of the stage or metric `offer` returned, after a check.
 
     Raise PluginError, whose message calls it `function`, unless `found` is a float64 array of this `shape`.
     """
@@ -287,8 +287,8 @@ def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, of
 def describe_batch_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:
     """Return a message that says what in a batch does not fit `schema`, and what to do; None if everything fits.
 
-    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. Nominal values in X are checked in the first
-    `n_checked` rows only.
+    Both may be of a wrong type. X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. Nominal values in
+    X are checked in the first `n_checked` rows only.
     """
     if not isinstance(batch, Batch):
         return f"expected a Batch, found {describe_type(batch)}"
@@ -308,7 +308,10 @@ def describe_batch_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) ->
 
 
 def describe_schema_difference(found: Any, expected: Schema) -> str:
-    """Describe the first difference between two schemas, such as ``attribute 2 is 'a'; expected 'b'``."""
+    """Describe the first difference between two schemas that differ, such as ``attribute 2 is 'a'; expected 'b'``.
+
+    `found` may also be something else than a schema; then say what it is.
+    """
     if not isinstance(found, Schema):
         return f"it is {describe_type(found)}"
     if difference := describe_attribute_difference(found.attributes, expected.attributes):

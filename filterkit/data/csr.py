@@ -24,7 +24,7 @@ class Csr(NamedTuple):
 
     Attributes
     ----------
-    data : float64 (entries,), none of them zero.
+    data : float64 (entries,), none of them zero, except in a matrix from elsewhere; see `without_zeros`.
     indices : int32 (entries,), ascending within a row.
     indptr : int32 (rows + 1,).
     columns : the number of columns.
@@ -43,7 +43,7 @@ class Csr(NamedTuple):
 
     @staticmethod
     def from_scipy(matrix: Any) -> Csr:
-        """Convert any scipy matrix or numpy array to a new Csr: sorted, with duplicates summed, and without zeros."""
+        """Convert a sparse scipy matrix or a numpy array to a new Csr: sorted, duplicates summed, and without zeros."""
         from scipy.sparse import csr_array
 
         matrix = csr_array(matrix, dtype=np.float64, copy=True)
@@ -58,7 +58,7 @@ class Csr(NamedTuple):
         Parameters
         ----------
         rows, columns : int (entries,), the row and the column of each entry.
-        values : float64 (entries,), none of them zero.
+        values : float64 (entries,). Zeros are stored; `without_zeros` removes them.
         shape : (rows, columns) of the matrix.
         """
         height, width = shape

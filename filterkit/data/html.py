@@ -52,14 +52,14 @@ def _render_cell(tag: str, value: Any, side: str) -> str:
 
 
 def _format_cell(value: Any) -> str:
-    """Return a number with few digits, or another value as text in which control characters are visible."""
+    """Return the text of a cell: of an int with commas, of a float with six digits, of others with visible controls."""
     if isinstance(value, (int, float)):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
     return visible(str(value))
 
 
 def render_schema_as_html(schema: Schema) -> str:
-    """Return an HTML table of the first attributes of a schema, and its class or labels."""
+    """Return an HTML table with a row for each of the first attributes of a schema, and for its class or labels."""
     count = len(schema.attributes)
     positions = _choose_shown_positions(count, _ATTRIBUTES, schema.targets)
     role = "class" if schema.labels == () else "label"
@@ -94,7 +94,7 @@ def _describe_class(schema: Schema) -> str:
 
 
 def _describe_attribute(attribute: Attribute) -> str:
-    """Describe labels, format, weight and scores of an attribute in a few words; "" if it has none of them."""
+    """Describe the first labels, format, weight and latest scores of an attribute; "" if it has none of them."""
     parts = []
     if attribute.kind == "nominal":
         count = len(attribute.values)
@@ -145,7 +145,7 @@ def _describe_sparse_rows(batch: Batch) -> Iterator[str]:
 
 
 def _decode_value(attribute: Attribute, value: Any) -> Any:
-    """Convert a value of `to_columns` for a cell: to a label, a date as text, a float, or a text; ``?`` if missing."""
+    """Convert a value of `to_columns` to what a cell shows: a label, text of a date, float or text; ``?`` if missing."""
     if value is None or value != value:
         return _MISSING
     if attribute.kind == "nominal":

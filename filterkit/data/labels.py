@@ -75,7 +75,8 @@ def find_targets(
 def _list_label_positions(count: int, attributes: Sequence[Attribute], request: str) -> tuple[int, ...]:
     """Return the positions of the last `count` attributes or, if it is negative, the first ``-count``.
 
-    Raise UsageError if it is 0, and FilterkitError if there are fewer attributes; the message begins with `request`.
+    Raise UsageError if `count` is 0, and FilterkitError if there are fewer attributes. `request`, with which the
+    message begins, says who asks for the labels.
     """
     if not count:
         raise UsageError(f"{request}: there must be at least one label")

@@ -43,8 +43,8 @@ def is_too_large(text: str) -> bool:
 def format_number(value: float, precision: int | None = None) -> str:
     """Format a number as the shortest decimal text that reads back to it: ``1`` and ``1e-7`` for 1.0 and 1e-07.
 
-    It is first rounded to `precision` significant digits, unless that is None. Infinities are ``Infinity`` and
-    ``-Infinity``, and NaN is ``?``.
+    If `precision` is not None, the number is first rounded to so many significant digits. Infinities are ``Infinity``
+    and ``-Infinity``, and NaN is ``?``.
     """
     if not math.isfinite(value):
         return "?" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -55,7 +55,7 @@ def format_number(value: float, precision: int | None = None) -> str:
 
 
 def round_to_digits(value: float, digits: int) -> float:
-    """Round a number to so many significant digits; return it unchanged if it would become infinite."""
+    """Round a number to `digits` significant digits, at least 1; return it unchanged if it would become infinite."""
     found = float(f"{value:.{digits}g}")
     return found if math.isfinite(found) else value
 

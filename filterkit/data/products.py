@@ -10,11 +10,11 @@ _AT_ONCE = 1 << 20  # entries of a dense matrix that become sparse at once
 
 
 def multiply_rows(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
-    """Multiply float64 rows, (rows, columns) of any `Matrix` or `Csr`, by a finite float64 matrix, (columns, k).
+    """Multiply X, float64 (rows, columns), by a dense float64 `matrix` (columns, k) of finite numbers.
 
-    Return float64 (rows, k), in which a row depends on this row alone, to the last bit: not on how many rows there are,
-    on its position, on whether X is sparse, or on threads. ``X @ matrix`` does not promise that, because BLAS sums in
-    another order for another number of rows. Here each row is summed in the order of its columns.
+    Return float64 (rows, k), in which a row depends on the same row of X alone, to the last bit: not on how many rows
+    there are, on its position, on whether X is sparse, or on threads. ``X @ matrix`` does not promise that, because
+    BLAS sums in another order for another number of rows. Here each row is summed in the order of its columns.
     """
     if isinstance(X, Csr):
         X = X.matrix()

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def convert_to_integer_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
-    """Convert float64 indices of labels, NaN for missing, to an integer dtype, -1 for missing.
+    """Convert float64 indices of labels, NaN for missing, to an integer `dtype`, -1 for missing.
 
-    A float `dtype` stands for numbers that are no indices; return them unchanged, in C order.
+    If `dtype` is a float one, `values` are numbers rather than indices: return them as they are, in C order.
     """
     if np.dtype(dtype).kind == "f":
         return np.ascontiguousarray(values)
@@ -52,10 +52,11 @@ def get_attribute_values(batch: Batch, position: int) -> Any:
 
 
 def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
-    """Return a list of the distinct values of one attribute; and int64 (rows,), the index in it of each row's value.
+    """Return a list of the distinct values of one attribute; and int64 (rows,), the index in the list of each value.
 
-    The list has numbers, ascending; texts, or dates as milliseconds since 1970 UTC, as they appear; or all labels of a
-    nominal attribute. The index is -1 where the value is missing.
+    The index is -1 where the value is missing. Of a numeric attribute, the list has the numbers, ascending; of a
+    nominal one all labels, in order; of another one the texts, or the dates in milliseconds since 1970 UTC, in the
+    order in which they appear.
     """
     values, attribute = get_attribute_values(batch, position), batch.schema.attributes[position]
     if not isinstance(values, np.ndarray):
@@ -76,7 +77,7 @@ class Rearrangement:
     Parameters
     ----------
     incoming : the schema of the incoming batches.
-    wanted : the schema of the outgoing batches; sparse only if `incoming` is.
+    wanted : the schema of the outgoing batches.
     source : int (attributes of `wanted`,): the position in `incoming` of the attribute whose values each has; -1 if its
         values are new.
     """
@@ -103,8 +104,9 @@ class Rearrangement:
     def rearrange(self, batch: Batch, new: Mapping[int, Any] | None = None) -> Batch:
         """Return the rows of `batch` in the wanted schema.
 
-        `new` has the values of each new attribute by its position in `wanted`, in the form that `get_attribute_values`
-        returns; None if no attribute is new.
+        X becomes sparse or dense as `wanted` says; but if its columns stay the same, it stays as it is. `new` has the
+        values of each new attribute by its position in `wanted`, in the form that `get_attribute_values` returns; None
+        if no attribute is new.
         """
         new, passthrough = new or {}, batch.passthrough
         if not self._same_passthrough:

@@ -43,13 +43,13 @@ class Schema(Targets):
     class_index : the position of the class in `attributes`, or None.
     positive : the positive class value, converted to text. None leaves the choice to `positive_classes`.
     sparse : whether X is sparse, as it is if the source is.
-    zero : whether a zero is special: it stands for "absent" and stays zero. None: as `sparse`.
+    zero : whether a zero in X is special: it stands for "absent", and stages keep it zero. None: as `sparse`.
     labels : the positions of the labels of multi-label data, ascending; then there is no class. Numeric ones, and those
         with other values than 0 and 1, are the targets of multi-target data, each a class of its own.
 
     Attributes
     ----------
-    relation, class_index, positive, sparse, zero, labels : as given.
+    relation, class_index, positive, sparse, zero, labels : as given, but `positive` as text, and `zero` never None.
     class_attribute : the class, or None.
     label_attributes : the labels of multi-label data, or the targets of multi-target data; () for other data.
     targets : the positions of the class or the labels; () without either.
@@ -100,8 +100,9 @@ class Schema(Targets):
     def replace(self, **changes: Any) -> Schema:
         """Return a copy with some of the constructor's arguments changed.
 
-        If the name of the relation declares the labels, as in MEKA, and these move or the number of attributes changes,
-        the copy's name declares their new positions, or none if they are neither the first attributes nor the last.
+        If the name of the relation declares the labels, as in MEKA, and these move but keep their number, the copy's
+        name declares their new positions, or none if they are neither the first attributes nor the last. A name among
+        `changes` stays as it is.
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             copy = object.__new__(Schema)  # unchecked, with the cached properties, which stay right
@@ -165,7 +166,7 @@ class Schema(Targets):
 
     @cached_property
     def label_counts(self) -> np.ndarray:
-        """int64 (columns,): how many labels each column of X declares, 0 if it is numeric."""
+        """int64 (columns,): how many labels each nominal column of X declares; 0 for a numeric one."""
         if isinstance(self.features, Attributes):
             return self.features.map_forms(lambda form: len(form.values), np.int64)
         return np.array([len(a.values) for a in self.features], np.int64)
@@ -256,7 +257,10 @@ class Schema(Targets):
         return self.replace(attributes=attributes, **self.map_target_positions(position), **changes)
 
     def with_added_features(self, features: Sequence[Attribute]) -> Schema:
-        """Return this schema with further columns at the end of X, but before a class or labels that come last."""
+        """Return this schema with further columns at the end of X.
+
+        Their attributes are the last ones, but before a class or labels that come last.
+        """
         count = len(self.attributes)
         while count and count - 1 in self.targets:
             count -= 1

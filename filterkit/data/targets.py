@@ -23,11 +23,13 @@ IN_X, IN_TARGETS, IN_PASSTHROUGH = range(3)  # the parts of a batch that hold va
 
 
 class PredictableValues(NamedTuple):
-    """The values that can be predicted of nominal labels: 1 of a label with the values 0 and 1, else each value.
+    """The values that can be predicted of nominal labels, in the order of the labels.
+
+    Of a label with the values 0 and 1, it is only 1; of another one, each value.
 
     Attributes
     ----------
-    names : the label's name if its values are 0 and 1; ``t=v`` for the value v of another target t.
+    names : the name of each value: that of the label if its values are 0 and 1, else ``t=v`` for the value v of t.
     labels : int64 (values,), ascending, the index of the label in `Schema.labels`.
     codes : int64 (values,), the index of the value in the label's attribute.
     """
@@ -38,7 +40,7 @@ class PredictableValues(NamedTuple):
 
 
 class Targets:
-    """The part of a `Schema` that knows its class or its labels."""
+    """The base class of `Schema`, with what follows from its class or its labels."""
 
     attributes: ManyOrFew
     class_index: int | None
@@ -51,7 +53,7 @@ class Targets:
 
     @cached_property
     def label_values(self) -> PredictableValues:
-        """The values that can be predicted of nominal labels."""
+        """The values that can be predicted of nominal labels; without entries if there are no such labels."""
         found = [
             (attribute.name if is_label else f"{attribute.name}={value}", number, code)
             for number, attribute in enumerate(self.label_attributes)

@@ -19,7 +19,10 @@ def declare_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
-    """Yield (position, label) for each label that the attribute at that position of `others` does not declare."""
+    """Yield (position, label) for each label in `attributes` that the attribute of `others` there does not declare.
+
+    Both have the same attributes in the same order, but for their labels.
+    """
     for i, values in map_nominal_labels(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
@@ -41,9 +44,9 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
 
 
 def convert_to_fitted_kinds(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
-    """Return the attributes, with nominal ones made strings if they are strings in the schema `like`, and the reverse.
+    """Return the attributes with the kinds that `like` has for their names, if both kinds are nominal or string.
 
-    A string attribute gets the labels of the nominal one of its name in `like`. Other attributes stay.
+    A string attribute that becomes nominal gets the labels of the one in `like`. Other attributes stay.
     """
     changed: dict[int, Attribute] = {}
     fitted = {a.name: a for a in like.attributes if a.kind in ("nominal", "string")}
