@@ -22,9 +22,19 @@ _LEAST = 1e-12  # a variance, as a share of the squared width of the values, bel
 def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Passes[np.ndarray]:
     """Compute Pearson's correlation of each pair of some columns, over the rows that have both values, in one pass.
 
-    Return float64 (k, k), NaN where a column does not vary, or so little that rounding would decide. `columns` is int64
-    (k,), ascending, and `overview` that of `rows`. Rows count by weight; infinite values count as missing. Raise
-    StageError if a weight cannot be counted, or there are too many rows.
+    This is a generator of queries. Run by `run_passes`, it returns float64 (k, k). An entry is NaN if one of its
+    columns does not vary in these rows, or so little that rounding would decide. Rows count by weight, nominal values
+    as the indices of their labels, and infinite values as missing.
+
+    Parameters
+    ----------
+    rows : the rows.
+    columns : int64 (k,), ascending.
+    overview : the overview of `rows`.
+
+    Raises
+    ------
+    StageError : a weight cannot be counted, or there are too many rows.
     """
     low, high = (each[columns] for each in overview.moments.extremes())
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
@@ -51,12 +61,15 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
 
 
 class _PairProducts:
-    """Computes the `Gram` of batches: of the values and, unless all are known, their squares and flags of known values.
+    """Computes the `Gram`, the sums of products, that the correlations of k columns follow from.
+
+    It is that of k columns of values. If values are missing, 2k more columns follow: k of their squares, and k that are
+    1 where a value is known, else 0.
 
     Parameters
     ----------
     low, high : float64 (k,), the least and the largest value of each column.
-    complete : whether no value is missing.
+    complete : whether no value is missing or infinite.
     weight : the largest weight of a row.
     """
 
@@ -69,7 +82,7 @@ class _PairProducts:
         self._grid = Gram.find_grid(Batch(self._schema, np.ones((1, len(names))), weights=np.array([weight])), READER)
 
     def compute_gram(self, batch: Batch) -> Gram:
-        """Return the `Gram` of one batch: of its values, scaled to lie from 0 to 1, and of their squares and flags."""
+        """Return the `Gram` of one batch with k columns, whose values are first scaled to lie from 0 to 1."""
         X = batch.in_form(sparse=False).X
         present = np.isfinite(X)
         with np.errstate(invalid="ignore"):

@@ -25,15 +25,16 @@ _MOST_CURVES = 6  # of a column
 
 
 class Curves(NamedTuple):
-    """Holds what a stage makes of some values of each column.
+    """Holds curves: what a stage makes of some values of each column, or the mean of a numeric class there.
 
     Attributes
     ----------
-    values, rows : the distinct values of each column, thinned to `_MOST_VALUES`, and the weight of the rows with a
-        value up to each and above the one before.
-    columns : int64 (n,), ascending: the incoming column of each outgoing one that has a curve; several classes give
-        several.
-    images : float64 (most values of a column, n): what each value of the column becomes; NaN after its last value.
+    values : the distinct values of each column, ascending; of more than `_MOST_VALUES`, about so many of them.
+    rows : the weight of the rows with a value up to each of `values` and above the one before.
+    columns : int64 (curves,), ascending: the column that each curve is of. A column has several if the stage makes
+        several columns of it, one for each class.
+    images : float64 (most values of a column, curves): what each value becomes. After the last value of the column,
+        NaN.
     words : the stage and its options; "" without a stage.
     what : what an image is, such as p(v).
     """
@@ -46,9 +47,10 @@ class Curves(NamedTuple):
     what: str
 
     def list_curves(self, column: int) -> list[dict[str, Any]]:
-        """Return a dictionary for the page for each of the first six curves of an incoming column.
+        """Return a dictionary for the page for each of the first six curves of a column; [] if it has none.
 
-        It has ``task`` (the number of the curve), ``value``, ``p`` (the images), ``rows``, ``what`` and ``stage``.
+        It has ``task`` (the number of the curve, from 0), ``value``, ``p`` (the images), ``rows``, ``what`` and
+        ``stage``. `column` is an index in `values`.
         """
         values, rows = self.values.get_row(column), self.rows.get_row(column)
         return [
@@ -65,9 +67,10 @@ class Curves(NamedTuple):
 
 
 def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
-    """Return the first of the `stages` with a `ColumnStage.curve_name` that does not learn from folds.
+    """Return the first of `stages` whose curves can be drawn: it has a `ColumnStage.curve_name`, and no folds.
 
-    Without such a stage, return one that a plugin in `known` offers, with default options; None if none does.
+    Without one, return a stage with default options, of the first class in `known` that sets a `curve_name`; None
+    without such a class.
     """
     for stage in stages:
         if isinstance(stage, ColumnStage) and stage.curve_name and not stage.folds():
@@ -79,10 +82,21 @@ def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | 
 
 
 def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
-    """Fit a stage with a curve on some columns, and compute the curves of at most 200 values of each.
+    """Fit a stage on some columns, and compute its curves, each at about 200 values at most.
 
-    Outgoing columns without a curve, whose values are all NaN, are left out. The rows have a nominal class; `columns`
-    is int64, ascending; `memory` is bytes, as for `Chain.fit`. Raise StageError if the stage cannot be fitted.
+    This is a generator of queries. Run by `run_passes`, it returns the curves. Those that are NaN at all values are
+    left out, but not those of a column without values.
+
+    Parameters
+    ----------
+    rows : rows with a nominal class.
+    columns : int64 (n,), ascending, which columns of X.
+    stage : a stage with a `ColumnStage.curve_name`.
+    memory : bytes, as for `Chain.fit`.
+
+    Raises
+    ------
+    StageError : the stage cannot be fitted.
     """
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     thinned, fitted = yield from fit_in_passes([_ThinningStage(), stage], chosen, memory)
@@ -96,9 +110,11 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
 
 
 def compute_class_mean_curves(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int) -> Passes[Curves]:
-    """Compute the mean of a numeric class over at most 200 values of each of some columns.
+    """Compute the curve of each of some columns that shows the mean of a numeric class, at about 200 values at most.
 
-    `class_` is what `describe_numeric_class` returns. The other parameters are those of `compute_curves`.
+    The mean at a value is that of the rows with a value up to it and above the one before. `class_` has the ``mean``
+    and ``deviation`` that `describe_numeric_class` returns. `rows` have a numeric class. All else is as for
+    `compute_curves`.
     """
     (thinned,) = yield from fit_in_passes(
         [_ThinningStage()], rows.transform_by(make_column_selector(rows.schema, columns)), memory
@@ -111,16 +127,20 @@ def compute_class_mean_curves(rows: Rows, columns: np.ndarray, class_: dict[str,
 
 
 def _pad_rows_with_nan(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
-    """Return the numbers of each row of a ragged array as a row that ends with NaN: float64 (rows, n)."""
+    """Return numbers, one for each value of `ragged`, as float64 (rows, n): its rows, with NaN after their last number.
+
+    n is the length of the longest row, at least 1.
+    """
     grid = np.full((len(ragged), max(ragged.lengths.max(initial=0), 1)), np.nan)
     grid[np.arange(grid.shape[1]) < ragged.lengths[:, None]] = numbers
     return grid
 
 
 class _ThinningStage(MeasuringStage):
-    """Learns `Curves.values` and `Curves.rows`: all values, or up to 200 at equally distant ranks of rows.
+    """Learns `Curves.values` and `Curves.rows`; of more than 200 values, those at 200 equally distant ranks of rows.
 
-    Its `sums` are those of `ContingencyTable.class_sums` of the rows of each value; 0 if the class is not numeric.
+    Its state also has `sums`: the sum of `ContingencyTable.class_sums` over the rows that `rows` counts; 0 if the class
+    is not numeric.
     """
 
     def fit_columns(self, table: ContingencyTable) -> State:

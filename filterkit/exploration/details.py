@@ -25,15 +25,17 @@ _MOST_CORRELATED = 100
 
 
 class LaterStages(NamedTuple):
-    """Holds the stages that come after the features.
+    """Holds the later stages of a chain: the first that learns from columns, and those after it.
+
+    The columns that come to the first of them are the features.
 
     Attributes
     ----------
-    stages : the stages; perhaps none.
+    stages : the later stages; perhaps none.
     fitted : the same stages, fitted.
-    rows : the rows that come out of the last of them.
+    rows : the rows that come out of the last of them; without any, those of the features.
     before : the extents of the features.
-    after : the extents of the columns that come out of the last stage; None without stages.
+    after : the extents of the columns that come out of the last stage; None without later stages.
     """
 
     stages: Sequence[Stage]
@@ -48,9 +50,20 @@ def describe_best_features(
 ) -> dict[str, Any]:
     """Return two entries of the page: ``details``, histograms and curves of the best features, and ``correlation``.
 
-    `later` are the stages that come after the features, `known` the plugins, one of which may offer a stage with a
-    curve, and `overview` is that of the rows. `class_` is what the overview of the page says of the class; None without
-    one. `memory` is as for `Chain.fit`. Raise StageError if a stage fails on these rows.
+    Both are empty if there are no best features. It reads the rows.
+
+    Parameters
+    ----------
+    features : the features.
+    later : the stages after the features.
+    known : the plugins, one of which may offer a stage whose curves are drawn.
+    memory : bytes, as for `Chain.fit`.
+    overview : the overview of the rows of the features.
+    class_ : what ``overview`` of the page says of the class; None without a class.
+
+    Raises
+    ------
+    StageError : a stage fails on these rows.
     """
     if not len(features.best):
         return {"details": [], "correlation": {"features": [], "r": []}}
@@ -91,7 +104,11 @@ def describe_best_features(
 
 
 def _find_source_features(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
-    """Find the feature that each column after the last stage is made of: int64 (columns,), -1 if unknown."""
+    """Find the feature that each column after the last of `stages` is made of: int64 (columns,), -1 if unknown.
+
+    `schema` is that of the features. A stage that does not say what its columns are made of has them of the columns of
+    the same names.
+    """
     origin = np.arange(schema.width)
     for fitted in stages:
         if fitted.columns is not None:
@@ -105,9 +122,10 @@ def _find_source_features(schema: Schema, stages: Sequence[Fitted]) -> np.ndarra
 
 
 def _correlate_best_features(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
-    """Return ``correlation`` of the page: of up to 100 of the best features, numeric or with two labels.
+    """Compute ``correlation`` of the page: which features it is of, and the correlation of each pair of them, ``r``.
 
-    It is empty with fewer than two such features.
+    They are those of the best features that are numeric or have two labels, at most 100. With fewer than two, both
+    entries are empty. This is a generator of queries; run it by `run_passes`.
     """
     usable = features.best[np.isin(features.schema.label_counts[features.best], (0, 2))][:_MOST_CORRELATED]
     if len(usable) < 2:

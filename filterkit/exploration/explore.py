@@ -50,14 +50,18 @@ _MANY_TESTS = 200_000  # of all features, for each of three or more classes; slo
 def explore(
     rows: Rows, stages: Sequence[Stage], by: Sequence[str], best: int, known: Registry, memory: int
 ) -> dict[str, Any]:
-    """Fit a chain on some rows, and return what the page shows; the first comment of ``explore.js`` lists it.
+    """Fit a chain on some rows, and return what the page of ``filterkit explore`` shows, by name.
+
+    The first comment of ``explore.js`` lists the entries; those from ``made`` to ``chain`` are left to the caller. Also
+    return ``head``, the number of stages before the features.
 
     Parameters
     ----------
     rows : the rows.
-    stages : the chain; perhaps empty. The features are those that come to the first stage that learns from columns, so
-        stages such as ``words`` may make them.
-    by : the names of the metrics to rank by; empty for all.
+    stages : the chain; perhaps empty. The features are the columns that come to the first stage that learns from
+        columns, so stages such as ``words`` may make them. Without such a stage, they are what comes out of the chain.
+    by : the names of the metrics to rank by. If empty, all that the class allows, but no random ones, and none that
+        would take too long.
     best : how many of the best features to show in detail.
     known : the plugins.
     memory : bytes, as for `Chain.fit`.
@@ -66,7 +70,7 @@ def explore(
     ------
     UsageError : a metric is unknown, or named twice.
     StageError : a stage fails on these rows.
-    PluginError : a metric fails.
+    PluginError : a metric or stage fails, or returns something invalid.
     """
     repeated = find_repeated(by)
     if repeated is not None:
@@ -83,7 +87,10 @@ def explore(
     metrics = chosen or list_usable_metrics(explored.schema, known)
 
     def leave_out_slow_metrics() -> list[Metric]:
-        """Return the metrics without those that would take too long, unless they are asked for or the only ones."""
+        """Return `metrics`, without slow ones if there are too many thresholds.
+
+        But keep slow ones that the user asks for, or if there are no others. Call it after the pass of `overviews`.
+        """
         quick = [metric for metric in metrics if not metric.slow]
         if chosen or not quick:
             return metrics
@@ -146,12 +153,13 @@ def explore(
 
 
 class CellCounts(Record):
-    """Counts rows, and the cells of X in them.
+    """Counts rows, and the cells of X in them, without regard to weights.
 
     Attributes
     ----------
     rows : how many rows there are.
-    nonzero, missing : how many cells are neither zero nor missing, and how many are missing.
+    nonzero : how many cells are neither zero nor missing.
+    missing : how many cells are missing.
     """
 
     fields = dict.fromkeys(("rows", "nonzero", "missing"), SUM)

@@ -18,18 +18,19 @@ READER = "explore"  # whom messages name
 
 
 class Extents(Record):
-    """Says how far the values of each column reach.
+    """Says how far the values of each column of X reach, and how much weight its rows have.
 
-    Only rows of a positive weight count; if there is a nominal class, only those whose class is known.
+    Only rows of a positive weight count; if there is a nominal class, only those whose class is known. Weights are
+    split into parts, as `filterkit.counts.weights.exact_parts` does; the sum over the last axis is the weight.
 
     Attributes
     ----------
-    low, high : float64 (columns,), the least and the largest value that is neither zero nor missing; inf and -inf if
-        there is none.
+    low, high : float64 (columns,), the least and the largest value that is neither zero nor missing nor infinite; inf
+        and -inf if there is none.
     whole : bool (columns,), whether all finite values are whole numbers.
-    stored_parts : float64 (columns, parts), the weight of the rows whose value is missing or not zero, in parts whose
-        sums are exact.
-    total_parts : float64 (classes, parts), the weight of the rows of each class, or of all without a nominal class.
+    stored_parts : float64 (columns, parts), the weight of the rows whose value is missing or not zero.
+    total_parts : float64 (classes, parts), the weight of the rows of each class; (1, parts), that of all rows, without
+        a nominal class.
     """
 
     fields = Record.fields | {
@@ -47,10 +48,7 @@ class Extents(Record):
 
     @classmethod
     def of(cls, batch: Batch) -> Self:
-        """Return the extents of one batch; infinite values do not change `low`, `high` and `whole`.
-
-        Raise StageError if a weight cannot be counted.
-        """
+        """Return the extents of one batch; raise StageError if a weight cannot be counted."""
         rows, width = select_counted_rows(batch, has_nominal_class(batch.schema), READER), batch.schema.width
         column, value, row = find_nonzero_entries(rows.batch, np.arange(width))
         stored_parts = rows.sum_weights_by_group(column, row, width)
@@ -69,11 +67,14 @@ def has_nominal_class(schema: Schema) -> bool:
 
 
 class MeasuringStage(ColumnStage):
-    """Learns something about each column, and leaves the values as they are.
+    """A base for stages that measure each column in the way of `ColumnStage`, and leave the values as they are.
+
+    Write `fit_columns`. What it returns is the measurement, the state of the fitted stage.
 
     Attributes
     ----------
-    totals : float64 (classes,), see `ColumnStage.finish`; there is none until it is fitted.
+    totals : float64 (classes,), see `ColumnStage.output_columns`; the attribute does not exist until the stage is
+        fitted.
     """
 
     name = READER

@@ -27,7 +27,8 @@ ROC_AXIS_RATES = np.concatenate([[0.0], ndtr(np.linspace(-3.2, 3.2, 39)), [1.0]]
 def list_usable_metrics(schema: Schema, known: Registry) -> list[Metric]:
     """List the metrics to show where none is asked for: those that the class of `schema` allows, without random ones.
 
-    Metrics that lead come first, then by name. `known` has all plugins.
+    Without a class, those that need none. Metrics with `Metric.leads` come first; otherwise they are sorted by name.
+    `known` has all plugins.
     """
     target = schema.class_attribute
     kind = "" if target is None else target.kind
@@ -41,22 +42,23 @@ def list_usable_metrics(schema: Schema, known: Registry) -> list[Metric]:
 
 
 class Features:
-    """Holds the features of some rows, ranked, and which of them the page shows.
+    """Holds the features of some rows, which are the columns of X, and says which of them the page shows.
 
     Parameters
     ----------
     rows : the rows.
     ranking : the ranking of their features.
-    best : how many of the best features are shown in detail.
+    best : how many of the best features to show in detail.
 
     Attributes
     ----------
     rows, ranking : as the parameters.
     schema : of the rows.
-    shown : int64 (shown,), ascending: the features that the page has, at most 30,000 of the best.
-    best : int64 (best,), the features shown in detail, the best first; without those that do not vary.
+    shown : int64 (n,), ascending: the features that the page shows, the 30,000 best by the first metric, or all.
+    best : int64 (n,), the features shown in detail, the best by the first metric first; without those that do not vary.
     supervised : whether one of the metrics needs a class.
-    tasks : the codes of the classes to tell from the rest, see `ContingencyTable.tasks`; none if no metric needs one.
+    tasks : the codes of the classes to tell from the rest, see `ContingencyTable.tasks`; [] if no metric needs a class,
+        or the class is numeric.
     """
 
     def __init__(self, rows: Rows, ranking: Ranking, best: int) -> None:
@@ -71,7 +73,10 @@ class Features:
 
 
 def describe_features(features: Features) -> dict[str, Any]:
-    """Return ``features`` of the page: names, extremes, scores, best tests and small pictures of the features shown."""
+    """Return ``features`` of the page: names, extremes, scores, best tests and small pictures of the features shown.
+
+    Scores are NaN where a feature does not vary, and extremes where it is nominal.
+    """
     ranking, shown, schema = features.ranking, features.shown, features.schema
     attributes = [schema.features[i] for i in shown.tolist()]
     varied = ranking.varied[shown]
@@ -95,10 +100,13 @@ def describe_features(features: Features) -> dict[str, Any]:
 
 
 def _list_distinct_best_tests(features: Features) -> tuple[dict[str, Any], np.ndarray]:
-    """Return ``points`` of the page, the distinct best tests of each feature shown, by feature, class and threshold.
+    """Return ``points`` of the page, and which point of each feature shown is best by each metric.
 
-    Also return int64 (features, metrics): which test of a feature is best by each metric; -1 for a feature without
-    tests, because it does not vary or the class is numeric.
+    The points of a feature are its best tests by all metrics, each once, sorted by class and threshold. A feature that
+    does not vary has none. If a metric needs a class, and the class is numeric, no feature has any.
+
+    The second result is int64 (features shown, metrics), the number of the point among those of the feature, from 0;
+    -1 for a feature without points.
     """
     ranking, shown = features.ranking, features.shown
     count = len(ranking.metrics)
@@ -133,7 +141,11 @@ def _list_distinct_best_tests(features: Features) -> tuple[dict[str, Any], np.nd
 
 
 def describe_tasks(features: Features) -> list[dict[str, Any]]:
-    """Return ``tasks`` of the page: label and weights of each class to tell from the rest; empty without a class."""
+    """Return ``tasks`` of the page: a dictionary for each class to tell from the rest; [] without any.
+
+    It has ``label``, the name of the class, ``pos``, the weight of its rows, and ``neg``, that of the rows of all other
+    classes.
+    """
     target, totals = features.schema.class_attribute, features.ranking.totals
     if target is None:
         return []
@@ -145,12 +157,23 @@ def describe_tasks(features: Features) -> list[dict[str, Any]]:
 
 
 def compute_isoline_scores(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
-    """Return ``isolines`` of the page: scores over the ROC plane by metric, for each of the first six tasks with rows.
+    """Return ``isolines`` of the page: the scores of features at the points of a grid in the ROC plane.
 
-    They are those of a feature at each point of `ROC_AXIS_RATES`, by true-positive and then by false-positive rate.
-    Metrics whose score does not follow from its point are left out: those that need no class, look at whole columns or
-    at no data, or have a form of their own for several classes where there are several. Raise PluginError if a metric
-    fails, or returns something else than float64 (n,).
+    The keys are names of metrics. The values have an array for each of the first six tasks, without those of which all
+    rows or none are positive. It is float32 (k²,) for the k rates of `ROC_AXIS_RATES`: a score for each true-positive
+    rate and, for each of these, each false-positive rate.
+
+    A metric is left out if its score does not follow from the two rates: because it needs no class, looks at whole
+    columns or at no data, or has `Metric.classes` while there are several tasks.
+
+    Parameters
+    ----------
+    metrics : the metrics.
+    tasks : what `describe_tasks` returns.
+
+    Raises
+    ------
+    PluginError : a metric fails, or returns something else than float64 (n,).
     """
     fpr, tpr = (each.ravel() for each in np.meshgrid(ROC_AXIS_RATES, ROC_AXIS_RATES))
     weights = [(task["pos"], task["neg"]) for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
@@ -165,9 +188,10 @@ def compute_isoline_scores(metrics: list[Metric], tasks: list[dict[str, Any]]) -
 
 
 def correlate_metrics(ranking: Ranking) -> dict[str, Any]:
-    """Return ``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics.
+    """Return ``agreement`` of the page: the names of the metrics, and ``spearman``, which says how alike they rank.
 
-    Only features that vary count; with fewer than two, all are NaN.
+    ``spearman`` is float32 (metrics, metrics), Spearman's correlation of the scores of each pair of metrics. Only
+    features that vary count. It is NaN with fewer than two, and for a metric that scores all alike.
     """
     scores = ranking.scores[ranking.varied]
     names = [metric.name for metric in ranking.metrics]
@@ -184,7 +208,7 @@ def correlate_metrics(ranking: Ranking) -> dict[str, Any]:
 
 
 def list_notes_on_omissions(features: Features, slow: list[str]) -> list[str]:
-    """Return ``notes`` of the page, a sentence for each thing left out; `slow` are the names of metrics left out."""
+    """Return ``notes`` of the page, a sentence for each thing left out; `slow` names the slow metrics left out."""
     found = []
     if slow:
         flags = " ".join(f"--by {name}" for name in slow)

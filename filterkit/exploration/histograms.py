@@ -31,12 +31,14 @@ class Histograms(NamedTuple):
     Attributes
     ----------
     schema : the schema of the columns.
-    classes : the names of the classes counted, of which the last may be all others; ``[""]`` without a nominal class.
-    edges : the edges of the bins of each column, ascending; none of a nominal one, or of one without values.
-    counts : float64 (columns, classes, bins), the weights of rows. A nominal column has a bin for each label; the last
-        bin holds all labels that have no bin of their own.
-    zero : float64 (columns, classes), the weights of the zeros that are counted apart; NaN if they are in `counts`.
-    missing : float64 (columns, classes), the weights of rows whose value is missing.
+    classes : the names of the classes; the last may stand for several, as ``3 others``. ``[""]`` without a nominal
+        class.
+    edges : the edges of the bins of each column, ascending, one more than bins. A column has none if it is nominal, or
+        has no values besides missing ones and zeros that are counted apart.
+    counts : float64 (columns, classes, 40), the weight of the rows in each bin; 0 after the last bin of a column. A
+        nominal column has a bin for each label; of more than 40 labels, the last bin holds all from the 40th on.
+    zero : float64 (columns, classes), the weight of the zeros that are counted apart; NaN if `counts` has them.
+    missing : float64 (columns, classes), the weight of the rows whose value is missing.
     """
 
     schema: Schema
@@ -47,10 +49,10 @@ class Histograms(NamedTuple):
     missing: np.ndarray
 
     def describe_column(self, column: int) -> dict[str, Any]:
-        """Return the histogram of one column for the page: ``classes``, ``counts``, ``missing``, and two more entries.
+        """Return the histogram of one column for the page: ``classes``, ``missing``, ``counts``, and what bins are.
 
-        These are ``edges`` and ``zero``, which is None if zeros are not counted apart, or of a nominal column
-        ``labels`` alone: more than 40 become 39 and one for all others.
+        A nominal column has ``labels``, a text for each bin; of more than 40 labels, the last text stands for all from
+        the 40th on. A numeric column has ``edges``, and ``zero``, which is None if zeros are not counted apart.
         """
         found = {"classes": self.classes, "missing": self.missing[column]}
         attribute = self.schema.features[column]
@@ -70,8 +72,17 @@ class Histograms(NamedTuple):
 def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
     """Compute the histograms of some columns, by class if there is a nominal one, in one pass over the rows.
 
-    `columns` is int64, ascending, at least one. `extents` are those of all columns of `rows`. Raise StageError if a
-    value is infinite.
+    This is a generator of queries. Run by `run_passes`, it returns the histograms.
+
+    Parameters
+    ----------
+    rows : the rows.
+    columns : int64 (n,), ascending, at least one, which columns of X.
+    extents : the extents of all columns of `rows`.
+
+    Raises
+    ------
+    StageError : a value is infinite, or a weight cannot be counted.
     """
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     schema = chosen.schema
@@ -95,9 +106,11 @@ def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Pas
 
 
 def _group_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Group the classes: those with most rows, or only the positive class, are alone, and the others together.
+    """Group the classes, so that a histogram has at most ten groups, or two if there is a positive class.
 
-    Returns the group of each class, int64 (classes,), and `Histograms.classes`.
+    Classes with the most rows, or the positive class alone, are groups of their own; all others are the last group.
+    Without a nominal class, there is one group. `totals`, float64 (classes,), are the weights of the rows of each
+    class. Return the number of the group of each class, int64 (classes,), and `Histograms.classes`.
     """
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
@@ -115,11 +128,12 @@ def _group_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, list
 
 
 class BinCounts(Record):
-    """Counts rows by column, group of classes and bin: float64, weights in parts whose sums are exact.
+    """Counts the values of rows that are not zero, by column, group of classes and bin.
 
     Attributes
     ----------
-    filled : (columns, groups, bins + 1, parts), of the values that are not zero; the last bin is for missing ones.
+    filled : float64 (columns, groups, 41, parts), the weight of the rows in each of 40 bins and, last, of those whose
+        value is missing. It is split into parts, as in `Extents`.
     """
 
     fields = Record.fields | {"filled": SUM_OF_PARTS}
@@ -133,13 +147,13 @@ class _Bins:
     ----------
     schema : the schema of the batches.
     extents : the extents of their columns.
-    group : int64 (classes,), the group of each class.
+    group : int64 (classes,), the number of the group of each class, from 0.
 
     Attributes
     ----------
     edges : the edges of the bins of each column, as in `Histograms`.
     apart : bool (columns,), whether zeros are counted apart.
-    zero : int64 (columns,), the bin of zero.
+    zero : int64 (columns,), the bin of zero; it means nothing where zeros are counted apart, or do not occur.
     """
 
     def __init__(self, schema: Schema, extents: Extents, group: np.ndarray) -> None:
@@ -155,7 +169,10 @@ class _Bins:
         self.zero = self._find_bins(np.arange(schema.width), np.zeros(schema.width))
 
     def count_values(self, batch: Batch) -> BinCounts:
-        """Count the values of one batch; raise a `StageError` if one is infinite or a weight cannot be counted."""
+        """Count the values of one batch that are not zero.
+
+        Raise StageError if a value is infinite, or a weight cannot be counted.
+        """
         rows = select_counted_rows(batch, self._supervised, READER)
         column, value, row = find_and_check_nonzero_entries(rows, np.arange(len(self._nominal)), READER)
         at = np.full(len(value), _BINS)
@@ -168,7 +185,7 @@ class _Bins:
         return BinCounts(filled=filled)
 
     def _find_bins(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """Find the bin of each value that is not missing: int64 (n,)."""
+        """Find the bin of each value: int64 (n,), from 0. No value is missing; `column`, int (n,), is that of each."""
         above = np.nextafter(value, np.inf)  # an edge above the value is no less than this
         after = self.edges.search(column, above)
         numeric = np.maximum(after - self.edges.indptr[column] - 1, 0)
@@ -177,9 +194,11 @@ class _Bins:
 
 
 def _choose_bin_edges(extents: Extents, nominal: np.ndarray, among: np.ndarray) -> Ragged:
-    """Choose `Histograms.edges`: bins around whole numbers if all are whole and less than 40 apart, else 40 equal ones.
+    """Choose `Histograms.edges` of each numeric column, from its least to its largest value.
 
-    Zeros of the columns `among`, bool (columns,), lie within the edges.
+    If all values are whole numbers, and less than 40 apart, there is a bin for each whole number; else there are 40
+    bins of equal width. `nominal`, bool (columns,), flags columns without edges. `among`, bool (columns,), flags those
+    whose zeros count as values.
     """
     edges = [np.zeros(0)] * len(nominal)
     low = np.where(among, np.minimum(extents.low, 0.0), extents.low)

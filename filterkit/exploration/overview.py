@@ -25,7 +25,10 @@ _SHORT = 40  # characters of a text that may be an identifier
 
 
 def describe_table(overview: Overview) -> dict[str, Any]:
-    """Return ``overview`` of the page: counts of rows, attributes, missing values and zeros; the class, or None."""
+    """Return ``overview`` of the page: counts of rows, attributes and missing values, the share of zeros, the class.
+
+    The class is None without one; of a numeric one, `describe_numeric_class` returns more entries.
+    """
     schema, target = overview.schema, overview.schema.class_attribute
     class_ = None
     if target is not None:
@@ -48,10 +51,11 @@ def describe_table(overview: Overview) -> dict[str, Any]:
 
 
 def describe_numeric_class(table: ContingencyTable) -> dict[str, Any]:
-    """Return what ``class`` of the overview says of a numeric class, of which `table` has the only column.
+    """Return what ``class`` in ``overview`` of the page says of the values of a numeric class; {} without values.
 
-    ``mean``, ``deviation`` (whose divisor is the number of rows), ``quantiles`` (of 0, 25, 50, 75 and 100 %), and the
-    ``edges`` and ``counts`` of a histogram; {} without values. Rows count by weight.
+    It has ``mean``, ``deviation`` (whose divisor is the weight of the rows), ``quantiles`` (of 0, 25, 50, 75 and
+    100 %), and a histogram of 30 bins: ``edges``, float64 (31,), and ``counts``, float64 (30,), weights of rows.
+    `table` has one column, the values of the class.
     """
     cells, class_ = table.with_zeros(), NumericClass.from_table(table)
     if not len(cells.values):
@@ -74,13 +78,15 @@ def describe_numeric_class(table: ContingencyTable) -> dict[str, Any]:
 def list_warnings(overview: Overview, features: Schema, ranking: Ranking | None) -> list[dict[str, Any]]:
     """Return ``warnings`` of the page, what deserves attention in a table.
 
-    Each is a dictionary of ``kind``, ``text``, ``attributes`` (the first names) and ``count`` (of all names).
+    Each is a dictionary: ``kind``, a word; ``text``, a sentence; ``attributes``, the first 20 of the things that it is
+    about; and ``count``, the number of all these things. They are names of attributes or class values, or groups of
+    equal attributes as ``a = b``. There are none if the warning is about the whole table.
 
     Parameters
     ----------
     overview : the overview of the table.
     features : the schema of the features in `ranking`.
-    ranking : the scored features; None to leave out warnings of features. With fewer than 20 rows, they are left out.
+    ranking : the scored features. Warnings of features are left out if it is None, or if there are fewer than 20 rows.
     """
     warnings = [*_list_class_warnings(overview)]
     if overview.rows:

@@ -16,7 +16,8 @@ _ROWS = 100  # of the table
 def render_noscript_fragment(data: Mapping[str, Any]) -> str:
     """Return the HTML that the page shows where scripts do not run: main facts, and a table of the 100 best features.
 
-    `data` is what the page shows, see the first comment of ``explore.js``.
+    The best are those by the first metric; without a metric, there is no table. `data` is what the page shows, see the
+    first comment of ``explore.js``.
     """
     seen = data["overview"]
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in seen["kinds"].items())

@@ -28,20 +28,25 @@ _MANY_TASKS = 20  # with more, the tests that are best by the first metric stand
 
 @dataclass(eq=False)
 class Ranking:
-    """Holds scores, best tests and a few counts of all features.
+    """Holds scores, best tests and a few counts of all features, in the order of the columns of X.
+
+    Missing values do not count as values here.
 
     Attributes
     ----------
     metrics : the metrics; features are ranked by the first.
-    totals : float64 (classes,), the weight of the rows of each class, or of all rows if no metric needs a class.
+    totals : float64 (classes,), the weight of the rows of each class. It is (1,), the weight of all rows, if no metric
+        needs a class, or the class is numeric.
     scores : float64 (features, metrics).
     varied : bool (features,), whether a feature has more than one value.
-    strips : uint8 (features, 2, `BINS`), see `_compute_bin_shares`.
-    low, high : float64 (features,), the least and the largest value.
-    nonzero, missing : float64 (features,), the weights of the rows whose value is neither zero nor missing, or missing.
+    strips : uint8 (features, 2, `BINS`), small histograms of each feature, see `_compute_bin_shares`. The class is that
+        of its best test by the first metric.
+    low, high : float64 (features,), the least and the largest value; 0 without values.
+    nonzero : float64 (features,), the weight of the rows whose value is neither zero nor missing.
+    missing : float64 (features,), the weight of the rows whose value is missing.
     distinct : int64 (features,), the number of distinct values.
     whole : bool (features,), whether all values are whole numbers.
-    pure : bool (features,), whether all rows with the same value are of one class.
+    pure : bool (features,), whether all rows with the same value are of one class; it means nothing of a numeric class.
     tests : the best test of each feature by each metric; its arrays are (features, metrics).
     """
 
@@ -63,11 +68,21 @@ class Ranking:
 def rank_features(
     rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int
 ) -> Passes[Ranking]:
-    """Return the `Ranking` of the columns of some rows by several metrics; `supervised` if one of them needs a class.
+    """Score all columns of X of some rows by several metrics.
 
-    `metrics` returns them, at least one, and is called once, after the first pass; `memory` is as for `Chain.fit`.
-    Raise StageError if a value is infinite, a weight cannot be counted, or there is no class, and PluginError if a
-    metric fails, or a score of it is not finite.
+    This is a generator of queries. Run by `run_passes`, it returns the `Ranking`.
+
+    Parameters
+    ----------
+    rows : the rows.
+    metrics : a function that returns the metrics, at least one. It is called once, when the first pass has ended.
+    supervised : whether one of the metrics needs a class.
+    memory : bytes, as for `Chain.fit`.
+
+    Raises
+    ------
+    StageError : a value is infinite, a weight cannot be counted, or there is no class although `supervised`.
+    PluginError : a metric fails, or a score of it is not finite.
     """
     stage = _RankColumns(metrics, supervised)
     (fitted,) = yield from fit_in_passes([stage], rows, memory)
@@ -77,7 +92,7 @@ def rank_features(
 
 
 class _RankColumns(MeasuringStage):
-    """Learns what `Ranking` holds; parameters as for `rank_features`."""
+    """Learns what `Ranking` holds of each column; `metrics` and `supervised` are as for `rank_features`."""
 
     def __init__(self, metrics: Callable[[], Sequence[Metric]], supervised: bool) -> None:
         super().__init__()
@@ -89,7 +104,7 @@ class _RankColumns(MeasuringStage):
 
     @cached_property
     def metrics(self) -> list[Metric]:
-        """The metrics, from the end of the first pass on."""
+        """The metrics; it must not be read before the first pass has ended, because the first reading asks for them."""
         return list(self._choose_metrics())
 
     def fit_columns(self, table: ContingencyTable) -> State:
@@ -117,9 +132,10 @@ class _RankColumns(MeasuringStage):
         }
 
     def _score_by_each_metric(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
-        """Return the best tests, and float64 (columns,) scores, by each metric.
+        """Return two lists with an entry for each metric: the best tests of the columns, and their float64 scores.
 
-        With many classes, and for metrics that do not look at data, the best tests are those by the first metric.
+        After the first metric, those that do not look at data have the best tests of the first. With more than 20
+        classes to tell from the rest, all have.
         """
         tasks = thresholds.table.tasks() if self.needs_class else []
         tests: list[BestTests] = []
@@ -139,11 +155,19 @@ class _RankColumns(MeasuringStage):
 def _compute_bin_shares(
     cells: ContingencyTable, parts: SparseParts, low: np.ndarray, high: np.ndarray, task: np.ndarray
 ) -> np.ndarray:
-    """Return the shares of rows of each column in 12 bins, of a class and of the rest: uint8 (k, 2, 12).
+    """Return two histograms of each of k columns, first of the rows of one class, then of all others: uint8 (k, 2, 12).
 
-    255 is a share of 1; shares are rounded up. `task` is int64 (k,), the class of each column, and `parts` are the
-    weights of the cells. The bins are of equal width from `low` to `high`, or of labels. If all rows count as one
-    class, or the class is numeric, the second share is 0.
+    An entry is the share of these rows that is in a bin: 255 stands for all, 0 for none; what lies between is rounded
+    up. Rows without a value do not count. If all rows count as one class, or the class is numeric, the first histogram
+    is of all rows, and the second is 0. The 12 bins are of equal width from `low` to `high`. In a nominal column, each
+    is for one label, or for several if there are more than 12.
+
+    Parameters
+    ----------
+    cells : the table of the columns, in which zeros have cells.
+    parts : the weights of its cells, `ContingencyTable.cell_parts`.
+    low, high : float64 (k,), the least and the largest value of each column.
+    task : int64 (k,), the code of the class of the first histogram of each column.
     """
     column = cells.column_of_cell
     half = (high / 2 - low / 2)[column]  # the width itself may be infinite

@@ -8,9 +8,9 @@ _DIGITS = 4
 
 
 def round_to_four_digits(numbers: np.ndarray) -> np.ndarray:
-    """Round numbers to four significant digits: float32 of the same shape, NaN where they are not finite.
+    """Round numbers to four significant digits: float32 of the same shape, NaN where they are NaN or infinite.
 
-    Those that float32 cannot hold become 0 or infinite.
+    Numbers that are too small for float32 become 0, and those that are too large become inf or -inf.
     """
     values = np.asarray(numbers, np.float64)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
