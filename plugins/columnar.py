@@ -65,7 +65,7 @@ class ParquetGroups:
             yield batch.select(columns)  # with a, pyarrow reads a.b, too
 
     def list_group_sizes(self) -> list[int]:
-        """Return the size of each group in bytes, without compression."""
+        """Return the size in bytes that each group has without compression."""
         about = self._file.metadata
         return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
 
@@ -262,8 +262,8 @@ class ColumnarTable(Table):
 
         A column gets the kind that an option names, unless there is `opening.wanted`. Otherwise, it gets the attribute
         of its name in `known` if that can hold its type, and else one that suits the type. For texts and 64-bit
-        integers, the values decide, too. Warn of times in zones other than UTC. Raise FilterkitError if no attribute
-        can hold a column.
+        integers, the values decide, too, but a class of texts that the user asks for is nominal. Warn of times in zones
+        other than UTC. Raise FilterkitError if no attribute can hold a column.
         """
         import pyarrow as pa
 
@@ -438,6 +438,9 @@ class GroupPart(NamedTuple):
 @dataclass(eq=False, repr=False)
 class GroupParser:
     """Turns an Arrow record batch, or the groups of a `GroupPart`, which it reads, into a batch of filterkit.
+
+    A call raises FilterkitError if the file is not found, if a weight is missing, or if an attribute cannot hold a
+    value.
 
     Attributes
     ----------

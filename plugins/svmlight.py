@@ -94,9 +94,9 @@ class Libsvm(FileFormat):
     ) -> tuple[int, tuple[str, ...] | None]:
         """Return the number of attributes without the class, and the labels of the class; None if it is numeric.
 
-        The labels are the class numbers in `file` as texts, by ascending number. With the option `features`, only about
-        the first megabyte is read; otherwise, the whole file. Without this option, raise FilterkitError for an index
-        above 4,194,304. Indices above 100,000,000 are ignored here; the parser refuses them.
+        The labels are the class numbers in `file` as texts, by ascending number. With the option `features`, read only
+        about the first megabyte. Otherwise, read the whole file, and raise FilterkitError for an index above 4,194,304;
+        but indices above 100,000,000 are left to the parser, which refuses them.
         """
         width = self.features
         highest, labels = self.base - 1, set[bytes]()

@@ -152,7 +152,7 @@ class XrffDocument:
 
     Attributes
     ----------
-    relation : the name of the relation.
+    relation : the name of the relation; "" before it has been read, and if the document has none.
     attributes : the declared attributes; None before the last declaration has been read.
     class_ : the name of the attribute that is marked as the class; None if none is.
     is_sparse : whether the first row is sparse; None before it has been read.

@@ -95,7 +95,7 @@ def read_to_first_row(
     -------
     text : the argument `text` and what has been read after it, without what is left out.
     n_lines : how many lines have been left out.
-    row : the first bytes of the row or header, ten or fewer; b"" if the file has neither.
+    row : ten bytes from the beginning of the row or header on, or fewer; b"" if the file has neither.
     """
     kept, n_lines, row = bytearray(), 0, b""
     lines = Lines(source, text, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))

@@ -50,9 +50,9 @@ class BlockParser:
     _bytes: int = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """Parse a block, and return its rows with their number, and notes about corrected and inexact values.
+        """Parse a block, and return its rows, their number, and notes about values that are not read as they stand.
 
-        If a row cannot be read, it is among the `rejected` of the result if the parser `rejects`; else raise ArffError.
+        A row that cannot be read is among the `rejected` of the result if the parser `rejects`; else raise ArffError.
         """
         self._bytes += len(block.text)
         parsed = self._parse(block)
@@ -149,11 +149,11 @@ class BlockParser:
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes))
 
     def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Parse dense rows by the fast path, with ``?`` put between two adjacent commas.
+        """Parse dense rows in `text` by the fast path, after ``?`` has been put between adjacent commas.
 
-        A note in the result tells the number of these empty fields, and the line of the first; `line` is that of the
-        beginning of `text`. Return None if the parser is not `lenient`, if rows are sparse, if there is no ``,,``, or
-        if the fast path cannot read the rows. Return None, too, for text with quotes, comments, braces, blanks or
+        A note in the result tells the number of these empty fields, and the line of the first; `line` is the number of
+        the first line of `text`. Return None if the parser is not `lenient`, if rows are sparse, if there is no ``,,``,
+        or if the fast path cannot read the rows. Return None, too, for text with quotes, comments, braces, blanks or
         backslashes, because ``,,`` may be part of a value there.
         """
         first = text.find(b",,") if self.lenient and not self.layout.schema.sparse else -1

@@ -78,7 +78,7 @@ def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollect
 
 
 def _read_token_or_none(tokens: Iterator[Token], attribute: Attribute) -> Any:
-    """Return the next token; None at the end of the text. If that raises ArffError, let the error name `attribute`."""
+    """Return the next token; None at the end of the text. An ArffError that this raises names the `attribute`."""
     try:
         return next(tokens, None)
     except ArffError as error:

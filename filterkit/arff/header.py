@@ -59,7 +59,7 @@ class Header(NamedTuple):
     repairs : the kind of note and the line of each correction by the lenient reader.
     output : the name in KEEL's line ``@outputs``, which only the lenient reader reads; None if there is no such line,
         or if it has several names.
-    is_own : whether the file begins with a comment of filterkit's history; None if the file has no header.
+    is_own : whether the file begins with one of the `history` comments; None if the file has no header.
     """
 
     relation: str
@@ -307,8 +307,8 @@ def _refuse_duplicate_names(attributes: ManyOrFew, lines: array[int]) -> None:
 def _read_attribute(tokens: _HeaderTokens, depth: int) -> Attribute:
     """Return the attribute that the tokens after ``@attribute`` declare; raise ArffError if Weka refuses them.
 
-    The declaration is inside of `depth` relational attributes; raise ArffError, too, if it is a relational one inside
-    of `DEEPEST` others. Scores in its comment are not read.
+    `depth` is the number of relational attributes that the declaration is inside of. Raise ArffError, too, if it is
+    `DEEPEST`, and the attribute is relational again. Scores in the comment after a declaration are not read.
     """
     name = tokens.read_name("the name of the attribute")
     token = tokens.read_token_in_line("the type of an attribute")

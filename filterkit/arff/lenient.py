@@ -38,7 +38,10 @@ _APOSTROPHES = {
 
 
 class MendedRow(NamedTuple):
-    """The `text` of a row rewritten as proper ARFF, and its `repairs`: for each, the kind of note and the value."""
+    """The `text` of a row rewritten as proper ARFF, and its `repairs`: pairs of a kind of note and the value at fault.
+
+    If a value with blanks or quotes has been read as one, it is the value that has been read.
+    """
 
     text: str
     repairs: list[tuple[str, str]]
@@ -58,7 +61,7 @@ def mend_row(text: str, layout: BatchLayout) -> MendedRow | None:
 
 
 def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a dense row as proper ARFF, and add what is corrected to `repairs`, in the form of `MendedRow`.
+    """Return a dense row as proper ARFF, and append to `repairs` what is corrected, in the form of `MendedRow.repairs`.
 
     Return None if its meaning is in doubt, or if it has too few or too many values; `repairs` may have grown even so.
     """
@@ -86,7 +89,7 @@ def _mend_dense_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str
 
 
 def _mend_sparse_row(line: str, layout: BatchLayout, repairs: list[tuple[str, str]]) -> str | None:
-    """Return a sparse row as proper ARFF, and add what is corrected to `repairs`, in the form of `MendedRow`.
+    """Return a sparse row as proper ARFF, and append to `repairs` what is corrected, as in `MendedRow.repairs`.
 
     Return None if its meaning is in doubt, or if an index is too large; `repairs` may have grown even so.
     """

@@ -102,10 +102,9 @@ def format_numbers_as_dictionary(
     """Return an Arrow array of texts of float64 (n,) numbers, and int32 (n,) codes: the index of each number's text.
 
     Each text begins with the ASCII character `mark`. Numbers have `precision` significant digits; None for the shortest
-    exact texts. `missing` is the text of NaN. Equal numbers share a text if many of the first numbers are equal;
-    otherwise, each number has a text of its own.
+    exact texts. `missing` is the text of NaN. Equal numbers may share a text.
     """
-    # To look a number up costs a fifth of formatting it.
+    # To look a number up costs a fifth of formatting it. So equal numbers share a text if a sample has many of them.
     values = round_significant(values, precision)
     places, bits = np.arange(len(values), dtype=np.int32), arrow.make_number_array(values.view(np.int64))
     sample = len(values) // 16

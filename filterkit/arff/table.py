@@ -35,9 +35,12 @@ from filterkit.formats.text import TextTable
 def open_table(opening: Opening) -> ArffTable:
     """Open an ARFF file and read it up to its first row.
 
-    If `opening.extend` and this is the first file, also read all files of the input once, to add the labels that they
-    have to its attributes. Raise FilterkitError if the file cannot be read, or if its attributes are not those of the
-    input's first file.
+    A further file of an input, for which `opening.first` is not None, has the attributes of that first file; raise
+    FilterkitError if its header declares others. Raise it, too, if the file cannot be read.
+
+    The attributes of a first file are those of its header, made to suit the schema `opening.like` unless that is None:
+    text and nominal attributes of dense rows change their kind, and if `opening.unseen`, labels that the schema lacks
+    are dropped. If `opening.extend`, read all files of the input once, and add labels that the header lacks.
     """
     source = Source(opening.path, opening.encoding)
     if opening.first is not None:
@@ -66,7 +69,8 @@ def _find_undeclared_values(opening: Opening, source: Source) -> dict[int, list[
     """Read all files of the input, and return the nominal values that the header of the first file does not declare.
 
     They may be in rows, or in the headers of further files. Return a dict from the position of an attribute to a list
-    of its values, in the order in which they were found; attributes without such values are not in it.
+    of its values, in the order in which they were found; attributes without such values are not in it. If
+    `opening.lenient`, KEEL's ``<null>`` is not one of them.
 
     `source` is that of the first file. Close it and raise FilterkitError if it is a pipe, which cannot be read twice,
     if a file cannot be opened, or has other attributes, or if a row cannot be read and `opening` does not reject rows.
@@ -178,7 +182,7 @@ class FurtherFileOpener(NamedTuple):
     def _check_same_attributes(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
         """Raise FilterkitError if the attributes of the file `name` differ from those of the first file.
 
-        They may have other labels if `opening` allows that, but not another first one if `is_sparse`.
+        They may have other labels if `opening.unseen` or `opening.extend`, but not another first one if `is_sparse`.
         """
         what = describe_attribute_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
         if not what and is_sparse:
@@ -206,9 +210,9 @@ class FurtherFileOpener(NamedTuple):
 
 
 def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part: Block | Files) -> Parsed:
-    """Parse a block, or all rows of several small files, which `further` opens.
+    """Parse a block, or all rows of several small files, which `further` opens, and return one result.
 
-    Raise FilterkitError as `BlockParser` does for a row, or as `FurtherFileOpener.open_table` does for a file.
+    Raise FilterkitError as `parser` does for a row, or as `FurtherFileOpener.read_rows_as_block` does for a file.
     """
     if not isinstance(part, Files):
         return parser(part)

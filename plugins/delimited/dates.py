@@ -12,7 +12,7 @@ _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 def format_dates(pattern: str, column: Any) -> Any:
     """Format an Arrow array of ``timestamp[ms]``, and return it as an array of texts; null stays null.
 
-    All texts follow `pattern` if it is in `DATE_FORMATS` and loses no part of a date; else they are like
+    All texts follow `pattern` if it is in `DATE_FORMATS` and loses no part of any of the dates; otherwise, all are like
     2024-05-31T18:30:00.000.
     """
     import pyarrow as pa

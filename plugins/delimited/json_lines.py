@@ -120,7 +120,7 @@ def _parse_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
     """Parse the first rows; return their text and their Arrow table, without faulty rows if `rejects`.
 
     Raise RowError, with the line, for the first faulty row if not `rejects`, or if all rows are faulty. Raise it
-    without a line for a JSON array, and for a text that cannot be read though each of its rows can.
+    without a line for a JSON array, and if Arrow cannot read the text for another reason.
     """
     import pyarrow as pa
 

@@ -347,11 +347,11 @@ class DelimitedParser(TextParser):
         return batch
 
     def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
-        """Raise RowError if a numeric column at `positions` has NaN, a code such as 007, or a number that is refused.
+        """Raise RowError if a numeric column at `positions` has NaN, a code such as 007, or a number not in float64.
 
-        Numbers too large for float64 are refused, and whole numbers that it would round; decimals may be rounded. In
-        the column of weights, only numbers that are too large are errors. Columns that the option `numeric` names may
-        have any numbers.
+        Such a number is too large, or a whole number that float64 would round; decimals may be rounded. In the column
+        of weights, only numbers that are too large are errors. Columns that the option `numeric` names may have any
+        numbers.
         """
         names = [str(i) for i in positions if self.types[str(i)] == pa.float64()]
         if not names:
@@ -393,7 +393,10 @@ class DelimitedParser(TextParser):
         return super().explain(text, error)
 
     def _describe_cell_fault(self, position: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
-        """Return what is wrong with a cell, and what the user can do; "" if it fits its attribute."""
+        """Return what is wrong with a cell, and what the user can do; "" if it fits its attribute.
+
+        `position` is that of the attribute in the schema, and `is_quoted` says whether the cell was in quotes.
+        """
         try:
             word = cell.decode()
         except UnicodeDecodeError:
