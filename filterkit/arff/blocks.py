@@ -170,7 +170,7 @@ class BlockParser:
 def _make_rounding_notes(block: Block, batch: Batch) -> tuple[Note, ...]:
     """Return a tuple of one note, about the first whole number in `block` that float64 rounds; () if there is none.
 
-    `batch` has the rows of the block. A number that is none of its values is part of a label, text or comment.
+    `batch` has the rows of the block. A number that is none of its values, but part of a text, say, does not count.
     """
     values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:

@@ -24,7 +24,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.rearrangement import convert_to_integer_codes
 from filterkit.formats.base import Parsed
 
-_WIDE = 1 << 12  # more attributes are not read as so many columns
+_WIDE = 1 << 12  # the numbers of more attributes are read as one column
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 

@@ -15,7 +15,7 @@ from filterkit.arff.row_format import quote
 from filterkit.arff.tokens import unescape
 from filterkit.formats.notes import BLANKS, EMPTY, KEEL_MISSING, NULL, QUOTES
 
-NULLS = frozenset({KEEL_MISSING, "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
+NULLS = frozenset({KEEL_MISSING, "na", "n/a", "nan", "none", "null", "?", ""})  # a missing number or date, lower case
 
 BLANK_CHARACTERS = "".join(map(chr, range(0x21)))
 _BLANK = r"[\x00-\x20]*+"

@@ -15,7 +15,7 @@ from filterkit.data import arrow
 from filterkit.data.numbers import format_number, round_to_digits
 
 _LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
-_RARE = 100  # of whole numbers, at most one in so many is replaced by itself; more are sought in the whole text
+_RARE = 100  # if fewer than one in so many numbers are whole, each is replaced; else ".0" is sought in the whole text
 _COMMA, _ROW_END, _NULL = b",]n"
 
 
