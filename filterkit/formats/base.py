@@ -46,22 +46,22 @@ class Opening(NamedTuple):
 
     Attributes
     ----------
-    path : a file, an fsspec URL, or ``-``; a folder for a format of folders.
-    encoding : of text.
-    block_size : bytes of a part, approximately, or None for a size that is fast. The rows do not depend on it.
+    path : a file, an fsspec URL, or ``-`` for standard input; a folder for a format of folders.
+    encoding : the encoding of an input that is text.
+    block_size : about how many bytes are parsed at once; None for a size that is fast. The rows do not depend on it.
     rejects : whether the parser leaves out rows that cannot be read; otherwise, they are errors.
-    class_ : the class attribute that the user asks for, as for ``--class``, or None.
-    positive : the positive class value that the user asks for, or None.
-    like : the schema of the data that a chain was fitted on, or None. The rows are for this chain.
-    first : the first of several files that make one input, or None. This file continues it, and must have the same
-        attributes.
+    class_ : the class attribute that the user asks for, as for ``--class``; None if not asked for.
+    positive : the positive class value that the user asks for; None if not asked for.
+    like : the schema of the data that a chain was fitted on, if the rows are for this chain; otherwise None.
+    first : the table of the first file, if this is a further file of the same input; otherwise None. This file must
+        have the same attributes.
     unseen : whether a text that is not among the labels of a nominal attribute is a missing value; otherwise, it is an
         error. `filterkit.plugin.from_table` has the same parameter.
-    extend : whether nominal attributes get labels that rows have but the header does not declare. Only ARFF needs
-        this; other formats find labels in the whole file anyway.
+    extend : whether nominal attributes get labels that rows have but the header does not declare. Only ARFF needs this;
+        other formats find labels in the whole file anyway.
     lenient : whether rows and headers are corrected where their meaning is beyond doubt.
-    labels : the labels of multi-label data that the user asks for, as for ``--labels``, or None.
-    paths : of all files of the input.
+    labels : the labels of multi-label data that the user asks for, as for ``--labels``; None if not asked for.
+    paths : the paths of all files of the input; () if only `path` is known.
     """
 
     path: str
@@ -80,21 +80,22 @@ class Opening(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the input that messages use."""
+        """The name of the input in messages: its path, or "<standard input>"."""
         return "<standard input>" if self.path == "-" else self.path
 
     @property
     def wanted(self) -> ManyOrFew | None:
-        """The attributes of the first file, or of the chain, which the rows must have; None if there is neither."""
+        """The attributes that the rows must have: those of `first`, else of `like`; None if both are None."""
         if self.first is not None:
             return self.first.attributes
         return None if self.like is None else self.like.attributes
 
     def text(self, copy: str | None = None) -> Source:
-        """Return the input as decompressed UTF-8 text without byte order mark.
+        """Open the input as a `Source`: decompressed UTF-8 text without byte order mark.
 
         `copy` is the path of a file with the same content, such as that of `local`, to read instead; None to read the
-        input. Raise FilterkitError, which names the input, if it cannot be opened, or is evidently no table in UTF-8.
+        input. Raise FilterkitError, which names the input, if it cannot be opened, or if its first bytes show that it
+        is no table in UTF-8.
         """
         source = Source(copy or self.path, self.encoding, self.name)
         if what := describe_non_text(source.peek()):
@@ -103,11 +104,12 @@ class Opening(NamedTuple):
         return source
 
     def local(self) -> IO[bytes]:
-        """Return the input as a file that can be sought in, and whose `name` is a path that can be opened again.
+        """Open the input as a binary file that can be sought in, and whose `name` is a path that can be opened again.
 
-        What comes from a pipe, a URL or a compressed file is copied, decompressed, into a temporary file that ends in
-        ``.csv`` for ``x.csv.gz``, and is deleted when it is closed. Raise FilterkitError if the input cannot be read
-        or is evidently no table, or if the temporary file cannot be written.
+        Standard input and the content of a pipe, a URL or a compressed file are copied, decompressed, into a temporary
+        file. This ends in ``.csv`` for ``x.csv.gz``, and is deleted when it is closed. Raise FilterkitError if the
+        input cannot be read, if its first bytes are HTML or a Git LFS pointer, or if the temporary file cannot be
+        written.
         """
         path = self.path
         if os.path.isfile(path) and not path.lower().endswith(COMPRESSIONS):
@@ -142,9 +144,9 @@ class Parsed(NamedTuple):
     batch : the rows that could be read.
     rejected : the rows that could not be read.
     notes : corrections and guesses that the parser made.
-    omitted : by the number of a column of `batch.passthrough`, the indices of the rows that leave out its text, int64;
-        see `Table.omits_texts`.
-    files : the number of rows of each file whose last line may state it.
+    omitted : which texts rows leave out, see `Table.omits_texts`: by the index of a column of `batch.passthrough`, the
+        indices in the batch of the rows that leave out the text of this column, int64 (rows,).
+    files : the number of rows of each file in the part, if the last line of a file may state it; otherwise ().
     """
 
     batch: Batch
@@ -155,10 +157,14 @@ class Parsed(NamedTuple):
 
 
 class Files(NamedTuple):
-    """A part of an input that consists of small `files`, which have `nbytes` in all.
+    """A part of an input that consists of whole small files, which a worker reads.
 
-    Each of the files, at least one, has a path, absolute or an fsspec URL, and a name for messages. `elsewhere` says
-    whether the worker that reads them may be on another machine.
+    Attributes
+    ----------
+    files : for each of the files, at least one, its path (absolute, or an fsspec URL, if `elsewhere`) and its name in
+        messages.
+    nbytes : how many bytes the files have in all.
+    elsewhere : whether the worker that reads them may be on another machine.
     """
 
     files: tuple[tuple[str, str], ...]
@@ -167,7 +173,7 @@ class Files(NamedTuple):
 
     @property
     def location(self) -> str:
-        """The first and the last of the files, as messages name them."""
+        """The names of the files in messages, or of the first and the last if there are several: "a.arff to c.arff"."""
         names = [name for _, name in self.files]
         return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
@@ -183,15 +189,18 @@ class Table:
     class_ : the name of the class attribute that the file itself notes, or None.
     classless : whether the file itself notes that there is no class.
     positive : the positive class value that the file itself notes, or None.
-    history : comments that say what filterkit did to the data before.
-    live : whether rows may arrive one by one.
+    history : the comments in the file that say what filterkit did to the data before.
+    live : whether rows may arrive one by one, as from a pipe.
     size : the number of bytes stored; None if unknown.
-    schema : of the batches, if the format itself chooses the class; None, the default, if filterkit does.
-    notes : about corrections in the header, and about labels that were added.
-    file_rows : what the beginning of the file says about the number of its rows.
-    omits_texts : whether rows may leave out texts that are the first ones of the input, as sparse rows of ARFF do. If
-        the first one comes late, the `text` of parts, which are named tuples, waits in a temporary file.
-    small_file_size : further files of at most so many bytes are given to the parser as `Files`; 0 for none.
+    schema : the schema of the batches, if the format itself chooses the class; None, the default, if filterkit does.
+    notes : notes about corrections in the header, and about labels that were added.
+    file_rows : the name of the file, and whether its beginning is filterkit's own; for formats whose last line states
+        the number of rows.
+    omits_texts : whether a row may leave out a text, which is then the first text of its column in the input, as in
+        sparse ARFF. Parts must then be named tuples with a field `text`: if that first text comes late, parts wait in a
+        temporary file.
+    small_file_size : the size in bytes up to which a further file of the input is given to the parser in a `Files`; 0
+        if none is.
     """
 
     sparse: bool = False
@@ -213,21 +222,26 @@ class Table:
         self.attributes: ManyOrFew = attributes if isinstance(attributes, Attributes) else tuple(attributes)
 
     def parts(self) -> Iterator[Any]:
-        """Yield the rows in parts, in order; each can be pickled. Yield `PAUSE` before a wait for further input."""
+        """Yield the rows in parts, in order; a part can be of any type that can be pickled.
+
+        Yield `PAUSE` before a wait for further input.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define the method parts")
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         """Return small parts of the rows, in order, that workers read from the file, such as a path and a number.
 
-        There should be several for each of `jobs`. This is called before `parts` if workers see the user's files,
-        perhaps several times. None, the default, means that this process has to read the `parts`.
+        There should be several for each of `jobs`, the number of workers. filterkit calls this before `parts`, perhaps
+        several times, if workers can open the user's files. None, the default, means that this process has to read the
+        `parts`.
         """
         return None
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        """Return a function that turns a part into rows of `schema`, which has these attributes; it can be pickled.
+        """Return a function that turns a part into rows of `schema`, which has the attributes of this table.
 
-        It raises a `RowError` for a row that cannot be read, or rejects it if the `Opening` says so.
+        The function can be pickled. It raises a `RowError` for a row that cannot be read, or rejects it if
+        `Opening.rejects`.
         """
         raise NotImplementedError(f"{type(self).__name__} must define the method parser")
 
@@ -244,22 +258,26 @@ class Table:
 class Writer:
     """Writes the rows of one schema to one output.
 
-    By default pieces are lists of bytes. Override `header` and `format_batch`, or `converter`, for text, and the other
-    methods for files that are more than one piece after the other.
+    The `converter` turns each batch into a piece, on the workers; `write` writes the pieces in order. By default, a
+    piece is a list of bytes, and a format of text needs only `header` and `format_batch`, or `converter`. A format that
+    is not just its pieces one after the other also overrides `begin`, `write` or `end`.
 
     Parameters
     ----------
-    schema : of the batches, with labels as ordinary attributes; it is sparse if rows are to be written sparse.
+    schema : the schema of the batches, in which labels of multi-label data are ordinary attributes. It is sparse if
+        rows are to be written sparse.
 
     Attributes
     ----------
-    advice : if the weights of rows are lost, what the user can do, such as ``write Parquet to keep them``, or an empty
-        text; it ends a warning. None if they are kept or refused.
-    lost : what the format loses of the labels of the schema, a text each, for warnings.
-    are_numbers : a function that returns whether the format would read texts, at least one, back as numbers; None if
-        the format tells texts from numbers.
+    schema : as the parameter.
+    advice : if the weights of rows are lost, what the user can do, such as ``write Parquet to keep them``, for the end
+        of a warning; "" for no advice. None if weights are kept or refused.
+    lost : warnings, one text for each, of what the format loses of the labels of the schema.
+    are_numbers : a function of a sequence of texts, at least one, which returns whether the format would read them back
+        as numbers; None if the format tells texts from numbers.
     comments : lines that say how the rows were made, for formats with comments.
-    write_all : a function of all batches and the output, which is called instead of the methods below, or None.
+    write_all : a function of an iterator of all batches and the output, which is called instead of the methods below;
+        None if there is none.
     """
 
     advice: str | None = None
@@ -272,17 +290,20 @@ class Writer:
         self.schema = schema
 
     def converter(self) -> Callable[[Batch], Any]:
-        """Return a picklable function from a batch to a piece; by default, the method `format_batch`."""
+        """Return a function, which can be pickled, that turns a batch into a piece; by default, `format_batch`."""
         if type(self).format_batch is Writer.format_batch:
             raise NotImplementedError(f"{type(self).__name__} must define the method format_batch, or converter")
         return self.format_batch
 
     def format_batch(self, batch: Batch) -> Any:
-        """Return the rows of a batch as a piece, in any thread. Labels are ordinary attributes of the batch."""
+        """Return the rows of a batch as a piece, by default a list of bytes; it may be called in any thread.
+
+        Labels of multi-label data are ordinary attributes of the batch.
+        """
         raise NotImplementedError
 
     def header(self) -> bytes:
-        """Return the text before the rows; by default, b""."""
+        """Return the text before the rows, as bytes; by default, none."""
         return b""
 
     def begin(self, out: IO[bytes]) -> None:
@@ -290,20 +311,23 @@ class Writer:
         out.write(self.header())
 
     def write(self, out: IO[bytes], piece: Any) -> None:
-        """Write a piece, which the `converter` returned; by default, a list of bytes."""
+        """Write a piece, which the `converter` returned, to `out`; by default, a piece is a list of bytes."""
         for text in piece:
             out.write(text)
 
     def end(self, out: IO[bytes]) -> None:
-        """Write what comes after the rows, by default nothing; leave `out` open."""
+        """Write what comes after the rows; by default, nothing. Do not close `out`."""
 
     def footer(self, rows: int, of: int) -> bytes:
-        """Return the last line, which says that `rows` of the `of` rows of the input were written; by default, b""."""
+        """Return the last line, which says how many rows were written (`rows`) of how many in the input (`of`).
+
+        It is written after `end`, if both numbers are known. By default, it is b"".
+        """
         return b""
 
 
 class Pieces(list[bytes | memoryview]):
-    """A list of pieces of text to write one after the other; pickling it turns memoryviews into bytes."""
+    """A list of texts, bytes or memoryviews, to write one after the other; pickling turns memoryviews into bytes."""
 
     def __reduce__(self) -> Any:
         return Pieces, ([bytes(piece) for piece in self],)
@@ -312,24 +336,25 @@ class Pieces(list[bytes | memoryview]):
 class FileFormat(Configured):
     """A kind of file; its options are declared by `option`, as in a stage.
 
-    Write `open` for a format that is read, `writer` for one that is written. The first line of the docstring says what
-    the format is.
+    Define `open` if the format can be read, and `writer` if it can be written. The first line of the docstring says
+    what the format is.
 
     Attributes
     ----------
     name : the word for ``--from`` and ``--to``: short, lower case.
     title : what messages call the format.
     endings : the endings of its files, in lower case and with the dot; ``/`` stands for a folder.
-    losses : what the format cannot store, words of "names" (of attributes), "kinds" (of attributes that are not
+    losses : words for what the format cannot store: "names" (of attributes), "kinds" (of attributes that are not
         numeric), "labels" (those that no row has, and their order), "weights" (of rows) and "columns" (those that are
         zero everywhere, and the position of the class).
-    textual : whether the input is text: its encoding can be named, and unreadable rows can be rejected.
+    textual : whether the input is text, so that its encoding can be named, and unreadable rows can be rejected.
     lenient : whether ``--lenient``, ``--unseen extend`` and ``--complete`` apply to the input.
     rounds : whether ``--precision`` applies to the output.
     has_both_forms : whether ``--sparse`` and ``--dense`` apply to the output.
-    has_header : whether a file begins with its attributes, which are then known soon, also where it is compressed.
-    is_trusted : whether batches are taken without checks, errors name the input, and an unexpected one is a mistake of
-        the format's code, not of the input.
+    has_header : whether a file begins with its attributes, so that they are known soon, even if the file is compressed.
+    is_trusted : whether filterkit relies on the format's code: batches are not checked, messages of errors are expected
+        to name the input, and an exception that is neither a FilterkitError nor an OSError counts as a mistake of the
+        code. Without it, such an exception means that the input cannot be read.
     """
 
     name: ClassVar[str] = ""
@@ -344,13 +369,16 @@ class FileFormat(Configured):
     is_trusted: ClassVar[bool] = False
 
     def open(self, opening: Opening) -> Table:
-        """Open an input. Raise FilterkitError, whose message need not name the input, if it cannot be read."""
+        """Open an input, and return a `Table` of its attributes, which can read its rows.
+
+        Raise FilterkitError if the input cannot be read; the message need not name it.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define the method open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
-        """Return a writer of rows of `schema` that rounds numbers to `precision` significant digits, unless it is None.
+        """Return a writer of rows of `schema`; raise FilterkitError if the format cannot hold such rows.
 
-        Raise FilterkitError if the format cannot hold such rows.
+        Numbers are rounded to `precision` significant digits; None for the shortest texts that are exact.
         """
         raise NotImplementedError(f"{type(self).__name__} must define the method writer")
 
@@ -366,7 +394,10 @@ class FileFormat(Configured):
 
     @staticmethod
     def name_option(field: dataclasses.Field[Any]) -> str:
-        """Return the name by which users and messages call an option."""
+        """Return the name of an option as users write it: the field's name without an underscore at its end.
+
+        So the option of the field ``class_`` is ``class``, as in ``--from xyz:class=a``. There are no dashes before it.
+        """
         return field.name.removesuffix("_")
 
     def refuse(self, message: str) -> UsageError:
@@ -377,9 +408,10 @@ class FileFormat(Configured):
 def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     """Return a format of the class `kind` with the options in `text`, such as ``delimiter=;,nominal=a*,b``.
 
-    A comma separates options. A part without ``=`` is a further value of the option before it, which must be one that
-    can be repeated. A bool is ``yes`` or ``no``. A character after a backslash stands for itself. Raise UsageError if
-    there is no such option, or if it does not take the value.
+    Commas separate options; "" means none. What has no ``=``, such as ``b`` above, is a further value of the option
+    before it, which must be one that takes several values. A bool is ``yes``, ``true``, ``on`` or ``1``, or else
+    ``no``, ``false``, ``off`` or ``0``. A character after a backslash stands for itself. Raise UsageError if there is
+    no such option, if it is given twice but takes only one value, or if it does not take the value.
     """
     fields = {kind.name_option(field): field for field in dataclasses.fields(kind)}
     types = get_option_types(kind)
@@ -413,13 +445,19 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
 
 
 def relation_of(path: str) -> str:
-    """Return a relation name for a file without one: its own up to the first dot, or ``table`` for ``-`` or a glob."""
+    """Return a name for the relation of a file that names none: the file's name up to its first dot.
+
+    Return ``table`` for ``-``, a glob, or a file name that begins with a dot.
+    """
     name = os.path.basename(path.rstrip("/")).partition(".")[0]
     return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
 
 
 def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
-    """Return those of `names` that equal or match `pattern`, such as ``a*``; raise UsageError if there are none."""
+    """Return those of `names` that match `pattern`, such as ``a*``; only the name that equals it, if there is one.
+
+    Case counts. Raise UsageError, which names the format `form` and the `option`, if no name matches.
+    """
     if pattern in names:
         return [pattern]
     found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
@@ -430,9 +468,10 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
 
 
 def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
-    """Return the name of the column that is the class by ``--class``, or with ``--positive`` alone, the last column.
+    """Return the name of the column that the user asks for as the class; None if there is none, or no such column.
 
-    Return None if there is no such column, or neither option.
+    ``opening.class_`` is what ``--class`` says; for ``none``, return None. If it is None but ``opening.positive`` is
+    not, the class is the last of `names`, the names of all columns.
     """
     position = -1 if opening.class_ is None and opening.positive is not None else None
     if opening.class_ is not None:
@@ -442,7 +481,7 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
 
 
 def add_input_name(error: FilterkitError, name: str) -> FilterkitError:
-    """Return `error` if its message has the `name` of the input; else a new error whose message begins with the name.
+    """Return `error` if its message has the `name` of the input in it; else a new error that begins with the name.
 
     The new error is a UsageError if `error` is one; else a FilterkitError.
     """

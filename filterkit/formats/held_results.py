@@ -27,22 +27,25 @@ from filterkit.formats.part_reader import PartResult, PartToParse, fill_omitted_
 class HeldResults:
     """Holds back results of workers whose rows omit a text, and the results after them, until the text is known.
 
-    `first_texts` has the first text of each column, by the column's number, as far as they are known. It is replaced
-    and never changed, because workers get it.
+    Attributes
+    ----------
+    first_texts : the first text of each passthrough column in the input, by the index of the column, as far as it is
+        known. Set this to a new dict to add texts, because workers have the old one.
     """
 
     first_texts: dict[int, str]
     _held: deque[tuple[int, PartResult]] = field(default_factory=deque)
 
     def _is_waiting(self) -> bool:
-        """Return whether there are results, and the first waits for a text that is not known yet."""
+        """Return whether results are held, and the first of them waits for a text that is not known yet."""
         return bool(self._held) and not self._held[0][1].parsed.omitted.keys() <= self.first_texts.keys()
 
     def yield_parts(self, parts: Iterator[Any], read_part: Callable[[PartToParse], PartResult]) -> Iterator[Any]:
-        """Yield the parts of an input; before each, if results wait for a text, find it in later parts by `read_part`.
+        """Yield the parts of an input; if held results wait for a text, first look for it in the parts to come.
 
-        Before that, yield `PAUSE`, because the results to come may have the text. If no part has it, yield no more
-        parts. Raise RowError if a part cannot be read.
+        Before looking, yield `PAUSE`, so that the engine finishes its work, whose results may have the text. If no part
+        has it, yield no more parts. `read_part` is called in this process to look into a part. Raise what it raises,
+        such as RowError if a row cannot be read.
         """
         while True:
             if self._is_waiting():
@@ -55,9 +58,10 @@ class HeldResults:
             yield part
 
     def _read_ahead(self, parts: Iterator[Any], read_part: Callable[[PartToParse], PartResult]) -> Iterator[Any]:
-        """Read parts until the first result need not wait; return an iterator of these parts and of the rest.
+        """Read parts until the first held result need not wait; return an iterator of these parts and of the rest.
 
-        The iterator is empty if no part has the text. Raise RowError if a part cannot be read.
+        Their texts are added to `first_texts`. The iterator is empty if no part has the text. Raise what `read_part`
+        raises, such as RowError if a row cannot be read.
         """
         scratch, stored = Scratch(), list[Stored]()
         n_lines = Counter[str]()  # of the stretches of each file, whose lines are counted from 1
@@ -81,10 +85,16 @@ class HeldResults:
     def add_and_yield_ready(
         self, start: int, part_result: PartResult, map_batches: Callable[[list[Batch]], Iterator[Any]]
     ) -> Iterator[Any]:
-        """Add the next result of a worker; yield, in order, the `result` of each that need not wait any more.
+        """Add the next result of a worker; yield, in order, the function's results for parts that need not wait.
 
-        `start` is the number of the part's first row in the input. `map_batches` yields the results for batches that
-        have waited. Raise StageError, with the number that the row has in the input, if a stage fails at a row.
+        Raise StageError, with the number that the row has in the input, if a stage fails at a row.
+
+        Parameters
+        ----------
+        start : the number of the part's first row in the input, from 0.
+        part_result : the result.
+        map_batches : applies the function to batches; it is called for each batch that has waited, with the texts
+            filled in.
         """
         self._held.append((start, part_result))
         while self._held and not self._is_waiting():
@@ -101,7 +111,10 @@ class HeldResults:
                 raise
 
     def raise_if_any_waits(self, input_name: str, schema: Schema) -> None:
-        """Raise ArffError, which names input and attribute, if results still wait for a text, as no row has one."""
+        """Raise ArffError if results still wait for a text, because no row of the input has one; call this at the end.
+
+        The message names the input and the attribute. `schema` is that of the batches.
+        """
         if self._held:
             omitted = self._held[0][1].parsed.omitted
             column = next(column for column in omitted if column not in self.first_texts)

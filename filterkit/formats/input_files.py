@@ -24,7 +24,14 @@ _MANY = 1 << 30  # jobs, for which a stretch is as long as a block
 
 
 class RestartPoint(NamedTuple):
-    """Where this process reads on in the file `path`: at the byte `offset`, where a record begins, in `line` from 1."""
+    """Where this process reads on in a file.
+
+    Attributes
+    ----------
+    path : the path of the file.
+    offset : the offset in bytes, where a record begins.
+    line : the number of the line that begins there, from 1.
+    """
 
     path: str
     offset: int
@@ -32,21 +39,21 @@ class RestartPoint(NamedTuple):
 
 
 class InputFiles:
-    """The files of an input, which must have the same attributes; one of them is open.
+    """The files of an input, which must have the same attributes; one of them is open, at first the first.
 
     Parameters
     ----------
     kind : the format.
-    opening : of the input; its path may be a glob.
-    part_size : see `filterkit.formats.reader.Reader`.
+    opening : how to read the input; its path may be a glob.
+    part_size : bytes of text per batch, if batches must not depend on the engine; otherwise None.
 
     Attributes
     ----------
-    paths : of all files.
+    paths : the paths of all files, in order.
     name : what messages call the first file.
     first, table : the tables of the first file, and of the one that is open.
     lines : counts the lines of the byte ranges that workers have read.
-    n_finished : how many bytes of files other than the open one have been read.
+    n_finished : how many bytes of files other than the open one have been read. A `Reader` adds those of `Files`.
 
     Raises
     ------
@@ -68,7 +75,7 @@ class InputFiles:
             self.first = self.table = kind.open(self._opening)
 
     def open(self, number: int) -> None:
-        """Close the open file, and open that with a number from 0.
+        """Close the open file, and open the one with the index `number` in `paths`.
 
         Raise FilterkitError if it cannot be read, or has other attributes than the first one.
         """
@@ -83,15 +90,19 @@ class InputFiles:
             )
 
     def can_reread(self, engine: Engine) -> bool:
-        """Return whether the workers of an engine can read all files by themselves, as often as they have to."""
+        """Return whether the workers of an engine can read all files by themselves, as often as they have to.
+
+        The format is asked about the open file only; the others must be regular files or URLs.
+        """
         if not engine.reads_files or self.table.stretches(engine.jobs) is None:
             return False
         return all(size is not None or is_url(path) for path, size in self._sizes.items())
 
     def measure_progress(self) -> tuple[int, int] | None:
-        """Return how many stored bytes have been read, and how many there are; None if that is unknown.
+        """Return how many stored bytes have been read, and how many there are, of all files.
 
-        They are those of all files, or of the open file if not all sizes are known.
+        If the size of a file is unknown, return both numbers for the open file; if its size is unknown or 0, return
+        None.
         """
         if not self.table.size:
             return None
@@ -103,11 +114,17 @@ class InputFiles:
     def read_parts(
         self, engine: Engine, restart: RestartPoint | None, begin_file: Callable[[Table], None]
     ) -> Iterator[Any]:
-        """Yield the parts of all files, in order: byte ranges if the engine's workers can read files, else text.
+        """Yield the parts of all files, in order: byte ranges if workers can read them, else what this process reads.
 
-        Small further files come in groups, as `Files`, which workers open. `begin_file` is called with each other
-        further file after it has been opened. If `restart` is not None, begin there, and yield the text of this file.
-        Raise FilterkitError if a file cannot be read.
+        Small further files come in groups, as `Files`, which workers open. `PAUSE` is yielded, too. Raise
+        FilterkitError if a file cannot be read.
+
+        Parameters
+        ----------
+        engine : the engine whose workers read the parts.
+        restart : where to begin; the rest of this file is read by this process. None to begin with the first file.
+        begin_file : called with the table of each further file that this method opens, before its parts; not for
+            `Files`.
         """
         small: dict[str, int] = {}
         first = 0
@@ -134,9 +151,9 @@ class InputFiles:
                 yield from self._read_open_file(engine, restart if number == first else None)
 
     def _measure_small_file(self, path: str) -> int | None:
-        """Return the size in bytes of a file that workers read together with others.
+        """Return the size in bytes of a file if it is small enough that workers read it together with others.
 
-        Return None if it is too large for that, compressed, or of unknown size.
+        Return None if it is too large for that, compressed, or of unknown size. Of a URL, ask for the size if need be.
         """
         largest = self.first.small_file_size
         if not largest or path.lower().endswith(COMPRESSIONS):
@@ -148,7 +165,10 @@ class InputFiles:
         return None if size is None or size > largest else size
 
     def _read_open_file(self, engine: Engine, restart: RestartPoint | None) -> Iterator[Any]:
-        """Yield the parts of the open file: byte ranges for workers, or what this process reads."""
+        """Yield the parts of the open file: byte ranges if workers can read them, else what this process reads.
+
+        If `restart` is not None, this process reads a file of text from there.
+        """
         table, name = self.table, self._opening._replace(path=self.paths[self._number]).name
         parts: Iterator[Any] | None = None
         with name_format_errors(self._kind, name):
@@ -167,9 +187,10 @@ class LineCounts:
 
     Attributes
     ----------
-    ends : the byte where the last of these ranges ends, by the name of the file.
-    counted : how many lines each file has in its header and these ranges, without those that are `uncounted`.
-    uncounted : the ranges of each file whose lines have not been counted.
+    ends : the offset in bytes where the last of these ranges ends, by the name of the file.
+    counted : how many lines each file has in its header and these ranges, without those in `uncounted`, by the name of
+        the file.
+    uncounted : the ranges whose lines have not been counted, by the name of the file.
     """
 
     ends: dict[str, int] = field(default_factory=dict)
@@ -185,7 +206,10 @@ class LineCounts:
             self.counted[stretch.name] += n_lines
 
     def count_all_lines(self, name: str) -> int:
-        """Return how many lines a file has up to `ends`, or 0 without a range; read the uncounted ranges to do so."""
+        """Return how many lines a file has up to the end of the last range added; read the uncounted ranges to do so.
+
+        Return 0 if the file is not read in ranges. Raise FilterkitError if it cannot be read.
+        """
         for stretch in self.uncounted.pop(name, ()):
             self.counted[name] += count_lines(stretch.read()[0].text)
         return self.counted.get(name, 0)

@@ -15,7 +15,10 @@ _MOST_NAMED = 20  # columns in the option that a warning shows
 
 
 def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
-    """Return warnings that a format cannot hold weights of attributes or relational attributes; [] if none is lost."""
+    """Return warnings that a format cannot hold weights of attributes, or relational attributes; [] if none is lost.
+
+    There is at most one of each kind, which names up to three attributes.
+    """
     if "kinds" not in kind.losses:
         return []
     is_plain = getattr(schema.attributes, "is_plain", None)  # known at once of very many numeric attributes
@@ -35,32 +38,40 @@ def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
 
 
 def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
-    """Return a warning that texts or labels of the columns `names` will be read back from a format as numbers.
+    """Return a warning that a format does not tell texts or labels of the columns `names` from numbers, and what to do.
 
-    `title` is the format in messages, and `word` its name in ``--from word:kind=...``, the option that keeps the `kind`
-    of at most 20 of the columns. `what` is ``texts`` or ``labels``.
+    It recommends an option for reading, such as ``--from csv:string=a,b``, for at most 20 of the columns.
+
+    Parameters
+    ----------
+    title : the format in messages.
+    word : the name of the format in the option, such as ``csv``.
+    what : ``texts`` or ``labels``.
+    kind : the name of the option: ``string`` or ``nominal``.
+    names : the names of the columns, at least one.
     """
     option = f"--from {word}:{kind}={','.join(names[:_MOST_NAMED])}"
     return f"{title} does not tell {what} that are numbers from numbers, as of {named(names)}; read it with {option}"
 
 
 class Losses:
-    """Finds what is lost of rows that are written in a format, and warns the user once of each kind of loss.
+    """Finds what is lost of rows that are written in a format, and warns on standard error once of each kind of loss.
 
-    A format without a header loses labels that no row has, and may read texts as numbers.
+    A format may lose weights, and what `Writer.lost` says. If "labels" are among its `losses`, it also loses labels
+    that no row has, and may read texts as numbers.
 
     Parameters
     ----------
     kind : the format.
-    schema : of the rows, with labels of multi-label data as ordinary attributes.
-    writer : of the rows.
+    schema : the schema of the rows, in which labels of multi-label data are ordinary attributes.
+    writer : the writer of the rows.
     is_later : whether the rows are further ones for a fitted chain, which knows their labels; so no label is lost.
 
     Attributes
     ----------
-    used : which labels the rows so far have, in the form that `flag_used_labels` returns.
+    used : which labels the rows so far have: an array of flags as `flag_used_labels` returns.
     has_weights : whether any rows so far have weights.
-    is_quiet : whether no warning is given, as where each worker writes a part.
+    is_quiet : whether no warning is given, as where each worker writes a part; False at first.
     """
 
     def __init__(self, kind: FileFormat, schema: Schema, writer: Writer, is_later: bool) -> None:
@@ -81,10 +92,11 @@ class Losses:
         self.used = np.zeros(self._labels + 2 * len(self._strings), bool)
 
     def flag_used_labels(self, batch: Batch) -> np.ndarray:
-        """Return bool (labels of all attributes + 2 × string attributes,): which labels the rows of a batch have.
+        """Return flags of the labels that the rows of a batch have: bool (labels + 2 * string attributes,).
 
-        The flags of labels come first. The two flags of a string attribute say whether it has texts, and whether one of
-        them is not a number. Attributes have no flags if the format loses nothing of them.
+        First come the labels of each nominal attribute, and at last those of the class. Then there are two flags for
+        each string attribute: whether it has texts, and whether one of them is not a number. If the format tells texts
+        from numbers, strings have no flags. If it loses no labels, there are no flags at all.
         """
         used = np.zeros_like(self.used)
         for number, name in enumerate(self._strings):
@@ -111,15 +123,16 @@ class Losses:
             write_message(f"filterkit: warning: {text}")
 
     def warn_before_rows(self) -> None:
-        """Give, once, the warnings that do not depend on the rows."""
+        """Give the warnings that do not depend on the rows; a second call gives none."""
         for lost in self._lost:
             self._warn(lost)
         self._lost = []
 
     def add_labels_and_find_new(self, has_weights: bool, flags: np.ndarray) -> list[int]:
-        """Add `flags`, which `flag_used_labels` returned, to `used`; return the indices of those that are new.
+        """Set in `used` the flags that are True in `flags`; return the indices of those that were not set before.
 
-        `has_weights` says whether rows have weights. Warn the first time they do, if the format loses them.
+        `flags` is what `flag_used_labels` returned. `has_weights` says whether the rows have weights. Warn the first
+        time they do, if the format loses them.
         """
         if has_weights and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")
@@ -129,7 +142,7 @@ class Losses:
         return new.tolist()
 
     def warn_after_rows(self) -> None:
-        """Warn of string attributes whose texts are all numbers, and of labels that no row has."""
+        """If the format loses labels, warn of those that no row has, and of string attributes whose texts are all numbers."""
         has_texts, has_others = self.used[self._labels :: 2], self.used[self._labels + 1 :: 2]
         numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
         if numbers:

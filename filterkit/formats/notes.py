@@ -39,12 +39,14 @@ class Note(NamedTuple):
     Attributes
     ----------
     kind : what happened, a constant of this module such as `EMPTY`.
-    line : the line of the first value; if `attribute` is not empty, the number of its row.
+    line : the number of the line of the first value, from 1; if `attribute` is not "", that of its row, from 1; 0 for
+        labels that were added.
     number : how many values there are; 0 if they are not counted.
-    position : the index of the attribute of an undeclared value; otherwise -1.
-    text : the first value; for added labels, a list of some. Undeclared values that differ have a note each.
-    name : the name of the file.
-    attribute : the name of the attribute, if the note is about one alone; otherwise empty.
+    position : the index of the attribute of an undeclared value, or of a number that is too large; otherwise -1.
+    text : the first value, "" if it is not told; for added labels, a list of some. Undeclared values that differ have a
+        note each.
+    name : the name of the file; "" while it is not known.
+    attribute : the name of the attribute, if the note is about one alone; otherwise "".
     """
 
     kind: str
@@ -57,23 +59,33 @@ class Note(NamedTuple):
 
 
 class LenientWarning(UserWarning):
-    """The warning that a reader corrected or guessed values of an input; the message says what it did, and where."""
+    """The warning that a reader corrected or guessed values, or declarations in the header, of an input.
+
+    The message names the file, the option that allows it, such as ``--lenient``, what was done how often, and where
+    first.
+    """
 
 
 def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return the first note of each kind, or of each undeclared value; its `number` is the sum of all like it."""
+    """Return one note for all of the same kind and attribute, and of the same text if it is an undeclared value.
+
+    It is the first of them, with the sum of their numbers.
+    """
     merged = Notes()
     merged.add(notes, lambda note: (note.kind, note.position, note.text if note.kind == UNSEEN else ""))
     return tuple(merged.values())
 
 
 class Notes(dict[Any, Note]):
-    """The notes about an input by file, kind and attribute, which become warnings once all rows have been read."""
+    """The notes about an input, by file, kind and attribute; `warn_and_clear` turns them into warnings."""
 
     def add(
         self, notes: Iterable[Note], make_key: Callable[[Note], Any] = attrgetter("name", "kind", "attribute")
     ) -> None:
-        """Add notes, in the order of the input; of several with one key, the first stays, with the sum of numbers."""
+        """Add notes, in the order of the input; of those with the same key, keep the first, and add up their numbers.
+
+        `make_key` returns the key of a note; by default, its file, kind and attribute.
+        """
         for note in notes:
             key = make_key(note)
             first = self.setdefault(key, note._replace(number=0))

@@ -24,12 +24,12 @@ class Form(NamedTuple):
     Attributes
     ----------
     kind : the format.
-    schema : of the rows.
-    sparse : whether rows are sparse, in formats that have a sparse form.
-    precision : significant digits of numbers; None for the shortest exact text.
+    schema : the schema of the rows.
+    sparse : whether rows are written sparse, in formats that have a sparse form.
+    precision : significant digits of numbers; None for the shortest text that is exact.
     later : whether the rows are further ones for a fitted chain, which knows their labels. Then no warning says that a
         format loses labels.
-    comments : lines for the top, in formats with comments.
+    comments : lines for the top of the output, in formats with comments.
     """
 
     kind: FileFormat
@@ -41,7 +41,14 @@ class Form(NamedTuple):
 
 
 class RowWriter:
-    """Writes rows in a format, with warnings of what is lost. Raises FilterkitError if the format cannot hold them."""
+    """Writes rows in a format to a stream; raises FilterkitError if the format cannot hold them.
+
+    It warns of what is lost, but not in a format whose `Writer` has `write_all`.
+
+    Attributes
+    ----------
+    losses : finds what is lost of the rows.
+    """
 
     def __init__(self, form: Form) -> None:
         kind, self._schema = form.kind, form.schema
@@ -55,11 +62,11 @@ class RowWriter:
 
         Parameters
         ----------
-        out : the stream.
+        out : the binary stream.
         rows : a function that calls the function it gets for each batch, and yields the results.
         count_rows_read : called with the number of rows written, it returns how many the input had. Both numbers are in
-            the last line of formats with comments; if the function or its result is None, there is no such line. It is
-            not called for a format whose `Writer` has `write_all`.
+            the last line of formats with comments. There is no such line if the function or its result is None. A
+            format whose `Writer` has `write_all` does without it.
         """
         count = 0
         if self._writer.write_all is not None:
@@ -86,7 +93,7 @@ class RowWriter:
     def write_and_yield_batches(self, out: IO[bytes], rows: Rows) -> Iterator[Batch]:
         """Write the batches of `rows` to `out`, and yield each of them after it has been written.
 
-        If the format has `Writer.write_all`, write all rows first, and read them again to yield them.
+        If the format's `Writer` has `write_all`, write all rows first, and read them again to yield them.
         """
         if self._writer.write_all is not None:  # it asks for batches, so it gets them in a pass of its own
             self.write(out, rows.map)
@@ -113,10 +120,15 @@ class RowWriter:
 def _convert_batch(
     flat: Schema, convert: Callable[[Batch], Any], keep: bool, losses: Losses, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
-    """Convert a batch by `convert`, with labels as ordinary attributes, as in the schema `flat`.
+    """Convert a batch by `convert`, with labels of multi-label data as ordinary attributes, as in the schema `flat`.
 
-    Return the number of its rows; the piece that `convert` returns; the batch itself if `keep`, else None; whether rows
-    have weights; and the flags of `Losses.flag_used_labels`.
+    Return a tuple of:
+
+    - the number of its rows,
+    - the piece that `convert` returns,
+    - the batch itself if `keep`, else None,
+    - whether rows have weights,
+    - the flags of `Losses.flag_used_labels`.
     """
     joined = change_targets(batch, flat) if batch.schema.labels else batch
     piece = convert(joined)

@@ -25,9 +25,10 @@ class PartToParse(NamedTuple):
 
     Attributes
     ----------
-    part : one of `Table.parts` or `Table.stretches`; None if it need not be read.
-    first_texts : the first text of each column of texts, by the column's number, as far as they are known.
-    start : the number of the first row of the part in the input; 0 if that is not known.
+    part : one of `Table.parts` or `Table.stretches`, or `Files`; None if it need not be read.
+    first_texts : the first text of each passthrough column in the input, by the index of the column, as far as it is
+        known.
+    start : the number of the first row of the part in the input, from 0; 0 also if it is not known.
     n_done : the number of rows of the part, if an earlier run has the result; otherwise None.
     """
 
@@ -52,13 +53,14 @@ class PartResult(NamedTuple):
     Attributes
     ----------
     rows : how many rows the part has, without rejected ones.
-    result : what the function returned for the rows; None if an earlier run has it, or rows wait for omitted texts.
-    parsed : what the parser returned; without the rows, unless they wait for omitted texts.
+    result : what the function returned for the rows; None if an earlier run has it, or if rows wait for omitted texts.
+    parsed : what the parser returned. Its batch is None, unless rows wait for omitted texts; then the function has not
+        been called.
     stretch : the part, if it is a `Stretch`; else None.
-    n_lines : how many lines a stretch has; None if they have not been counted.
-    nbytes : the bytes of a part of whole files; 0 of any other part.
-    first_texts : the first text of each column of texts in the part, by the column's number; empty if no row of the
-        format may omit one.
+    n_lines : how many lines a stretch has; None for another part, or if they have not been counted.
+    nbytes : how many bytes the files of a part that is a `Files` have; 0 for any other part.
+    first_texts : the first text of each passthrough column in the part, by the index of the column; empty if no row of
+        the format may omit one.
     """
 
     rows: int
@@ -71,7 +73,7 @@ class PartResult(NamedTuple):
 
 
 class UnclosedRecord(Exception):
-    """The error that the last record of a `Stretch` goes on after its end.
+    """The error that the last record of a `Stretch` goes on after the end of the stretch.
 
     `args` are the name of the file, and the offset in it where the first record of the stretch begins.
     """
@@ -87,12 +89,13 @@ class PartReader:
     parser : what `Table.parser` returned. Of a `Stretch`, it gets the text as a `Block`.
     function : a function of a batch.
     flat : the schema of the parser's batches.
-    schema : the schema that `function` gets; it is `flat`, or this with labels.
+    schema : the schema of the batches that `function` gets: `flat`, or the same with labels of multi-label data.
     name : what messages call the input.
-    unseen : whether values that their attributes do not declare become missing; otherwise, they are errors.
+    unseen : whether values that their attributes do not declare become missing; otherwise, they are errors. The parser
+        of a trusted format sees to that itself.
     notes : whether parts whose results an earlier run has are parsed all the same, as their rows may need warnings.
-    omits_texts : see `Table.omits_texts`.
-    last : a function of a text that returns where its last whole record ends; None if each line is a record.
+    omits_texts : whether rows may leave out texts, see `Table.omits_texts`.
+    last : a function of a text that returns the offset where its last whole record ends; None if each line is a record.
     """
 
     kind: FileFormat
@@ -107,10 +110,12 @@ class PartReader:
     last: Callable[[bytes], int] | None
 
     def __call__(self, item: PartToParse) -> PartResult:
-        """Read and parse a part, and call the function.
+        """Read and parse a part, call `function` with its rows, and return what came out.
 
-        Raise UnclosedRecord if the last record of a stretch goes on after its end, RowError if a row cannot be read or
-        omits a text that it must not, and FilterkitError if the part cannot be read.
+        The function is not called if an earlier run has its result, or if a row omits a text that is not known yet.
+        Raise UnclosedRecord if the last record of a stretch goes on after the end of the stretch. Raise RowError if a
+        row cannot be read and is not rejected, or omits a text that it must not. Raise FilterkitError if the part
+        cannot be read.
         """
         part, n_lines = item.part, None
         stretch = part if isinstance(part, Stretch) else None
@@ -139,7 +144,10 @@ class PartReader:
         return PartResult(rows, result, parsed, stretch, n_lines, nbytes, first_texts)
 
     def _parse_and_check(self, part: Any) -> Parsed:
-        """Return the rows of a part or `Block`; raise PluginError if the format returns something wrong."""
+        """Return the rows of a part or `Block`; raise the errors of the parser.
+
+        Raise PluginError if a format that is not trusted returns something wrong.
+        """
         if self.kind.is_trusted:
             parsed = self.parser(part)
         elif getattr(part, "text", None) == b"":
@@ -161,7 +169,10 @@ class PartReader:
 
 
 def _find_first_texts(batch: Batch) -> dict[int, str]:
-    """Return the first text of each passthrough column other than dates, by its number, if it has a text."""
+    """Return the first text of each passthrough column, by the index of the column.
+
+    Columns of dates, and those without any text, are left out.
+    """
     found: dict[int, Any] = {}
     for column, attribute in enumerate(batch.schema.passthrough):
         if attribute.kind != "date":
@@ -173,7 +184,11 @@ def _find_first_texts(batch: Batch) -> dict[int, str]:
 
 
 def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
-    """Return a batch in which the texts that are `omitted`, see `Parsed`, are the first ones of their columns."""
+    """Return a batch like `batch`, in which the texts that rows leave out are the first ones of their columns.
+
+    `omitted` has, by the index of a passthrough column, the indices of the rows that leave out its text, int64 (rows,).
+    `first_texts` has the first text of each of these columns.
+    """
     table = batch.passthrough
     for column, rows in omitted.items():
         import pyarrow as pa
@@ -191,9 +206,10 @@ def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_te
 
 @contextmanager
 def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
-    """Turn an error of a format inside this context into a `FilterkitError` that names the input, `name`.
+    """Turn an error that a format raises inside this context into a FilterkitError that names the input, `name`.
 
-    A UsageError, a MemoryError and an unexpected error of a trusted format stay as they are.
+    A RowError stays, but gets `name` as its source if it has none. A UsageError and a MemoryError stay as they are. Of
+    a trusted format, so does any other error but an OSError.
     """
     try:
         yield

@@ -21,14 +21,14 @@ from filterkit.formats.output import Form, RowWriter
 
 
 class WrittenPart(NamedTuple):
-    """A file that is a complete part of an output; its name is temporary until it is in the list of parts.
+    """A file with all rows of one part of an output, in the hidden folder; `Parts.add_part` gives it its name.
 
     Attributes
     ----------
     path : the absolute path or URL of the file.
     rows, bytes : how many the file has.
     has_weights : whether rows have weights.
-    used : which labels rows have, see `Losses.flag_used_labels`.
+    used : which labels rows have: flags as `Losses.flag_used_labels` returns.
     """
 
     path: str
@@ -42,8 +42,11 @@ class WrittenPart(NamedTuple):
 class PartWriter:
     """A picklable function that writes batches as a complete file, a part of an output.
 
-    The file goes to the absolute path or URL `folder`, under a unique name. Messages call the output `name`, whose
-    ending says the compression.
+    Attributes
+    ----------
+    form : the format and schema of the rows.
+    folder : the absolute path or URL of the folder for the file, which gets a unique name.
+    name : the output in messages; its ending says how to compress the file.
     """
 
     form: Form
@@ -51,7 +54,10 @@ class PartWriter:
     name: str
 
     def __call__(self, batches: Iterable[Batch]) -> WrittenPart:
-        """Write batches as a file. Raise FilterkitError if that fails."""
+        """Write batches as a file, whose rows may be none, and return what it has.
+
+        Raise FilterkitError if that fails, as where this process does not find the folder.
+        """
         if "://" not in self.folder and not os.path.isdir(self.folder):
             parent = os.path.dirname(self.folder)
             what = f"a worker does not find the folder {parent}; put the output where all workers see it"
@@ -76,11 +82,19 @@ def write_parts(
     write_missing: Callable[[PartWriter], Iterable[WrittenPart | None]],
     done: Iterable[int] = (),
 ) -> None:
-    """Write the parts of an output that are missing, and the list of all; complete parts stay if one fails.
+    """Write the parts of an output that are missing, and the list of all; then close `parts`.
 
-    `work` says what the parts are made of, and how. `write_missing` gets a `PartWriter`, calls it for each missing
-    part, and yields its results in the order of the parts; it yields None for a part whose number is in `done`. If it
-    yields nothing, one part without rows is written. Raise FilterkitError if a part cannot be written.
+    If a part fails, the complete ones stay, for a further run. If `write_missing` yields nothing, one part without rows
+    is written. Raise FilterkitError if a part cannot be written.
+
+    Parameters
+    ----------
+    parts : the parts of the output.
+    work : what the parts are made of, and how, for `Parts.check_same_work` of a further run.
+    form : the format and schema of the rows.
+    write_missing : gets a `PartWriter`, calls it with the batches of each missing part, and yields the results in the
+        order of the parts; it yields None for a part in `done`.
+    done : the numbers of the parts that are complete already.
     """
     losses = RowWriter(form).losses
     losses.used[[label for number in done for label in parts.entries[number].labels]] = True
@@ -100,7 +114,11 @@ def write_parts(
 
 
 def write_batches_as_parts(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
-    """Write each batch as a part of an output; if that fails, remove all. Raise FilterkitError if a part exists."""
+    """Write each batch as a part of an output, and the list; if that fails, remove all parts.
+
+    If there is no batch, write one part without rows. Raise FilterkitError if parts, a list or a journal are there
+    already, or if a part cannot be written.
+    """
     parts = Parts(names, must_be_new=True)
     try:
         write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))

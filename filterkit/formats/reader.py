@@ -28,34 +28,37 @@ T = TypeVar("T")
 
 
 class Reader(AbstractContextManager["Reader"]):
-    """An input whose attributes are known; its rows can be read once, or again if its files can be reread.
+    """An input whose attributes are known; its rows can be read once, or again if `InputFiles.can_reread`.
+
+    As a context, it closes the input at the end. When the rows have been read for the first time, or no more of them
+    are wanted, it gives a `filterkit.LenientWarning` for each kind of correction in each file.
 
     Parameters
     ----------
     kind : the format, with its options.
-    opening : the input, and how to read it. Its path may be a glob; files after the first have the same
-        attributes, or no header where the format allows that. After the last row, a `filterkit.LenientWarning` tells
-        each kind of correction.
+    opening : the input, and how to read it. Its path may be a glob; files after the first have the same attributes, or
+        no header where the format allows that.
     rejects : takes the rows that cannot be read; without it, such a row is an error.
-    part_size : bytes of text per batch, if what `map` makes a batch of must depend on nothing else, neither on the
-        engine nor on its jobs; replaces the `block_size` of `opening`.
-    complete : whether a file of filterkit is refused if its last line, the number of its rows, is missing; otherwise a
-        `filterkit.IncompleteWarning` comes after the last row.
+    part_size : bytes of text per batch, instead of the `block_size` of `opening`, if the batches of `map` must not
+        depend on the engine and its jobs; otherwise None.
+    complete : whether a file that filterkit wrote is refused if its last line, the number of its rows, is missing;
+        otherwise a `filterkit.IncompleteWarning` comes after the last row.
 
     Attributes
     ----------
-    path, name : as passed, and what messages call the input.
+    path, name : the path in `opening`, and what messages call the first file.
     files : the files of the input.
-    named_class : the number of the attribute that the file names as the class, from 1; ``none`` if none is, None if
-        unsaid.
-    schema : of the batches.
+    named_class : the number, from 1, of the attribute that the file names as the class; ``none`` if it says that there
+        is no class; None if it says nothing.
+    schema : the schema of the batches.
     history : the comments that tell what filterkit did to the data before.
     count : the number of rows; None until all have been read.
-    may_be_cut : whether a file of filterkit has been read whose last line is missing.
+    may_be_cut : whether the last line of a file that filterkit wrote is missing; False until all rows have been read.
 
     Raises
     ------
-    FilterkitError : the input cannot be read; the message names file, line, attribute and value.
+    FilterkitError : the input cannot be read; the message names the file and, as far as they are known, line, attribute
+        and value.
     """
 
     def __init__(
@@ -98,7 +101,7 @@ class Reader(AbstractContextManager["Reader"]):
 
     @property
     def live(self) -> bool:
-        """Whether rows may arrive one by one, as from a pipe."""
+        """Whether the rows of the open file may arrive one by one, as from a pipe."""
         return self.files.table.live
 
     @property
@@ -110,7 +113,10 @@ class Reader(AbstractContextManager["Reader"]):
         self.files.table.close()
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows as batches, in order, read in this thread; one empty batch if there are no rows."""
+        """Yield all rows as batches, at least one, in order, read in this thread; a batch may have no rows.
+
+        Each batch has the number of its first row in the input as `start`. Raise the errors of `map`.
+        """
         yield from map_with_row_numbers(self, itself, LocalEngine(1))
         if len(self._starts) == 1:
             yield empty(self.schema)
@@ -118,12 +124,23 @@ class Reader(AbstractContextManager["Reader"]):
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
 
-        None is yielded for batches whose numbers are in `done`; they are parsed only if they may need a warning.
+        A batch may have no rows. Its `start` is the number of its first row, from 0, if an earlier call has read all
+        rows; otherwise, it is 0. Results for rows of a live input are yielded before more input is waited for. A text
+        that a sparse row omits becomes the first one of the input, as in Weka; if that is not known yet, the input
+        waits in a temporary file.
 
-        Results for rows of a live input are yielded before more input is waited for. A text that a sparse row omits
-        becomes the first one of the input, as in Weka; if that is not known yet, the input waits in a temporary file.
-        Raise RowError if a row cannot be read, if a text is omitted and the input has none, or if the last line of a
-        file of filterkit says another number of rows.
+        Parameters
+        ----------
+        function : a function of a batch; it can be pickled, unless the engine says that it needs no pickling.
+        engine : the engine.
+        done : how many rows each batch has whose result is known, by the number of the batch, from 0. Instead of its
+            result, None is yielded; it is parsed only if it may need a warning.
+
+        Raises
+        ------
+        RowError : a row cannot be read, a text is omitted and the input has none, or the last line of a file that
+            filterkit wrote says another number of rows, or is missing if `complete`.
+        FilterkitError : a file cannot be read.
         """
         self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]
@@ -153,7 +170,7 @@ class Reader(AbstractContextManager["Reader"]):
         self.count = self.rows
 
     def _add_header_notes_and_row_count(self, table: Table) -> None:
-        """Add the notes of the header of a file to those of the input, and what it says of the number of its rows."""
+        """Add to those of the input the notes of a file's header, and what is known of the number of its rows."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])
 
@@ -162,7 +179,7 @@ class Reader(AbstractContextManager["Reader"]):
     ) -> Iterator[T]:
         """Have an engine read parts, and yield ``function(batch)`` for each, in order; None for those `done`.
 
-        Parts that are done are read only if `notes`, as there may be something to warn of.
+        Parts that are done are parsed only if `notes`, as there may be something to warn of.
         """
         table = self.files.table
         last = table.last if isinstance(table, TextTable) and not table.records_are_lines else None
@@ -181,7 +198,10 @@ class Reader(AbstractContextManager["Reader"]):
         held.raise_if_any_waits(self.name, self.schema)
 
     def _make_parts_to_parse(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield a `PartToParse` for each part, and each `PAUSE`; a `done` part is empty if nobody needs it."""
+        """Yield a `PartToParse` for each part, and each `PAUSE` as it is.
+
+        A part in `done` is replaced by None if nobody needs it: if not `notes`, and if it is no stretch and no `Files`.
+        """
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:
@@ -194,7 +214,10 @@ class Reader(AbstractContextManager["Reader"]):
             number += 1
 
     def _yield_results(self, results: Iterator[Any]) -> Iterator[PartResult]:
-        """Yield the results of workers without pauses; errors get the line of the file, or the row of the input."""
+        """Yield the results of workers without pauses; correct the place that an error names.
+
+        A RowError gets the line in the whole file; a StageError, in the first pass, the number of the row in the input.
+        """
         try:
             yield from (result for result in results if result is not PAUSE)
         except RowError as error:
@@ -207,7 +230,10 @@ class Reader(AbstractContextManager["Reader"]):
             raise
 
     def _record_result(self, part_result: PartResult) -> None:
-        """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the input."""
+        """Count the rows of a part; in the first pass, also write its rejected rows and collect its notes.
+
+        In that pass, its row counts and first texts are added to those of the input, too.
+        """
         rows_before, lines_before = self.rows, dict(self.files.lines.counted)
         self._starts.append(rows_before + part_result.rows)
         self.files.n_finished += part_result.nbytes
@@ -227,9 +253,10 @@ class Reader(AbstractContextManager["Reader"]):
 
 
 def _make_schemas(table: Table, opening: Opening, named_class: int | str | None) -> tuple[Schema, Schema]:
-    """Return two schemas of the rows of a table: for its parser, and with the labels of multi-label data.
+    """Return two schemas of the rows of a table: for its parser, and the same with the labels of multi-label data.
 
-    `named_class` is as in `Reader`. Raise FilterkitError if there are no columns, or no such class or labels.
+    Both are the same object if there are no labels. `named_class` is as in `Reader`. Raise FilterkitError if there are
+    no columns, or if there is no such class or label as the user asks for.
     """
     class_, positive, labels, like = opening.class_, opening.positive, opening.labels, opening.like
     if table.schema is not None:
@@ -254,7 +281,8 @@ def map_with_row_numbers(
 ) -> Iterator[T]:
     """Yield ``function(batch)`` for all batches of a reader, in order; None for those `done`.
 
-    The function is called in this process; each batch has the number of its first row as `start`.
+    The function is called in this process; the `start` of each batch is the number of its first row, from 0. `done` is
+    as in `Reader.map`.
     """
     start = 0
     batches: Iterator[Any] = reader.map(itself, engine, done)

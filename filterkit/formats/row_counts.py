@@ -15,11 +15,17 @@ _BLANKS = bytes(range(0x21))
 
 
 class IncompleteWarning(UserWarning):
-    """The warning that a file of filterkit may be cut off, as its last line, the number of its rows, is missing."""
+    """The warning that a file that filterkit wrote may be cut off, because its last line is missing.
+
+    The message names the file and the line to add, the number of its rows, if no row is missing.
+    """
 
 
 def parse_stated_row_count(text: bytes) -> int | None:
-    """Return the number that the last line, such as ``% 150 rows``, states; -1 if none; None if `text` is blank."""
+    """Return the number of rows that the last line of a text, such as ``% 150 rows``, states; -1 if it states none.
+
+    Of ``% 150 of 200 rows``, this is 150. Blank lines at the end do not count. Return None if `text` is blank or b"".
+    """
     end = text.rstrip(_BLANKS)[-_LONGEST:]
     if not end:
         return None
@@ -34,7 +40,8 @@ class FileRows(NamedTuple):
     ----------
     name : the name of the file.
     n_rows : the number of rows, with those that are rejected.
-    stated : what `parse_stated_row_count` returns for the text.
+    stated : the number of rows that the last line states; -1 if it states none; None if there is no line that is not
+        blank.
     is_own : whether the file begins with filterkit's own comment; None if it has no header, or if that is not known.
     """
 
@@ -44,7 +51,7 @@ class FileRows(NamedTuple):
     is_own: bool | None = None
 
     def merge_with(self, following: FileRows) -> FileRows:
-        """Return this part of a file and the `following` one as one part, with the name of this."""
+        """Return this part of a file and the `following` part as one part, with the name of this."""
         stated = self.stated if following.stated is None else following.stated
         is_own = following.is_own if self.is_own is None else self.is_own
         return FileRows(self.name, self.n_rows + following.n_rows, stated, is_own)
@@ -56,18 +63,28 @@ class FileRows(NamedTuple):
 
 
 class RowCounts(dict[str, FileRows]):
-    """The rows of each file, by its name."""
+    """What is known of the number of rows of each file of an input, by the name of the file."""
 
     def add(self, parts: Iterable[FileRows]) -> None:
-        """Add the rows of parts of files; parts of one file must come in order."""
+        """Add the rows of parts of files; parts of one file must come in order, but files in any order."""
         for part in parts:
             self[part.name] = self.get(part.name, FileRows(part.name)).merge_with(part)
 
     def check_whether_cut(self, names: Iterable[str], requires_last_line: bool) -> bool:
-        """Return whether the last line of a file of filterkit, the number of its rows, is missing; warn if it is.
+        """Return whether the last line of any file that filterkit wrote, the number of its rows, is missing.
 
-        A file without a header continues the file before. Raise ArffError if a number is wrong, or if one is missing
-        and `requires_last_line`; otherwise, give an `IncompleteWarning` for each file that lacks it.
+        A file without a header continues the file before, if that has no such last line. Give an `IncompleteWarning`
+        for each file that lacks it.
+
+        Parameters
+        ----------
+        names : the names of the files, in the order of the input.
+        requires_last_line : whether to raise ArffError instead of warning.
+
+        Raises
+        ------
+        ArffError : the last line of a file that filterkit wrote states another number of rows, or is missing and
+            required.
         """
         whole: list[FileRows] = []
         for name in names:

@@ -16,7 +16,7 @@ from filterkit.formats.base import FileFormat, Opening, Parsed, Table, Writer
 
 
 class Format(FileFormat):
-    """A kind of file, which is recognised by the ending of its name.
+    """A kind of file that two functions read and write, recognised by the ending of its name.
 
     Parameters
     ----------
@@ -24,10 +24,11 @@ class Format(FileFormat):
     endings : the endings, in lower case and with the dot: ``(".parquet",)``. A compressed file, such as
         ``x.parquet.gz``, is recognised, too. `read` gets the path of a decompressed copy, and what `write` writes is
         compressed.
-    read : a function of a path, the class attribute (as for ``--class``, or None) and the positive class value (or
-        None). Returns at least one batch; all have the same schema. None if the format is only written.
-    write : a function of an iterator of batches with the same schema, and a binary stream to write them to. None if the
-        format is only read.
+    read : a function of a path, the class attribute and the positive class value, which yields batches of one schema,
+        at least one. The class is a text as for ``--class``, which may be ``none``; the value is a text; either is None
+        if the user does not say. None instead of a function if the format is only written.
+    write : a function of an iterator of batches with the same schema, at least one, and a binary stream to write them
+        to. None if the format is only read.
     losses : what the format cannot store: "names" (of attributes), "kinds" (of attributes that are not numeric),
         "weights" (of rows). Everything else must be read back as it was, or be refused with a `FilterkitError`.
     """
@@ -62,10 +63,10 @@ class Format(FileFormat):
 
 
 class BatchTable(Table):
-    """An input whose parts are the batches that the function of a `Format` reads.
+    """An input whose parts are the batches that `read` of a `Format` yields; the first is read at once.
 
-    There is no class if labels are asked for, or if the rows are for a fitted chain. Raise FilterkitError if the
-    function returns no batches.
+    If labels of multi-label data are asked for, or if the rows are for a fitted chain, `read` is told that there is no
+    class. Raise FilterkitError if it yields no batches, and PluginError if it returns something else.
     """
 
     def __init__(self, form: Format, opening: Opening) -> None:

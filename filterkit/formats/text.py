@@ -37,8 +37,9 @@ def find_last_line_feed(text: bytes) -> int:
 def first_line(source: Source) -> tuple[str, bytes]:
     """Return the first line of an input without its line end, and the text after it that has been read already.
 
-    `source` is what `Opening.text` returned; nothing has been read from it. The text after the line is for `TextTable`.
-    Both are empty if the input is. Raise RowError if the line is longer than 256 MB, or not UTF-8.
+    Only LF ends the line; a CR before it is removed. Both are empty if the input is. Pass the text after the line to
+    `TextTable` as `rest`. Raise RowError if the line is longer than 256 MB, or not UTF-8. `source` is what
+    `Opening.text` returned; nothing has been read from it.
     """
     lines = Lines(source, b"", 1 << 16, lambda text: text.find(b"\n") + 1)
     try:
@@ -57,15 +58,19 @@ class TextTable(Table):
     ----------
     relation, attributes : see `Table`.
     source : what to read.
-    rest : text that has been read already; it begins with the first row.
-    line : the number of the line where `rest` begins.
-    size : bytes of a block, about; None for 1 MB, or more if there are many attributes.
-    last : a function of a text that returns where its last whole record ends. Default: where its last line ends.
+    rest : text that has been read from `source` already; it begins with the first row.
+    line : the number of the line where `rest` begins, from 1.
+    size : about how many bytes a block has; None for 1 MB, or more if there are many attributes.
+    last : a function of a text that returns the offset where its last whole record ends, 0 if there is none. None if
+        each line that LF ends is a record.
 
     Attributes
     ----------
-    line, last : as passed. If `last` can be pickled, workers that have access to the user's files read the text.
-    newline : the byte at the end of lines; empty for the line ends of ARFF.
+    line : as the parameter.
+    last : as the parameter, or a function for lines. If it can be pickled, workers that have access to the user's files
+        read the text.
+    newline : the byte at the end of lines; b"" if LF, CRLF and CR end lines, except right after a backslash, as in
+        ARFF.
     records_are_lines : whether each line is a record.
     """
 
@@ -95,9 +100,10 @@ class TextTable(Table):
         self.live, self.size = source.live, source.size
 
     def parts(self, offset: int | None = None, line: int = 0) -> Iterator[Block]:
-        """Return an iterator of the text in blocks of whole records, in order.
+        """Return an iterator of the text in blocks of whole records, in order, with `PAUSE` before waits.
 
-        Unless `offset` is None, begin with the record at this offset of the file, in line `line`.
+        Without `offset`, go on after what has been read; call this once. With `offset`, begin with the record at this
+        offset in bytes of the file, which is in line `line`, from 1; the source must have a `length`.
         """
         rest, self._rest = self._rest, b""
         if offset is None:
@@ -108,7 +114,8 @@ class TextTable(Table):
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
         """Return byte ranges, several for each of `jobs`, for workers to read; a record may go on after its range.
 
-        Return None if workers cannot read such ranges, `last` cannot be pickled, or a subclass overrides `parts`.
+        Return None if the input is live, compressed, not in UTF-8 or of unknown size, if its server sends no ranges, if
+        `last` cannot be pickled, or if a subclass overrides `parts`.
         """
         if type(self).parts is not TextTable.parts or self._begin is None:
             return None
@@ -124,7 +131,8 @@ class TextTable(Table):
 class TextParser:
     """The base of parsers that turn a block of text into a batch at once.
 
-    If that fails, the block is halved until the record at fault is found, which is an error or rejected.
+    If that fails, the block is halved until the record at fault is found. This record is rejected, or raises a
+    RowError.
 
     Parameters
     ----------
@@ -133,7 +141,8 @@ class TextParser:
 
     Attributes
     ----------
-    ends : a function from a text to the offsets where its records end, see `Ends`; by default, records are lines.
+    schema, rejects : as the parameters.
+    ends : a function from a text to the offsets where its records end, see `Ends`; by default, LF ends each record.
     """
 
     ends: Ends = staticmethod(find_line_ends)
@@ -144,17 +153,25 @@ class TextParser:
     def parse(self, text: bytes) -> Batch:
         """Return the batch of a text of whole records; raise any exception if one of them cannot be read.
 
-        A MemoryError, a NameError, an ImportError and the lack of an attribute of the parser itself count as mistakes
-        of the parser, not as faults of a record.
+        MemoryError, NameError, ImportError, and an AttributeError for a missing attribute of the parser, count as
+        mistakes of the parser, not as faults of a record.
         """
         raise NotImplementedError(f"{type(self).__name__} must define the method parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """Return the error to show for a single record for which `parse` raised `error`; its line counts from 1."""
+        """Return the error to show for `text`, a single record for which `parse` raised `error`.
+
+        By default, it has the message of `error`. Its `line` counts from 1 in the record; None stands for the first
+        line.
+        """
         return error if isinstance(error, RowError) else RowError(to_one_line(error))
 
     def __call__(self, block: Block) -> Parsed:
-        """Return the rows of a block. Raise RowError if a record cannot be read, and rows are not rejected."""
+        """Return the rows of a block, and the records that are rejected.
+
+        Raise RowError if a record cannot be read, unless `rejects`. Raise what counts as a mistake of the parser, see
+        `parse`.
+        """
         batches: list[Batch] = []
         rejected: list[Rejected] = []
         parts = [block]

@@ -28,7 +28,12 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 
 
 class TypedFormat(FileFormat):
-    """A format whose columns become attributes by their values in the first `look_bytes` of rows, or as options say."""
+    """A format whose columns become attributes by their values in the first rows, or as options say.
+
+    Attributes
+    ----------
+    look_bytes : how many bytes of rows to look at, from the option `look`; 2**62 for the whole file.
+    """
 
     nominal: tuple[str, ...] = option((), "Columns that are nominal, by name or pattern such as a*.")
     string: tuple[str, ...] = option((), "Columns that are strings.")
@@ -51,7 +56,10 @@ class TypedFormat(FileFormat):
         self.look_bytes = int(min(size, 1 << 62))
 
     def get_chosen_kinds(self, names: list[str]) -> dict[str, str]:
-        """Return the kinds that options set, by column; raise UsageError if two differ, or if one matches no column."""
+        """Return the kinds that options set for some columns, "nominal", "string" or "numeric", by the column's name.
+
+        `names` are those of all columns. Raise UsageError if options give a column two kinds, or match no column.
+        """
         kinds: dict[str, str] = {}
         for kind in ("nominal", "string", "numeric"):
             for pattern in getattr(self, kind):
@@ -65,16 +73,22 @@ class TypedFormat(FileFormat):
     choose_kinds = get_chosen_kinds  # its name in older plugins
 
     def may_round_column(self, name: str) -> bool:
-        """Return whether numbers of a column may be rounded to float64, because the option `numeric` names it."""
+        """Return whether numbers of a column may be rounded to float64, because the option `numeric` matches its name."""
         return any(pattern == name or fnmatch.fnmatchcase(name, pattern) for pattern in self.numeric)
 
     def infer_attributes(
         self, table: Any, names: list[str], kinds: dict[str, str], needed: Iterable[str] = ()
     ) -> list[Attribute]:
-        """Return the attributes of columns with these names, as the options say or as the first rows suggest.
+        """Return the attributes of columns, as the options say or as the first rows suggest.
 
-        `table` is an Arrow table of the first rows, whose columns of text are dictionaries. `kinds` is what
-        `get_chosen_kinds` returned. Columns of text whose names are `needed` become nominal.
+        Raise FilterkitError if no attribute can hold the type of a column.
+
+        Parameters
+        ----------
+        table : an Arrow table of the first rows, whose columns of text are of the type dictionary.
+        names : the names of its columns.
+        kinds : what `get_chosen_kinds` returned. "nominal" has no effect on a column that is not of text.
+        needed : the names of columns that become nominal if they are of text, unless `kinds` says otherwise.
         """
         import pyarrow as pa
 
@@ -99,11 +113,17 @@ class TypedFormat(FileFormat):
     def complete_labels(
         self, attributes: list[Attribute], sure: set[str], read_labels: Callable[[list[int]], Iterable[list[Any]]]
     ) -> list[Attribute]:
-        """Return attributes with the labels of the whole file; nominal ones with more than `most` become strings.
+        """Return attributes with the labels of the whole file; those with more than `most` labels become strings.
 
-        Those whose names are `sure` stay nominal. `read_labels` gets the indices of the nominal attributes. For each
-        part of the file it yields a list with an Arrow array of texts for each index. It may leave out labels that the
-        attributes already have.
+        Attributes that are not nominal, or whose labels are ``false`` and ``true``, stay as they are.
+
+        Parameters
+        ----------
+        attributes : those that the first rows suggest.
+        sure : the names of attributes that stay nominal, however many labels they have.
+        read_labels : a function that gets the indices of the nominal attributes to complete. For each block of the
+            file, it yields a list with an Arrow array of texts, without nulls, for each index. It may leave out labels
+            that the attributes already have. It is not called if there are no such attributes.
         """
         positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
         # Of the attributes that are still nominal, by position.
@@ -125,7 +145,11 @@ class TypedFormat(FileFormat):
         return complete
 
     def unify_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
-        """Return attributes whose labels such as ``True`` become ``true``, except in those with `chosen` names."""
+        """Return attributes in which labels such as ``True`` or ``FALSE`` have become ``false`` and ``true``.
+
+        That is done for nominal attributes that have no other labels, all of one spelling, and whose names are not in
+        `chosen`.
+        """
         chosen = set(chosen)
         return [
             a._replace(values=TRUTH_VALUES)
@@ -137,7 +161,11 @@ class TypedFormat(FileFormat):
     add_labels, read_truth_values = complete_labels, unify_truth_values  # their names in older plugins
 
     def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
-        """Warn that columns of the input `source` are texts because of codes such as 007; `codes` has one by column."""
+        """Give one `ConversionWarning` that columns are read as texts because of codes such as 007.
+
+        `codes` has a code of each such column by its name; without any, there is no warning. `source` is the name of
+        the input.
+        """
         if codes:
             names = list(codes)[:_MOST_NAMED]
             reasons = [f"{quoted(name)}, as {quoted(codes[name])} {explain_code(codes[name])}" for name in names]
