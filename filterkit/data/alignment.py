@@ -39,9 +39,9 @@ class Alignment:
 
     Raises
     ------
-    FilterkitError : `incoming` has another class; or an attribute is missing, extra, of a type that cannot be
-        converted, contains other attributes or, without `unseen`, declares a value that the wanted one does not. The
-        message names the first few.
+    FilterkitError : `incoming` has a class that is not that of `wanted`; or an attribute is missing, extra, of a type
+        that cannot be converted, contains other attributes or, without `unseen`, declares a value that the wanted one
+        does not. The message names the first few.
     """
 
     def __init__(self, incoming: Schema, wanted: Schema, unseen: bool = False, source: str = "") -> None:

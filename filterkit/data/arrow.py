@@ -39,7 +39,7 @@ def make_number_array(values: np.ndarray, missing: np.ndarray | None = None) -> 
 
 
 def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
-    """Convert an Arrow array of numbers, decimals or booleans to an Arrow array of the nearest float64; null stays.
+    """Convert an Arrow array of numbers, decimals or booleans to one of the nearest float64; null stays null.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays for an Arrow array of ``timestamp[ms]``: milliseconds since 1970 UTC, and whether it is null.
+    """Return the milliseconds since 1970 UTC of an Arrow array of ``timestamp[ms]``, and whether each element is null.
 
     They are int64 (n,) and bool (n,). Where an element is null, its milliseconds are arbitrary. The milliseconds share
     the memory of `array`, so do not change them.

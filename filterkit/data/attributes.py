@@ -54,16 +54,17 @@ _PLAIN = Attribute("")
 class Attributes(Sequence[Attribute]):
     """An immutable sequence of many attributes, which makes an `Attribute` only when it is read.
 
-    An attribute is a name, a *form*, and scores. Attributes that differ only in the name and in the values of scores
-    share one form. So each takes some 20 bytes, where an `Attribute` takes more than 200.
+    An attribute is stored as its name, the values of its scores, and its *form*: all the rest, such as the kind, the
+    labels, the weight, and which metrics it has scores of. Equal forms are stored once. So an attribute takes some 20
+    bytes, where an `Attribute` takes more than 200.
 
     Parameters
     ----------
     names : the names.
-    forms : the distinct forms: attributes with the name "", and with a key of `scores` in place of each score.
+    forms : the distinct forms. Each is an `Attribute` with the name "", whose `scores` are keys of `scores`.
     codes : int32 (n,), the index in `forms` of the form of each attribute.
-    scores : float64 (n,) for each key: a score of each attribute whose form has the key; arbitrary for others. The key
-        (metric, k) is for the score k of this metric in an attribute; k is 0 unless it has several of one metric.
+    scores : by key, float64 (n,): a score of each attribute whose form has the key; arbitrary for others. The key
+        (metric, 0) is for the first score of this metric in an attribute, (metric, 1) for the second, and so on.
     """
 
     def __init__(

@@ -218,9 +218,9 @@ def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> 
 
 
 def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
-    """Yield the rows of a batch in dense batches of as many rows as have at most `n_values` values, but at least one.
+    """Yield the rows of a batch in dense batches, each of at most `n_values` values, but of at least one row.
 
-    Each row has one value for each attribute, class and texts included.
+    A row has a value for each attribute, class and texts included.
     """
     step = max(n_values // max(len(batch.schema.attributes), 1), 1)
     for first in range(0, len(batch), step):

@@ -123,7 +123,7 @@ def describe_wrong_rows(rows: Any) -> str:
 
 
 def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
-    """Return `out`, which a fitted `stage` made of the batch `incoming`, with X as `normalize_matrix` makes it.
+    """Check what a fitted stage made of the batch `incoming`; return it with X as `normalize_matrix` makes it.
 
     Raise PluginError if `out` does not fit `schema`, that of the fitted stage, has another number of rows than
     `incoming`, or has a weight that is negative or not finite although `incoming` has none. X must be sparse or dense
@@ -171,7 +171,10 @@ def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Sch
 
 
 def check_batch(batch: Any) -> Batch:
-    """Return a user's batch with X as `normalize_matrix` makes it; raise FilterkitError unless it fits its schema."""
+    """Check what a user passed as a batch; return it with X as `normalize_matrix` makes it.
+
+    Raise FilterkitError if it is no batch, or does not fit its schema.
+    """
     fault = describe_batch_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
@@ -194,9 +197,9 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
 
 
 def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
-    """Return `state`, which the method of a stage that is named `method` returned, after a check.
+    """Check the `state` that a stage's method returned, and return it; `method` is the name of that method.
 
-    Raise PluginError unless it is a dict of arrays and `Ragged`s, each with an entry for each of `columns` columns.
+    Raise PluginError unless the state is a dict of arrays and `Ragged`s with an entry for each of `columns` columns.
     """
     if not isinstance(state, dict):
         raise make_contract_error(stage, f"{method} returns {describe_type(state)}; return a dict of arrays")
@@ -225,7 +228,7 @@ def check_output_columns(stage: Named, columns: Any, width: int) -> None:
 
 
 def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
-    """Return `attributes`, which `output_attributes` of a stage returned, after a check.
+    """Check the attributes that `output_attributes` of a stage returned, and return them.
 
     Raise PluginError unless they are a list, tuple or `Attributes` with one for each of `columns` columns.
     """
@@ -239,7 +242,7 @@ def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequ
 
 
 def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
-    """Return `attributes`, which `output_attributes` of a stage returned for the columns of `schema`, after a check.
+    """Check the attributes that `output_attributes` of a stage returned for the columns of `schema`, and return them.
 
     Raise PluginError unless there is one for each column of X, with its name, and nominal exactly where `nominal`, bool
     (columns,), is true.
@@ -259,7 +262,10 @@ def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nomi
 
 
 def check_output_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
-    """Return `nominal`, which `output_nominal` of a stage returned; raise PluginError unless it is bool (`width`,)."""
+    """Check the array that `output_nominal` of a stage returned, and return it.
+
+    Raise PluginError unless it is bool (width,).
+    """
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         found = describe_type(nominal)
         raise make_contract_error(
@@ -269,9 +275,9 @@ def check_output_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
 
 
 def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, offer: Named) -> np.ndarray:
-    """Return `found`, which a function of the stage or metric `offer` returned, after a check.
+    """Check the array that a function of the stage or metric `offer` returned, and return it.
 
-    Raise PluginError, whose message calls it `function`, unless `found` is a float64 array of this `shape`.
+    Raise PluginError, whose message calls the function `function`, unless it is float64 of this `shape`.
     """
     if not isinstance(found, np.ndarray):
         fault = f"returns {describe_type(found)}; return an array of float64"
@@ -287,8 +293,8 @@ def check_returned_numbers(found: Any, shape: tuple[int, ...], function: str, of
 def describe_batch_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:
     """Return a message that says what in a batch does not fit `schema`, and what to do; None if everything fits.
 
-    Both may be of a wrong type. X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. Nominal values in
-    X are checked in the first `n_checked` rows only.
+    `batch` and `schema` may be of any type. X may be sparse or dense, whatever `schema` says; see `Batch.in_form`.
+    Nominal values in X are checked in the first `n_checked` rows only.
     """
     if not isinstance(batch, Batch):
         return f"expected a Batch, found {describe_type(batch)}"

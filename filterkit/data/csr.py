@@ -24,7 +24,7 @@ class Csr(NamedTuple):
 
     Attributes
     ----------
-    data : float64 (entries,), none of them zero, except in a matrix from elsewhere; see `without_zeros`.
+    data : float64 (entries,). None should be zero; `without_zeros` removes zeros that a caller has stored.
     indices : int32 (entries,), ascending within a row.
     indptr : int32 (rows + 1,).
     columns : the number of columns.
@@ -84,7 +84,8 @@ class Csr(NamedTuple):
     def hstack(parts: Sequence[Csr], order: np.ndarray | None = None) -> Csr:
         """Put the columns of at least one matrix side by side; all have the same number of rows.
 
-        If `order`, int (all columns,), is not None, column i of the result is column ``order[i]`` of all.
+        If `order`, int (all columns,), is not None, column i of the result is column ``order[i]`` of those side by
+        side; it has each column once.
         """
         if len(parts) == 1 and order is None:
             return parts[0]

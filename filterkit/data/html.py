@@ -52,7 +52,7 @@ def _render_cell(tag: str, value: Any, side: str) -> str:
 
 
 def _format_cell(value: Any) -> str:
-    """Return the text of a cell: of an int with commas, of a float with six digits, of others with visible controls."""
+    """Return a value as text: an int with commas, a float with six digits, others with visible control characters."""
     if isinstance(value, (int, float)):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
     return visible(str(value))
@@ -145,7 +145,7 @@ def _describe_sparse_rows(batch: Batch) -> Iterator[str]:
 
 
 def _decode_value(attribute: Attribute, value: Any) -> Any:
-    """Convert a value of `to_columns` to what a cell shows: a label, text of a date, float or text; ``?`` if missing."""
+    """Convert a value of `to_columns` for a cell: to a label, float, text, or the text of a date; ``?`` if missing."""
     if value is None or value != value:
         return _MISSING
     if attribute.kind == "nominal":

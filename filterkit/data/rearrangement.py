@@ -174,7 +174,10 @@ class Rearrangement:
 
 
 def change_targets(batch: Batch, schema: Schema) -> Batch:
-    """Return the rows in a schema of the same attributes with another class or labels; X stays sparse or dense."""
+    """Return the rows of a batch in `schema`, which has the same attributes, but perhaps another class or labels.
+
+    X stays sparse or dense, whatever `schema` says.
+    """
     rearrangement = Rearrangement(batch.schema, schema, np.arange(len(schema.attributes)))
     return rearrangement.rearrange(batch).in_form(batch.sparse)
 

@@ -234,7 +234,8 @@ class Schema(Targets):
         Parameters
         ----------
         features : the new columns of X, numeric or nominal, in order.
-        source : int (new columns,), ascending: the column of this schema's X in whose position each stands.
+        source : int (new columns,), ascending: the column of this schema's X in whose position each stands. A column
+            that `source` lacks is left out, and one that it repeats is replaced by several.
         changes : `sparse` and `zero`, as for `replace`.
 
         Raises

@@ -49,7 +49,7 @@ def attribute_from_json(value: Any, depth: int = 0) -> Attribute:
 
 
 def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
-    """Return a list of what `attribute_to_json` returns for each attribute."""
+    """Return attributes as a list that ``json`` can write: for each attribute, what `attribute_to_json` returns."""
     if isinstance(attributes, Attributes):
         found: list[Any] = list(attributes.names)
         for position in np.flatnonzero(~attributes.is_plain).tolist():

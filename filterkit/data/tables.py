@@ -76,9 +76,10 @@ def from_table(
 
 
 def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """Make the unknown labels of a batch missing that `from_table` returned with `unseen`.
+    """Replace the negative codes of unknown labels, in a batch of `from_table` with `unseen`, by missing values.
 
-    Return the batch, and by the name of each attribute that had some the indices of these rows in the batch, int (n,).
+    Return the new batch; and a dictionary from the name of each attribute that had unknown labels to the indices of
+    their rows in the batch, int64 (n,).
     """
     schema, y, unseen = batch.schema, batch.y, {}
     target = schema.class_attribute

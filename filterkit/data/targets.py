@@ -25,13 +25,13 @@ IN_X, IN_TARGETS, IN_PASSTHROUGH = range(3)  # the parts of a batch that hold va
 class PredictableValues(NamedTuple):
     """The values that can be predicted of nominal labels, in the order of the labels.
 
-    Of a label with the values 0 and 1, it is only 1; of another one, each value.
+    Of a label with the values 0 and 1, only 1 can be predicted; of another one, each value.
 
     Attributes
     ----------
     names : the name of each value: that of the label if its values are 0 and 1, else ``t=v`` for the value v of t.
     labels : int64 (values,), ascending, the index of the label in `Schema.labels`.
-    codes : int64 (values,), the index of the value in the label's attribute.
+    codes : int64 (values,), the index of the value among all values of the label.
     """
 
     names: tuple[str, ...]
@@ -75,8 +75,8 @@ class Targets:
     def positive_classes(self, totals: np.ndarray) -> list[int]:
         """Choose the classes that are each predicted against all others; return their indices, ascending.
 
-        It is the class `positive` if that is not None. Otherwise, `choose_positive_codes` chooses by `totals`, float64
-        (classes,), the weights of the training rows of each class. For a numeric class, return []. There must be a
+        If `positive` is not None, choose it alone. Otherwise, `choose_positive_codes` chooses by `totals`, float64
+        (classes,), the total weight of the training rows of each class. For a numeric class, return []. There must be a
         class.
         """
         target = self.class_attribute
@@ -174,7 +174,7 @@ def choose_positive_codes(totals: np.ndarray) -> list[int]:
     """Choose the values of an attribute that are each predicted against all others; return their indices, ascending.
 
     Of one or two values, it is the one with the smaller total, and the later one if they are equal; of more, each whose
-    total is above 0. `totals` are the weights of the training rows of each value, float64 (values,).
+    total is above 0. `totals`, float64 (values,), are the total weights of the training rows of each value.
     """
     if len(totals) > 2:
         return np.flatnonzero(totals > 0).tolist()

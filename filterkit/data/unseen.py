@@ -19,9 +19,9 @@ def declare_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
-    """Yield (position, label) for each label in `attributes` that the attribute of `others` there does not declare.
+    """Yield (position, label) for each label of a nominal attribute that its counterpart in `others` does not declare.
 
-    Both have the same attributes in the same order, but for their labels.
+    The counterpart is the attribute at the same position.
     """
     for i, values in map_nominal_labels(attributes, tuple).items():
         known = frozenset(others[i].values)

@@ -188,8 +188,9 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
 def name_columns_of_user_rows(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
     """Convert an array of objects or texts to an Arrow table with columns of these `names`, or rename those of a table.
 
-    Return a table unchanged if `may_rename` is False, or if it has these names in any order; and all other rows, and
-    those with another number of columns. Raise FilterkitError if a column of an array has objects of several types.
+    Other rows are returned unchanged, and so are rows with another number of columns, and a table that has these names
+    in any order. If `may_rename` is False, all tables are. Raise FilterkitError if a column of an array has objects of
+    several types.
     """
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):
