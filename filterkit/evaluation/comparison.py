@@ -69,9 +69,9 @@ def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, test_train_ratio: flo
 
 
 def list_pairs_to_test(n_methods: int) -> list[tuple[int, int]]:
-    """List the pairs of methods to test, by index: all pairs if these are at most 6.
+    """List the pairs of methods to test, by index: all pairs of up to 4 methods.
 
-    If there are more, only the first method is compared with each other one: the more tests there are, the weaker each
+    Of more methods, only the first is compared with each other one, because the more tests there are, the weaker each
     becomes; see `adjust_p_values_by_holm`.
     """
     pairs = list(combinations(range(n_methods), 2))
@@ -130,11 +130,10 @@ def adjust_p_values_by_holm(p: np.ndarray) -> np.ndarray:
 
 
 def rank_methods_on_each_task(values: np.ndarray) -> np.ndarray:
-    """Return the rank of each method on each task, 1 for the largest value: float64 (tasks, methods).
+    """Return the rank of each method on each task, 1 for the largest value: float64 (tasks without a NaN, methods).
 
-    `values` is float64 (tasks, methods); tasks with a NaN are left out. Equal values get the mean of their ranks.
-    Values are first rounded to 12 decimal places, because means of folds that are equal in theory may differ in their
-    last digits.
+    `values` is float64 (tasks, methods). Equal values get the mean of their ranks. Values are first rounded to 12
+    decimal places, because means of folds that are equal in theory may differ in their last digits.
     """
     from scipy.stats import rankdata
 
@@ -144,7 +143,9 @@ def rank_methods_on_each_task(values: np.ndarray) -> np.ndarray:
 
 def compute_friedman_p(values: np.ndarray) -> float:
     """Compute the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
-    `values` is float64 (tasks, methods); tasks with a NaN are left out."""
+
+    `values` is float64 (tasks, methods); tasks with a NaN are left out.
+    """
     ranked = rank_methods_on_each_task(values)
     if len(ranked) < 2 or ranked.shape[1] < 3:
         return np.nan
@@ -158,7 +159,7 @@ def compute_friedman_p(values: np.ndarray) -> float:
 def compute_critical_difference(n_methods: int, n_tasks: int, level: float = 0.05) -> float:
     """Compute how much the mean ranks of two methods must differ to be significantly different (Nemenyi's test).
 
-    The critical difference is q · √(k (k + 1) / 6 n) for k methods and n tasks, where √2 · q is the quantile
+    The critical difference is q · √(k (k + 1) / (6 n)) for k methods and n tasks, where √2 · q is the quantile
     1 − `level` of the studentized range (Demšar 2006, section 3.2.2).
     """
     from scipy.stats import studentized_range
@@ -187,7 +188,7 @@ class MethodRanks(NamedTuple):
     order : the indices of the methods by their mean ranks, the best first.
     p : the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
     limit : the critical difference of Nemenyi's test; NaN for fewer than 2 tasks.
-    groups : the indices of the methods of each group, the best first.
+    groups : the indices of the methods of each group, the best first; a method may be in several groups or in none.
     tasks : the number of tasks.
     """
 
@@ -202,7 +203,7 @@ class MethodRanks(NamedTuple):
 def rank_and_group_methods(values: np.ndarray) -> MethodRanks:
     """Rank methods by their values on several tasks, and group those that Nemenyi's test at 5 % does not tell apart.
 
-    `values` is float64 (tasks, methods) without NaN, larger values are better. A method that differs from all others is
+    `values` is float64 (tasks, methods) without NaN; larger values are better. A method that differs from all others is
     in no group. With fewer than two tasks there are no groups and `limit` is NaN; without tasks, the mean ranks are
     NaN, too.
     """
@@ -218,7 +219,8 @@ def rank_and_group_methods(values: np.ndarray) -> MethodRanks:
 def find_methods_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     """Return whether each method is near the best on each task: bool (tasks, methods).
 
-    It is if its value is at least best · (1 − tolerance), where the best is the largest value of the task.
+    A method is near the best if its value is at least best · (1 − tolerance), where best is the largest value of the
+    task. NaN is never near the best.
 
     Parameters
     ----------
@@ -240,7 +242,9 @@ def find_methods_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def find_best_pair_of_methods(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:
-    """Find the two methods of which at least one is near best on most tasks (Forman 2003, "Residual Win Analysis").
+    """Find the pair of methods of which one or both are near the best on the largest number of tasks.
+
+    This is the "Residual Win Analysis" of Forman (2003).
 
     Parameters
     ----------
@@ -248,7 +252,8 @@ def find_best_pair_of_methods(values: np.ndarray, tolerance: float) -> tuple[tup
 
     Returns
     -------
-    The indices i < j of the pair, of equally good pairs the first; and the share of tasks on which one is near best.
+    The indices i < j of the pair, the first of equally good pairs; and the share of tasks on which one or both are near
+    the best.
 
     Raises
     ------

@@ -16,9 +16,11 @@ from filterkit.stages.models import Outcome
 def list_confusion_matrices(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
     """Count how rows were predicted; return a list for the class, or one for each label or target.
 
-    A list has its name, "" for the class; its values; and its cells, each the index of the true value, the index of the
-    predicted value, and the weight of these rows. The result is [] without rows. `learner` has predicted the rows of
-    `schema`, and `outcome` has its predictions and the truth.
+    Each list is [name, values, cells]. The name is "" for the class. A class of two values has both as values. Others
+    have all values of the class, only the positive one if there is one, or those of the label or target; and a last
+    value that stands for the rest. A cell is [true, predicted, weight]: two indices of values, and the weight of these
+    rows; cells of no rows are left out. The result is [] without rows. `learner` has predicted the rows of `schema`,
+    and `outcome` has its predictions, which are not numbers, and the truth.
     """
     found: list[Any] = []
     tasks, target = learner.tasks, schema.class_attribute
@@ -46,7 +48,8 @@ class PredictionCounts:
 
     Attributes
     ----------
-    values : all values that the header declares, in its order, and one for the rest if there is one.
+    values : the values of all cells that were added, see `list_confusion_matrices`, in the order of their first
+        appearance.
     weights : the weight of the rows by pair of the true and the predicted value, both texts; only pairs that occur.
     """
 

@@ -19,12 +19,12 @@ def make_cost_matrix(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) 
 
     Parameters
     ----------
-    costs : these numbers, or the path of a file in one of Weka's formats, see `read_costs`.
+    costs : these numbers, (classes, classes), or the path of a file in one of Weka's formats, see `read_costs`.
     schema : the schema of the rows; its class attribute has the classes, in order.
 
     Raises
     ------
-    UsageError : the numbers are not a cost matrix of this class.
+    UsageError : the numbers are not finite, or are not a row and a column for each class.
     FilterkitError, RowError : as for `read_costs`.
     """
     if isinstance(costs, (str, os.PathLike)):
@@ -44,9 +44,10 @@ def make_cost_matrix(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) 
 def read_costs(path: str, schema: Schema) -> np.ndarray:
     """Read what it costs to predict each class (second axis) where another is true: float64 (classes, classes).
 
-    Classes are in the order of the header. The file is in one of Weka's two formats: the number of classes twice, then
-    a row of costs for each true class; or, in the older one, on each line the number of the true class from 0, that of
-    the predicted class, and a cost above 0, where any other pair of classes costs 1. Comments begin with ``%``.
+    Classes are in the order of the header. The file is in one of Weka's two formats. The newer one has the number of
+    classes twice, and then a row of costs for each true class. The older one has on each line the number of a true
+    class, from 0, that of another class, which is predicted, and a cost above 0; a pair without a line costs 1, and a
+    right prediction 0. Comments begin with ``%``.
 
     Raises
     ------
@@ -107,7 +108,10 @@ def _get_class_name_and_value_count(source: str, schema: Schema) -> tuple[str, i
 
 
 def _parse_older_cost_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:
-    """Make the matrix of `read_costs` from the lines of Weka's older format: each line number, and its numbers."""
+    """Make the matrix of `read_costs` from Weka's older format; raise RowError if a line is wrong.
+
+    `rows` has for each line its number in the file, from 1, and the numbers in it.
+    """
     matrix = 1.0 - np.eye(n_classes)
     for number, row in rows:
         true, predicted, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)

@@ -64,8 +64,8 @@ def evaluate(
     Parameters
     ----------
     data : a batch, a data frame or another table, which becomes a batch as for `Chain.fit`; or several by name.
-    chains : the chains by name, each as written on the command line or as a `Chain`; or a list of them, each of which
-        is named by its text.
+    chains : the chains by name, each as written on the command line or as a `Chain`; or a list of them or a single one,
+        where the text of a chain is its name.
     class_ : the name of the class attribute. None: the batches have a class or labels.
     folds : how many folds to deal the rows into, stratified unless the class is numeric; or for each fold the numbers
         of the rows to train on and of those to test on, as the method ``split`` of scikit-learn's splitters yields
@@ -77,8 +77,9 @@ def evaluate(
         those of a further chain, ``chosen``. None: no such chain.
     costs : what it costs to predict each class (second axis) where another is true, (classes, classes) in the order of
         the header, or the path of a file of Weka's (.cost), for the measure ``cost``. None: no costs.
-    test : rows to test on, with the attributes of `data`. None: a cross-validation.
-    jobs : the number of processes.
+    test : rows to test on, with the attributes of `data`; the chains are fitted on all rows of `data`, which must be a
+        single data set, and `folds` does not count. None: a cross-validation.
+    jobs : the number of processes, which start only if there is work for seconds.
     progress : whether to show how many folds are done. None: only in a notebook.
 
     Returns
@@ -89,6 +90,12 @@ def evaluate(
     ------
     FilterkitError : there is no class, a chain fails, or there are too few rows.
     UsageError : a chain is unknown or does not end in a learner, or the arguments contradict each other.
+
+    Warns
+    -----
+    NothingLearnedWarning : stages of a chain have learned nothing, its learner has no scores, or several chains predict
+        the same for every row.
+    UserWarning : rows are in no fold, because each is the only one of its class.
     """
     if isinstance(data, Mapping):
         batches = {str(name): convert_to_batch(rows) for name, rows in data.items()}
@@ -147,7 +154,11 @@ def evaluate(
 
 
 def _make_folds_from_pairs(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> PredefinedFolds:
-    """Make folds of the pairs that a splitter of scikit-learn yields: the row numbers to train on, and to test on."""
+    """Make folds of the pairs that a splitter of scikit-learn yields: the row numbers to train on, and to test on.
+
+    Raise UsageError if there is no pair, or one is not of two lists of row numbers from 0, neither empty, without a row
+    in common.
+    """
     folds = []
     for number, pair in enumerate(pairs, 1):
         where = f"folds: fold {number} must be"

@@ -38,8 +38,9 @@ class Line(NamedTuple):
     Attributes
     ----------
     name : the name to show at the end of the line.
-    x, y : float64 (points,); NaN is left out.
-    error : float64 (points,), half the length of the bar through each point; None without bars.
+    x, y : float64 (points,); a point whose y is NaN is left out, and x is never NaN.
+    error : float64 (points,), half the length of the bar through each point, NaN for a point without one; None without
+        bars.
     style : arguments of matplotlib's ``errorbar`` that replace those of `choose_line_style`.
     """
 
@@ -62,9 +63,9 @@ def make_figure_with_panels(
 ) -> tuple[Any, list[Any]]:
     """Make a figure of matplotlib with a grid of panels; return the figure, and the panels row by row.
 
-    There are as many columns, up to `max_columns`, as leave the fewest gaps in the last row. `row_height` is in inches.
-    With `is_wide`, even a single column of panels takes the width of the page. `shared` are arguments of matplotlib's
-    `Figure.subplots`.
+    Several panels stand in 2 to `max_columns` columns (in one if that is 1): as many as leave the fewest gaps in the
+    last row or, of equally good numbers, the largest. `row_height` is in inches. With `is_wide`, even a single column
+    of panels takes the width of the page. `shared` are arguments of matplotlib's `Figure.subplots`.
     """
     from matplotlib.figure import Figure
 
@@ -81,18 +82,23 @@ def make_figure_with_panels(
 
 
 def compute_panel_height_for_names(n_names: int) -> float:
-    """Compute the height in inches that a row of panels needs so that the names of its lines fit beside it."""
+    """Compute the height in inches of a row of panels beside which the names of `n_names` lines fit."""
     return max(1.9, (n_names * _SPACE) / 72 + 0.6)
 
 
 def wrap_text(text: str, width: int, max_lines: int | None = None) -> str:
-    """Break a text into lines of at most `width` letters, at blanks if there are any; if `max_lines` is given, a longer
-    text ends in "…"."""
+    """Break a text into lines of at most `width` characters, at blanks if there are any.
+
+    A text that is longer than `max_lines` lines is cut and ends in "…"; None allows any number of lines.
+    """
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=max_lines, placeholder="…")) or text
 
 
 def wrap_name_in_three_lines(name: str, width: int) -> str:
-    """Break a name into at most three lines of `width` letters; control characters become visible."""
+    """Break a name into at most three lines of `width` characters; a longer name is cut and ends in "…".
+
+    Control characters become visible.
+    """
     return wrap_text(visible(name), width, 3)
 
 
@@ -117,9 +123,9 @@ def mark_panel_empty(panel: Any) -> None:
 def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], note: str, marker_step: int = 1) -> None:
     """Draw the lines of each panel with their names at their ends, and write a note below the panels.
 
-    All panels have lines of the same names. If a name is longer than 16 letters, the lines have numbers instead, and a
-    legend below the panels has the names. A panel without any value says so. A line has a marker at every
-    `marker_step`-th point.
+    `lines` has the lines of each panel: at least one, of the same names in the same order for all panels. If a name is
+    longer than 16 characters, the lines have numbers instead, and a legend below the panels has the names and the note.
+    A panel without any value says so. A line has a marker at every `marker_step`-th point.
     """
     names = [line.name for line in lines[0]]
     numbered = max(map(len, map(visible, names))) > _LONGEST
@@ -188,11 +194,12 @@ def _draw_line(panel: Any, number: int, n_lines: int, line: Line, text: str, mar
 def move_positions_apart(positions: np.ndarray, space: float, height: float) -> np.ndarray:
     """Return positions, float64 (n,), moved so that any two are at least `space` apart, by the least squared moves.
 
-    They keep their order, and lie between 0 and `height` if there is room. If the space below each is subtracted, they
-    only have to ascend, so they are found by an isotonic regression, and clipped to the bounds.
+    There is at least one position. The result has the order of the input, and lies between 0 and `height` if there is
+    room.
     """
     from scipy.optimize import isotonic_regression
 
+    # Less the space that those below take, positions only have to ascend, which is an isotonic regression.
     order = np.argsort(positions, kind="stable")
     below = space * np.arange(len(positions))
     found = np.empty(len(positions))

@@ -35,6 +35,11 @@ class Design:
     choose : the measure by which one of the chains is also chosen in each fold, on the training rows alone; None if
         none is chosen.
     costs : the cost of predicting each class where another is true, by true and predicted class; None without costs.
+
+    Raises
+    ------
+    UsageError : a number is out of range, the shares do not ascend or exceed what is outside a fold, there is no chain,
+        two have one name, or there is no choice between them.
     """
 
     chains: tuple[tuple[str, str], ...]
@@ -92,9 +97,9 @@ class Fold(NamedTuple):
     Attributes
     ----------
     name : its name in a results file, such as ``repeat 0, fold 3``; "" if the fold was drawn.
-    test : int64 (n,), the numbers of the rows to test on, ascending.
-    training : int64 (n,) for each point of a learning curve, the numbers of the rows to train on, ascending; one entry
-        without a curve.
+    test : int64 (n,), the numbers of the rows to test on, from 0, ascending.
+    training : the numbers of the rows to train on, int64 (n,), ascending. The list has an array for each point of a
+        learning curve; without a curve, it has one.
     """
 
     name: str
@@ -135,8 +140,9 @@ class DrawnFolds:
     def make_fold(self, number: int) -> Fold:
         """Make fold `number`, from 0, with the rows to train on for each of the `shares`.
 
-        Each class has a share of all its rows to train on, but at least one. A larger share contains all rows of a
-        smaller one. The largest share is all rows outside the fold.
+        A share is taken of the rows of each class, at least one row; with labels, of all rows together. A larger share
+        contains all rows of a smaller one. A share as large as `Design.largest_training_share` is all rows outside the
+        fold.
         """
         repeat, own = divmod(number, self._design.folds)
         is_test = self._fold_of_row[repeat] == own
@@ -182,7 +188,11 @@ def _derive_seed(*numbers: int) -> int:
 
 
 def _assign_folds_to_rows(y: np.ndarray, groups: np.ndarray | None, n_folds: int, seed: int) -> np.ndarray:
-    """Return the fold of each row, int32 (rows,); see `DrawnFolds` for `y` and `groups`."""
+    """Return the fold of each row, int32 (rows,), from 0; `n_folds` if the row is in no fold.
+
+    See `DrawnFolds` for `y` and `groups`. With groups, classes are spread evenly only as far as the groups allow; the
+    rows of labels, or of classes that all have fewer than `n_folds` rows, are spread as one class.
+    """
     if groups is None:
         return draw_folds(y, n_folds, seed) if y.ndim == 1 else _assign_folds_to_multilabel_rows(y, n_folds, seed)
     from sklearn.model_selection import StratifiedGroupKFold
@@ -198,11 +208,12 @@ def _assign_folds_to_rows(y: np.ndarray, groups: np.ndarray | None, n_folds: int
 
 
 def _assign_folds_to_multilabel_rows(truth: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
-    """Return the fold of each row, int32 (rows,), so that each label is spread evenly (Sechidis and others 2011).
+    """Return the fold of each row, int32 (rows,), from 0, so that each label is spread evenly.
 
-    `truth` is bool (rows, labels), whether a row has each label. The rarest label comes first, with all its rows at
-    once. Each row that is in no fold yet goes to the fold that has fewest rows of the label. Rows with the same labels
-    follow each other, so that they go to different folds.
+    `truth` is bool (rows, labels), whether a row has each label. The method is that of Sechidis and others (2011), but
+    all rows of a label are dealt at once, the rarest label first, and rows without a label last. A row that is in no
+    fold yet goes to the fold that has fewest rows of the label. Rows with the same labels follow each other, so that
+    they go to different folds.
     """
     rng = np.random.default_rng(seed)
     fold = np.full(len(truth), -1, np.int32)

@@ -81,7 +81,10 @@ class Journal:
             self._write_json_line(about)
 
     def add_results(self, results: list[Result]) -> None:
-        """Append the results of all chains on one fold to the file, and to `results`."""
+        """Append the results of all chains on one fold to the file, and to `results`.
+
+        Raise FilterkitError if the file cannot be written.
+        """
         self._write_json_line([result._asdict() for result in results])
         self.results += results
 
@@ -113,9 +116,9 @@ def evaluate_all_parts(
 ) -> list[Result]:
     """Evaluate the folds that the journal does not have yet, and return the results of all, in the order of folds.
 
-    The journal gets the results of each fold at once, and is closed at the end; None for no journal. `shows_progress`
-    says whether to show how many folds are done; None shows it on a terminal only. The engine is used if there is work
-    for seconds.
+    The journal gets the results of each fold as soon as they are there, and is closed at the end; None for no journal.
+    `shows_progress` says whether to show how many folds are done; None shows it on a terminal only. The engine is used
+    if there is work for seconds. Raise FilterkitError if a chain fails, or the journal cannot be written.
     """
     found = [] if journal is None else journal.results
     done = {result[:3] for result in found}

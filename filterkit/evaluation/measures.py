@@ -107,8 +107,10 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     If the fold has no positive row of a task, only its specificity is defined; without a negative row, specificity and
     auc are undefined. The average is over the other tasks, and NaN if there are none. So a class that is absent from
     the fold does not lower the precision, where scikit-learn would count a 0. ``micro_`` measures do count its false
-    positives; they are NaN only if no task has a positive row. Without scores, the measures of scores are NaN. Raise
-    ValueError if the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
+    positives; they are NaN only if no task has a positive row. Without scores, the measures of scores are NaN.
+
+    Raise ValueError if the arrays differ in shape or are empty or, unless numbers are predicted, if `truth` or
+    `predicted` is not bool, or a score is NaN.
     """
     truth, predicted = outcome.truth, outcome.predicted
     scores = np.zeros(truth.shape) if outcome.scores is None else outcome.scores
@@ -188,7 +190,9 @@ def _measure_auc_and_top_precision(outcome: Outcome) -> Iterable[Any]:
 
 def _measure_kappa_and_mcc(outcome: Outcome) -> Iterable[Any]:
     """Compute Cohen's kappa of each confusion matrix, and Matthews' correlation for several classes (Gorodkin 2004).
-    Both are NaN if all rows are of one true class."""
+
+    Return float64 (2, matrices). Both are NaN if all rows are of one true class.
+    """
     found = []
     for matrix in compute_confusion_matrices(outcome):
         rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
@@ -262,7 +266,10 @@ def _compute_precision_recall_f1_specificity(
 def _compute_auc_and_precisions_of_task(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray, are_probabilities: bool
 ) -> tuple[float, float, float, float]:
-    """Compute auc, p20, bep and pr_auc of one task; all are NaN if no row is positive. All arrays are of rows."""
+    """Compute auc, p20, bep and pr_auc of one task; all are NaN if no row is positive, and auc if all rows are.
+
+    `truth`, bool, `scores` and `weights` have an entry for each row.
+    """
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
     typical = 0.0  # of scores that are not probabilities, the median size of those that are finite and not 0
@@ -283,7 +290,9 @@ def _compute_auc_and_precisions_of_task(
 
 def _rank_scores_descending(scores: np.ndarray, typical_size: float) -> np.ndarray:
     """Return the rank of each score, int64 (rows,): 0 for the highest, 1 for the next lower one; equal scores tie.
-    Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of `typical_size`, or of the size of the smaller."""
+
+    Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of `typical_size`, or of the size of the smaller.
+    """
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     size = np.abs(ordered)
@@ -298,14 +307,16 @@ def _rank_scores_descending(scores: np.ndarray, typical_size: float) -> np.ndarr
 
 
 def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
-    """Compute the measures `OF_NUMBERS` by name, each the mean over the targets for which it is defined, or NaN.
+    """Compute the measures `OF_NUMBERS` by name, each the mean over the targets for which it is defined.
+
+    A measure is NaN if it is defined for no target, or too large for a number for one.
 
     For errors e = prediction − number, means over rows by weight, and the means m of the numbers of the training rows:
 
     - mae = mean |e|; rmse = √(mean e²); medae: the median of |e|.
     - r2 = 1 − Σ e² / Σ (number − mean of the test rows)²; pearson and spearman: the correlation of predictions and
       numbers, and of their ranks, where equal ones have their mean rank. They are NaN if all numbers are equal. The
-      correlations are 0 if all predictions are, as in Weka.
+      correlations are 0 if all predictions are equal, as in Weka.
     - rae = Σ |e| / Σ |number − m|; rrse = √(Σ e² / Σ (number − m)²), as in Weka, which prints them in percent.
 
     With several targets rmse is the aRMSE, and rrse the aRRMSE, of Mulan (Spyromitros-Xioufis and others 2016). A row
@@ -331,10 +342,15 @@ def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
 def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) -> np.ndarray:
     """Compute the sums over rows that `compute_error_measures` needs: float64 (10, targets).
 
-    They are the weighted sums of 1, a, b, a², b², ab, |e|, e², |d| and d². Here a is the true number less the first of
-    the `centers`, b the prediction less the second, e the prediction less the true number, and d the true number less
-    the mean m of the training rows. The sums of several parts of the rows may be added up. The centers are float64
-    (targets,) each, the same for all parts; None for m twice.
+    They are the weighted sums of 1, a, b, a², b², ab, |e|, e², |d| and d². For the true number t, the prediction p and
+    the mean m of the training rows, these are a = t − c₁, b = p − c₂, e = p − t and d = t − m. The sums of several
+    batches of rows may be added up if the centers are the same.
+
+    Parameters
+    ----------
+    outcome : the true and the predicted numbers.
+    centers : c₁ and c₂, float64 (targets,) each; the closer to the means of t and p, the fewer digits are lost. None
+        means m for both.
     """
     of_true, of_said = (outcome.means, outcome.means) if centers is None else centers
     with np.errstate(over="ignore", invalid="ignore"):
@@ -372,9 +388,9 @@ def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]:
-    """List for each target its name, the list of its true numbers, and the list of the predicted ones.
+    """Return a list for each target: its name, the list of its true numbers, and the list of the predicted ones.
 
-    Of more than 1000 rows only some are listed, at equal distances. `names` are those of the targets.
+    Of more than 1000 rows at most 1000 are listed, at equal distances. `names` are those of the targets.
     """
     rows = slice(None, None, -(-len(outcome.truth) // _MOST_POINTS))
     columns = zip(names, outcome.truth[rows].T.tolist(), outcome.predicted[rows].T.tolist())
@@ -382,8 +398,11 @@ def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]
 
 
 def _rank_columns(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the rank of each number in its column, float64 (rows, columns): the weight of the rows with smaller
-    numbers, and half the weight of those with the same number."""
+    """Return the rank of each number in its column, float64 (rows, columns).
+
+    A rank is the weight of the rows with smaller numbers, and half the weight of those with the same number. `weights`
+    are those of the rows, float64 (rows,).
+    """
     ranks = np.empty(values.shape)
     for column, own in enumerate(values.T):
         _, group = np.unique(own, return_inverse=True)

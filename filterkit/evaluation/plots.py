@@ -62,9 +62,10 @@ def check_plot_options(path: str | None, figure: str | None = None) -> None:
 
 
 def write_figure(figure: str, results: Results, measures: list[str], path: str) -> None:
-    """Write a figure, such as ``ranks``, to a .png, .svg or .pdf file; warn if the font lacks letters of a name.
+    """Write a figure, one of `FIGURES`, to a .png, .svg or .pdf file.
 
-    Raise UsageError if the results lack what the figure shows, and FilterkitError if the file cannot be written.
+    Warn if the font lacks letters of a name, unless the file is .svg, which has them as text. Raise UsageError if the
+    results lack what the figure shows, and FilterkitError if the file cannot be written.
     """
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -78,7 +79,7 @@ def write_figure(figure: str, results: Results, measures: list[str], path: str) 
 
 
 def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
-    """Draw a figure, such as ``ranks``, with matplotlib, and return it.
+    """Draw a figure, one of `FIGURES`, and return it as a `Figure` of matplotlib.
 
     Raise UsageError if the results lack what the figure shows.
     """
@@ -137,8 +138,11 @@ def _make_note_on_points_and_bars(results: Results, has_bars: bool) -> str:
 
 
 def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
-    """Put ticks at the shares, float64 (shares,), ascending; a tick has a number in percent where there is room.
-    The axis is logarithmic if that spaces the shares more evenly."""
+    """Put ticks at the shares, and write a number at a tick where there is room.
+
+    `shares` are at least two, in percent, float64 and ascending. The axis is logarithmic if that spaces them more
+    evenly.
+    """
     from matplotlib.ticker import NullLocator
 
     scaled = shares
@@ -212,7 +216,9 @@ def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
 
 def _draw_rank_diagram(panel: Any, names: list[str], name_height: float, ranks: MethodRanks) -> None:
     """Draw a critical-difference diagram: mean ranks, and bars over chains that Nemenyi's test does not tell apart.
-    `names` are those of the chains; `name_height` is the distance of two names in units of the vertical axis."""
+
+    `names` are those of the chains; `name_height` is the distance of two names in units of the vertical axis.
+    """
     first, last, top = 1.0, float(len(names)), 0.25 * (len(ranks.groups) + 1)
     margin, rows = 0.02 * (last - first), (len(names) + 1) // 2
     style = {"color": "black", "solid_capstyle": "butt"}
@@ -256,11 +262,21 @@ def _draw_confusion_matrices(results: Results, _: list[str]) -> Any:
 def _make_task_panels(
     results: Results, field: str, figure_name: str, reason_if_empty: str
 ) -> tuple[Any, Iterator[tuple[Any, Any]]]:
-    """Make a figure with a panel for each task and chain, at the largest share of rows to train on.
+    """Make a figure with a panel for each chain and task, label or target, at the largest share of rows to train on.
 
-    The title of a panel names data, task, label and chain, as far as they are not the same for all panels. `field` of
-    `Result` is ``confusion`` or ``points``. Return the figure, and pairs of a panel and what to draw in it, as
-    `PooledPredictions.found`. Raise UsageError if there is nothing to draw, or more than fits on a page.
+    The title of a panel names data, task, label and chain, as far as they are not the same for all panels. Return the
+    figure, and pairs of a panel and what to draw in it, as `PooledPredictions.found`.
+
+    Parameters
+    ----------
+    results : the results.
+    field : the field of `Result` that is drawn, ``confusion`` or ``points``.
+    figure_name : the figure, for messages.
+    reason_if_empty : the end of the message if there is nothing to draw.
+
+    Raises
+    ------
+    UsageError : there is nothing to draw, or more than fits on a page.
     """
     from filterkit.evaluation.results import pool_predictions_over_folds
 
@@ -284,7 +300,10 @@ def _make_task_panels(
 
 
 def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, colormap: Any) -> None:
-    """Draw a matrix of weights, float64 (true classes, predicted classes), shaded by the share of the true class."""
+    """Draw a matrix of weights, float64 (true classes, predicted classes), as shares of each true class.
+
+    `names` are those of the classes. Only a matrix of up to 12 classes has numbers, in percent.
+    """
     shares = divide_or_zero(weights, weights.sum(axis=1, keepdims=True))
     panel.imshow(shares, cmap=colormap, vmin=0, vmax=1, interpolation="nearest")
     shown = [wrap_name_in_three_lines(name, 12) for name in names]

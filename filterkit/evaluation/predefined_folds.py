@@ -139,7 +139,7 @@ def make_folds_from_attribute(data: Batch, name: str) -> tuple[PredefinedFolds, 
 
 
 def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFolds:
-    """Make the folds that a file of splits declares, in the order of its repeats and folds.
+    """Make the folds that a file of splits declares, by ascending repeat and then fold.
 
     The attributes of `splits` are type (TRAIN or TEST), rowid (from 0), repeat, fold and, if there are learning curves,
     sample (from 0); in any order and case. `n_rows` is the number of rows of the data set, and `path` is for messages.
@@ -192,7 +192,10 @@ def make_folds_from_splits(splits: Batch, n_rows: int, path: str) -> PredefinedF
 
 def _read_split_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
     """Read the columns of a file of splits, by lower-case name, as whole numbers from 0: int64 (rows,) each.
-    In the column ``type``, 1 stands for TEST and 0 for TRAIN."""
+
+    In the column ``type``, 1 stands for TEST and 0 for TRAIN. There is a column ``sample`` only if the file has it.
+    Raise FilterkitError if another attribute is missing, or a value is not such a number.
+    """
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}
     for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):

@@ -30,8 +30,9 @@ def make_report_page(
 ) -> bytes:
     """Make an HTML page about results, as UTF-8.
 
-    The page shows `measures_shown` at first; other measures can be chosen. It says by which `command` it was made, and
-    lists `facts` about the evaluation, pairs of a name and a text. It shows `text_lines` where scripts do not run.
+    The page shows `measures_shown` at first; other measures can be chosen. Measures without any value are left out. The
+    page says by which `command` it was made, and lists `facts` about the evaluation, pairs of a name and a text. It
+    shows `text_lines` where scripts do not run.
     """
     measures = [name for name in results.measures if not np.isnan(results.get_values_of_measure(name)).all()] or list(
         measures_shown[:1]
@@ -107,7 +108,10 @@ def _list_facts_of_results(results: Results) -> list[tuple[str, str]]:
 
 
 def _make_rank_diagram_data(results: Results, measure: str, share_index: int) -> dict[str, Any] | None:
-    """Return what report.js draws as a diagram of ranks; None if there are fewer than three chains or two tasks."""
+    """Return what report.js draws as a diagram of ranks; None if too few results can be ranked.
+
+    It takes at least three chains, and two tasks on which all chains have a value.
+    """
     if not results.can_be_ranked or (found := results.rank_chains(measure, share_index)).tasks < 2:
         return None
     return {
@@ -120,7 +124,10 @@ def _make_rank_diagram_data(results: Results, measure: str, share_index: int) ->
 
 
 def _select_confusion_matrices_for_page(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the data of the confusion matrices for which there is room, and a list of a note if some are left out."""
+    """Return the data of the confusion matrices for which there is room, those of the largest shares first.
+
+    Also return a list of one note, which says how many are left out; [] if none is.
+    """
     pooled = sorted(pool_predictions_over_folds(results, "confusion"), key=lambda each: -each.share)
     n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
     chosen = [

@@ -84,10 +84,11 @@ class Results:
     tasks : the data set and the name of each task.
     chains : the names of the chains.
     methods : the names of the methods: those of the chains without their variants, such as ``bns`` for ``bns/500``.
-    shares : the shares of all rows that were trained on, ascending.
+    shares : the different values of `Result.share`, ascending.
     measures : the names of the measures of these results: those of classes, of numbers, or both.
     n_folds : the number of folds of a task, those of all repeats together.
-    has_separate_test_set : whether the chains were trained on all rows of the data, and tested on rows of another file.
+    has_separate_test_set : whether the user gave the rows to test on, as by ``--test``: there is a single fold, and a
+        single share, which is 1.
     has_several_tasks : whether there are several tasks; if so, chains are compared over tasks, and otherwise over
         folds.
     compared_count_and_unit : the number of tasks, and "tasks", if there are several; else that of folds, and "folds".
@@ -130,7 +131,10 @@ class Results:
         return pd.DataFrame([{name: getattr(row, name) for name in columns} | row.values for row in rows])
 
     def get_values_of_measure(self, measure: str) -> np.ndarray:
-        """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
+        """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result.
+
+        The array is read-only, and the same at each call.
+        """
         if measure not in self._values:
             cube = self._values[measure] = np.full(self._shape, np.nan)
             cube[tuple(self._cells.T)] = [row.values.get(measure, np.nan) for row in self.rows]
@@ -139,7 +143,9 @@ class Results:
 
     def compute_values_by_task_or_fold(self, measure: str) -> np.ndarray:
         """Compute the values by which chains are compared: float64 (tasks or folds, chains, shares).
-        They are the means over the folds of each task or, if there is only one task, the values of its folds."""
+
+        They are the means over the folds of each task or, if there is only one task, the values of its folds.
+        """
         return self._average_folds_if_several_tasks(self.get_values_of_measure(measure))
 
     def _average_folds_if_several_tasks(self, values: np.ndarray) -> np.ndarray:
@@ -147,8 +153,11 @@ class Results:
         return average_axis_without_nan(values, 1) if self.has_several_tasks else values[0]
 
     def compute_best_mean_of_each_method(self, measure: str) -> np.ndarray:
-        """Compute the best mean over folds of any variant of each method at any share: float64 (tasks, methods).
-        It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead."""
+        """Compute the largest mean over folds of any variant of each method at any share: float64 (tasks, methods).
+
+        It is the largest even if smaller values are better, and NaN where no variant has a value. Forman (2003)
+        averages the best of each trial instead.
+        """
         means = average_axis_without_nan(self.get_values_of_measure(measure), 1)
         owners = np.array(self._method_of_chain)
         # fmax passes over NaN
@@ -157,15 +166,18 @@ class Results:
 
     def compute_means_and_standard_errors(self, measure: str) -> np.ndarray:
         """Compute the mean of a measure over tasks, or over the folds of the only task, and its standard error.
-        Return float64 (chains, shares, 2), the mean first."""
+
+        Return float64 (chains, shares, 2), the mean first.
+        """
         values = self.compute_values_by_task_or_fold(measure)
         return np.moveaxis(np.apply_along_axis(compute_mean_and_standard_error, 0, values), 0, 2)
 
     def compare_chains(self, measure: str, first: int, second: int, share_index: int) -> tuple[float, float]:
         """Compare two chains by index at a share; return the mean of the first minus the second, and a p-value.
 
-        The p-value is of Wilcoxon's test over several tasks, and else of the t-test over folds that Nadeau and Bengio
-        corrected. Both are NaN if no results are on the same test rows.
+        Only results on the same test rows count. The p-value is of Wilcoxon's test over several tasks, and else of the
+        t-test over folds that Nadeau and Bengio corrected; it is NaN if fewer than two tasks or folds count. The mean
+        is NaN if none does.
         """
         cube, split = self.get_values_of_measure(measure)[..., share_index], self._test_split_ids[..., share_index]
         both = np.where((split[..., first] == split[..., second])[..., None], cube[..., [first, second]], np.nan)
@@ -205,7 +217,10 @@ class Results:
 
     def rank_chains(self, measure: str, share_index: int) -> MethodRanks:
         """Return the ranks of the chains over tasks, by their means over folds, at the share of this index.
-        A task is left out if a chain has no value there, or was measured on other test rows than the first chain."""
+
+        Rank 1 is the best, which is the smallest value of a loss. A task is left out if a chain has no value there, or
+        was measured on other test rows than the first chain.
+        """
         cube, split = self.get_values_of_measure(measure)[..., share_index], self._test_split_ids[..., share_index]
         values = average_axis_without_nan(cube, 1) * (-1 if measure in LOSSES else 1)
         return rank_and_group_methods(
@@ -213,13 +228,13 @@ class Results:
         )
 
     def has_unpaired_splits(self) -> bool:
-        """Return whether two chains were measured on different test rows of a fold, as with two seeds."""
+        """Return whether two chains were measured on different test rows in the fold of a number, as with two seeds."""
         split = self._test_split_ids
         largest = split.max(axis=2, keepdims=True, initial=-1)
         return bool(((split >= 0) & (split != largest)).any())
 
     def list_warning_messages(self) -> list[str]:
-        """List warnings: a chain whose stages have learned nothing, and chains that predict the same everywhere."""
+        """List a warning for each chain with `Result.warnings`, and for chains that predict the same for all rows."""
         found, by_predictions = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
             rows = [row for row in self.rows if row.chain == chain and not row.choice]
@@ -247,7 +262,9 @@ class Results:
 
     def count_chosen_chains(self) -> dict[float, dict[str, int]]:
         """Count how often each chain was chosen, by share and then by name; {} if chains were not chosen.
-        Each share has all chains, in their order, with 0 for those that were never chosen."""
+
+        Each share has all chains, in their order, with 0 for those that were never chosen.
+        """
         chosen = [row for row in self.rows if row.choice]
         names = list(dict.fromkeys([*self.chains, *(row.choice for row in chosen)]))
         names = [name for name in names if name not in {row.chain for row in chosen}]
@@ -260,7 +277,10 @@ class Results:
 
     def format_csv(self, by_class: bool = False) -> str:
         """Return all results as the text of a CSV file; see `Result` for the columns.
-        With `by_class`, a further column has ``confusion`` or, if all results are of numbers, ``points``, as JSON."""
+
+        Folds count from 1, and a cell is empty if its value is NaN or unknown. With `by_class`, a further column has
+        ``confusion`` or, if all results are of numbers, ``points``, as JSON.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         is_written = {name: any(getattr(row, name) for row in self.rows) for name in ("fold_name", "choice")}
@@ -321,8 +341,9 @@ def average_axis_without_nan(values: np.ndarray, axis: int) -> np.ndarray:
 def read_results_files(paths: Iterable[str]) -> Results:
     """Read several files that `Results.format_csv` wrote, and return their results as those of one evaluation.
 
-    If two files have folds of one task with different test rows, as with two seeds, those of the second count as
-    further folds. Raise FilterkitError if a chain has two results on the same test rows, or a file cannot be read.
+    If two files have folds of a chain on one task with different test rows, as with two seeds, those of the second
+    count as further folds. Raise FilterkitError if a chain has two results on the same test rows, or a file cannot be
+    read.
     """
     files: dict[tuple[Any, ...], str] = {}  # by data, task, fold, share and chain
     splits: dict[tuple[str, str], dict[int, str]] = {}  # of each task, by fold
@@ -349,9 +370,13 @@ def read_results_files(paths: Iterable[str]) -> Results:
 def _choose_fold_offset(rows: list[Result], known_splits: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
     """Choose the number to add to the folds of a file, so that folds with equal test rows have one number.
 
-    `rows` are the results of one task in the file; `known_splits` are the hashes of the test rows of this task in the
-    files read before, by fold; `files` are the names of those files by data, task, fold, share and chain. Folds with
-    other test rows get new numbers.
+    Folds with other test rows get new numbers, but only if a chain of the file has results under the old ones.
+
+    Parameters
+    ----------
+    rows : the results of one task in the file.
+    known_splits : the hashes of the test rows of this task in the files that were read before, by fold.
+    files : the names of those files, by data, task, fold, share and chain.
     """
     for first in known_splits:
         own = [(row.fold + first, row.split) for row in rows]

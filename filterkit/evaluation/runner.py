@@ -48,21 +48,21 @@ class Result(NamedTuple):
     ----------
     data, task, chain : the names of the data set, of what is predicted, and of the chain.
     fold : the number of the fold, from 0.
-    share : the share of all rows that the chain was fitted on.
+    share : the share of all rows that the chain was fitted on. For folds that the user gives, the rows of the largest
+        point of the learning curve count as all, so it is 1 without a curve and with ``--test``.
     train_rows, test_rows : the numbers of rows.
     seconds : the time that fitting and predicting took.
     values : the measures by name, see `filterkit.evaluation.measures.measures`.
     split : a hash of the numbers of the test rows; results are compared only if it is equal. "" if it is unknown.
     positive : the class that is positive; "" if each of several is in turn, or if it is unknown.
-    confusion : for the class (named "") or each label or target, a list of its name, its values, and its cells. A cell
-        is the index of the true value, that of the predicted one, and the weight of these rows. None if it is unknown.
+    confusion : what `list_confusion_matrices` returns; None for numbers, or if it is unknown.
     choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else "".
     train_positives, columns, nonzeros : see `count_positives_columns_and_nonzeros`; None if they are unknown.
     predictions : a hash of the predictions; "" if it is unknown, as in files.
-    warnings : the messages of stages that have learned nothing; none in files.
+    warnings : those of `Trial`; none in files.
     fold_name : the name of a fold that the user has given, such as ``repeat 0, fold 3``; "" if the fold was drawn.
-    points : for a numeric class or each numeric target, a list of its name, and the true and the predicted numbers of
-        some test rows. None for others, or if they are unknown.
+    points : what `list_number_predictions` returns, for a numeric class or targets; None for others, or if it is
+        unknown.
     """
 
     data: str
@@ -99,7 +99,8 @@ def parse_named_chain(
 
     Parameters
     ----------
-    text : ``NAME: STAGES``, where the name has no blanks; or the stages alone, which then are the name, too.
+    text : ``NAME: STAGES``, where the name has no blanks and no colon; or the stages alone, which then are the name,
+        too.
     known : the plugins; None for those of this process.
     seed : the seed for stages that draw random numbers and have no ``--seed`` of their own; None for their default.
     with_defaults : whether options that the text leaves out have the values of the defaults file. If that changes a
@@ -161,7 +162,8 @@ def select_rows_with_known_class(
 def _split_data_into_tasks(data: Batch, design: Design, training: Batch) -> Iterator[tuple[str, Batch]]:
     """Yield the name and the rows of each task of a data set: a single one, or one for each class or label.
 
-    Only the `training` rows decide which class is rarer, or has enough rows.
+    Only the `training` rows decide which class is rarer, or has enough rows. Raise FilterkitError if no class or label
+    can be a task, or a number is to be predicted one against the rest.
     """
     schema, target, y = data.schema, data.schema.class_attribute, training.y
     assert y is not None
@@ -197,7 +199,8 @@ def _split_data_into_tasks(data: Batch, design: Design, training: Batch) -> Iter
 def _relabel_one_against_rest(data: Batch, code: int, name: str) -> Batch:
     """Return the rows with another class, which has two values: `name`, and one for the rest.
 
-    `code` is the index of `name` among the values of the class or, if there are labels, in `Schema.label_values`.
+    The new class stands in the place of the class or label, and other labels are left out. `code` is the index of
+    `name` among the values of the class or, if there are labels, in `Schema.label_values`.
     """
     schema = data.schema
     assert data.y is not None
@@ -224,7 +227,7 @@ class _Task(NamedTuple):
     rows : the rows, all with a known class or labels.
     folds : their folds.
     strata, groups : those of the rows, as `y` and `groups` of `DrawnFolds`.
-    size : about how many bytes the rows take, and a constant for the overhead of a part.
+    size : about how many bytes the rows take, plus a constant for the overhead of a fold.
     """
 
     name: str
@@ -250,7 +253,7 @@ class Evaluator:
     ----------
     data, design, test, predefined : the parameters.
     parts : the data set, the task and the number of the fold of each part.
-    work : the estimated work for each part, in bytes: those of the rows of its task, and a constant for the overhead.
+    work : the estimated work by part, in bytes: those of the rows of its task, plus a constant for the overhead.
     warnings : a text about each data set that has rows in no fold.
 
     Raises
@@ -332,8 +335,9 @@ class Evaluator:
     def evaluate_part(self, part: Part) -> list[Result]:
         """Evaluate all chains on one of the `parts`; return a result for each share to train on and each chain.
 
-        Raise FilterkitError if a chain fails, or has changed the class so that it predicts classes instead of numbers,
-        or the reverse; the message names data, task, fold and chain.
+        With `Design.choose`, each share has a further result, that of the chosen chain. Raise FilterkitError if a chain
+        fails, or has changed the class so that it predicts classes instead of numbers, or the reverse; the message
+        names data, task, fold and chain.
         """
         data, task, number = part
         _, batch, folds, strata, groups, _ = self._tasks[data, task]
@@ -399,7 +403,7 @@ def evaluate_parts(
     Parameters
     ----------
     evaluator : the data sets and chains; its `parts` are evaluated.
-    engine : evaluates parts if there is enough work; None leaves all work to this thread.
+    engine : evaluates parts if there is enough work and it has several jobs; None leaves all work to this thread.
     done : the parts to leave out.
     """
     parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.work.__getitem__)

@@ -208,8 +208,11 @@ def find_best_chain_index(
 
 
 def _has_classes_to_learn(training: Batch) -> bool:
-    """Return whether rows with a weight are of the positive class and of another one; without a positive class, of two
-    classes; and with labels or a numeric class, whether there are any."""
+    """Return whether the rows with a weight above 0 are of classes that a chain can learn to tell apart.
+
+    They must be of the positive class and another one or, without a positive class, of two classes. With labels or a
+    numeric class, there must be at least one row.
+    """
     schema, weights = training.schema, training.row_weights
     target = schema.class_attribute
     if target is None or target.kind == "numeric":

@@ -199,7 +199,7 @@ def _format_means(results: Results, measures: list[str], means: list[dict[str, A
 
 
 def _describe_positive_class(results: Results) -> str:
-    """Return a line that says which class is positive; "" if all results are of numeric classes."""
+    """Return a line that says which class is positive; "" if that is unknown, or all classes are numeric."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
