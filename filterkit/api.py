@@ -42,7 +42,8 @@ def batches(
 ) -> Iterator[Batch]:
     """Yield the rows of a file in batches. Memory does not grow with the number of rows.
 
-    There is at least one batch: of a file without rows, an empty one.
+    There is at least one batch: of a file without rows, an empty one. The file is opened, and errors are raised, when
+    the first batch is asked for or later.
 
     Parameters
     ----------
@@ -52,8 +53,10 @@ def batches(
         if it is nominal; no class if the relation's name declares labels, as MEKA's do.
     positive : the positive class value, converted to text by ``str``. Default: the rarer of two.
     encoding : the encoding of text formats.
-    block_size : bytes of text per batch, approximately. Default: a size that is fast.
-    labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
+    block_size : bytes of text per batch, approximately, at least 1. Default: a size that is fast.
+    labels : the attributes that are labels of multi-label data: a number N for the last N, -N for the first N; a list
+        of names or patterns with ``*`` and ``?``; or a text: a number, names with commas between them, or the path of
+        an XML file of Mulan. Not together with `class_`.
     format : as for ``--from``, such as ``csv`` or ``csv:delimiter=;``. Default: as the ending says; ARFF if it says
         none.
     lenient : whether lines that Weka refuses are corrected where their meaning is beyond doubt. After the last row, a
@@ -66,10 +69,11 @@ def batches(
 
     Raises
     ------
-    FilterkitError : the file cannot be read; the message names file, line, attribute and value. If there is no such
-        file, the error is a `FileNotFoundError`, too; `PermissionError` and the like in the same way.
+    FilterkitError : the file cannot be read; the message names file, line, attribute and value, as far as they are
+        known. If there is no such file, the error is a `FileNotFoundError`, too; `PermissionError` and the like in the
+        same way.
     UsageError : there is no such format, or it has no such option; or another argument has a value that it cannot have.
-    TypeError : `path` is an open file.
+    TypeError : `path` is an open file, or neither a text nor a path.
     """
     file_path = convert_path_to_text(path)
     kind = _find_format(file_path, format)
@@ -104,7 +108,7 @@ def read(
     progress: bool | None = None,
     complete: bool = False,
 ) -> Batch:
-    """Return a whole file as one batch. Parameters and errors are those of `batches`."""
+    """Return a whole file as one batch, which may be empty. Parameters and errors are those of `batches`."""
     parts = list(batches(path, class_, positive, encoding, None, labels, format, lenient, unseen, progress, complete))
     return concatenate(parts, parts[0].schema)
 
@@ -121,24 +125,24 @@ def write(
 
     Parameters
     ----------
-    rows : one batch; an iterable of at least one batch, all of the same schema; or a data frame or another table, which
-        becomes a batch as by `from_pandas` or `from_arrow`.
+    rows : one batch; or a data frame or another table, which becomes a batch as by `from_pandas` or `from_arrow`; or an
+        iterable of at least one of these, all with the same attributes and class.
     path : the file, compressed according to its ending, or ``-`` for standard output. A ``*`` in the name, as in
         ``out/part-*.arff``, stands for the numbers of parts. Each appears when it is complete, and a list of them,
         ``out/_part-list.arff.json``, when all are there. Parts that are there already are never replaced.
-    sparse : whether to write sparse rows of ARFF. Default: as the batches are.
+    sparse : whether to write sparse rows of ARFF. Default: as the first batch is.
     precision : significant digits, from 1 to 17. Default: the shortest text that reads back to the same float64.
-    comments : lines to put at the top of ARFF.
+    comments : lines to put at the top of ARFF; a single text is one line.
     format : as for ``--to``, such as ``csv`` or ``csv:delimiter=;``. Default: as the ending says; ARFF without one.
 
     Raises
     ------
-    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or
-        `precision` is something else, or the format does not round.
-    FilterkitError : there is no batch; one has other attributes or another class than the first; there are parts of
-        this name already; or the file cannot be written, and then the error is of the system's class, too, as for
-        `batches`.
-    TypeError : `path` is an open file.
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; the
+        format is only read; or `precision` is no such number, or the format does not round.
+    FilterkitError : there is no batch; one has other attributes or another class than the first; `rows` is something
+        else; there are parts of this name already; or the file cannot be written, and then the error is of the system's
+        class, too, as for `batches`.
+    TypeError : `path` is an open file, or neither a text nor a path.
     """
     file_path = convert_path_to_text(path)
     kind = _find_output_format(file_path, format)
@@ -171,9 +175,21 @@ def write(
 def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]:
     """Yield the batches of `rows` unchanged, and write them to `path` on the way.
 
-    The file appears under its name once all rows have passed. `format` is that of `write`. Raise UsageError if the
-    ending of the file belongs to another format, or to none and `format` does not say which, or if it would be in
-    parts; and FilterkitError if the file cannot be written.
+    The file appears under its name once all rows have passed. Errors are raised when the first batch is asked for or
+    later.
+
+    Parameters
+    ----------
+    rows : a `Rows`, such as the argument of `Stage.fit`.
+    path : the file, compressed according to its ending; not in parts.
+    format : as for `write`.
+
+    Raises
+    ------
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; the
+        format is only read; or `path` has a ``*``, the sign of parts.
+    FilterkitError : the file cannot be written.
+    TypeError : `path` is an open file, or neither a text nor a path.
     """
     file_path = convert_path_to_text(path)
     check_output_format(file_path, format, "tee")
@@ -213,9 +229,9 @@ def load_plugin(path: AnyPath) -> None:
 
 
 def _check_positive_integer(name: str, value: Any, most: int | None) -> None:
-    """Raise UsageError unless the argument `name` is None, or an integer of Python or numpy from 1 to `most`.
+    """Raise UsageError unless `value` is None, or an integer of Python or numpy from 1 to `most`; None sets no limit.
 
-    None for `most` sets no limit.
+    `name` is the name of the argument, which begins the message.
     """
     is_positive = hasattr(value, "__index__") and not isinstance(value, bool) and value >= 1
     if value is not None and not (is_positive and (most is None or value <= most)):
@@ -224,9 +240,10 @@ def _check_positive_integer(name: str, value: Any, most: int | None) -> None:
 
 
 def _find_format(path: str, name: str | None, is_read: bool = True) -> FileFormat:
-    """Return the format that `name` names, with its options; if that is None, find it by the ending of `path`.
+    """Return the format that `name` names, such as ``csv:delimiter=;``.
 
-    `is_read` says whether the file is an input. Raise UsageError if there is no such format or option.
+    If `name` is None, it is the format that has the ending of `path`, or else ARFF. `is_read` says whether the file is
+    an input. Raise UsageError if there is no such format or option.
     """
     if name is None and path.lower().endswith(".arff"):
         return Arff()
@@ -240,10 +257,11 @@ def _find_format(path: str, name: str | None, is_read: bool = True) -> FileForma
 
 
 def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
-    """Check the arguments of a later call of `tee`. `by` is the name of the stage that will call it, for messages.
+    """Raise UsageError if a later call of `tee` with these arguments would.
 
-    Raise UsageError if the ending of the file belongs to another format, or to none and `format` does not say
-    which, or if it would be in parts.
+    It would if the ending of the file belongs to another format, or to none and `format` does not say which; if the
+    format is only read; or if `path` has a ``*``, the sign of parts. `by` is the name of the stage that will call
+    `tee`, which begins the message.
     """
     file_path = convert_path_to_text(path)
     if parse_part_names(file_path) is not None:
@@ -254,9 +272,10 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
 
 
 def _find_output_format(path: str, name: str | None, by: str = "") -> FileFormat:
-    """Return the format of an output, as `_find_format` does; also raise UsageError if the ending belongs to another.
+    """Return the format of an output, as `_find_format` does, and check that it fits the ending of `path`.
 
-    `by` begins the message; "" for none.
+    Raise UsageError if there is no such format or option, if it is only read, or if the ending belongs to another
+    format, or to none and `name` is None. `by` begins the message; "" for none.
     """
     from filterkit.plugin.formats import check_output_ending
     from filterkit.plugin.registry import get_registry

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class FilterkitError(Exception):
-    """Base of every error that filterkit raises on purpose.
+    """Base of filterkit's own errors, which a wrong input, chain, option or plugin, for example, causes.
 
     ``str(error)`` is the message to show: one line, in which control characters are escaped.
     """
@@ -25,6 +25,8 @@ class FilterkitError(Exception):
 
 class RowError(FilterkitError):
     """A row, or another part of a file, that cannot be read.
+
+    Its text is ``source:line: attribute 'name': message``, without what is not known.
 
     Parameters
     ----------
@@ -56,12 +58,20 @@ class ArffError(RowError):
 class StageError(FilterkitError):
     """A stage that cannot work on its data.
 
+    Its text is ``stage: source: row N: message``, where N is from 1, without what is not known.
+
     Parameters
     ----------
     stage : the stage's name.
-    message : what is wrong.
-    row : number of the row concerned, from 0, or None.
-    lacks : what a stage before it would mend, as the `Stage.mends` of that stage says; "" for nothing.
+    message : what is wrong, and what to do.
+    row : number of the row concerned in the input, from 0, or None.
+    lacks : what the stage refuses, such as ``missing values``, if other stages mend it: those whose `Stage.mends` is
+        the same text. "" if none does.
+
+    Attributes
+    ----------
+    stage, message, row, lacks : as given.
+    source : the name of the input; None while it is unknown.
     """
 
     def __init__(self, stage: str, message: str, row: int | None = None, lacks: str = "") -> None:
@@ -79,11 +89,11 @@ class StageError(FilterkitError):
 
 
 class UsageError(FilterkitError):
-    """A command line, chain text or option that cannot be understood (exit status 2)."""
+    """A command line, chain text, option or argument that cannot be understood or used (exit status 2)."""
 
 
 class PluginError(FilterkitError):
-    """A plugin that cannot be loaded or returns something wrong, or two plugins that claim the same name."""
+    """A plugin that cannot be loaded, fails or returns something wrong, or two plugins that claim the same name."""
 
 
 PATH = 4096  # the limit to give to `quoted` for a path, which it should not cut
@@ -105,7 +115,8 @@ def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = F
 def make_system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
     """Make an error, as `make_file_error` does, whose message is the `name` of a file and the reason.
 
-    `use`, such as ``reading``, is what the file was to be open for, if `error` is about a bad descriptor.
+    `use`, ``writing`` or ``reading``, is what the file was to be open for. It is shown if the file is closed or not
+    open for that.
     """
     if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
         return make_file_error(f"{name}: it is closed or not open for {use}; open it, or name a file", error)
@@ -119,7 +130,7 @@ _CLASSES: dict[tuple[type, type], type[Any]] = {}  # by `_get_merged_error_class
 
 
 def _get_merged_error_class(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
-    """Return the class that derives from both classes; each pair has one, which the first call makes."""
+    """Return the class that derives from both `kind` and `system`. The same two always give the same class."""
 
     def reduce_error(error: Any) -> tuple[Any, ...]:
         return (
@@ -137,16 +148,16 @@ def _get_merged_error_class(kind: type[FilterkitError], system: type[OSError]) -
 def _remake_pickled_error(
     kind: type[FilterkitError], system: type[OSError] | None, args: tuple[Any, ...]
 ) -> FilterkitError:
-    """Make an error for pickle, which sets its attributes afterwards.
+    """Make an error for pickle, which sets its attributes afterwards; its own constructor is not called.
 
-    Its class is `kind` or, unless `system` is None, the class that derives from both.
+    Its class is `kind`, or the class that derives from `kind` and `system`, unless the latter is None.
     """
     merged = kind if system is None else _get_merged_error_class(kind, system)
     return merged.__new__(merged, *args)
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """Return a text in single quotes for a message, cut to `limit` characters, with unprintable ones escaped."""
+    """Return a text in single quotes for a message, cut to `limit` characters, with unprintable ones then escaped."""
     return f"'{visible(text if len(text) <= limit else text[: limit - 1] + '…')}'"
 
 
@@ -156,9 +167,10 @@ def visible(text: str) -> str:
 
 
 def suggestion(word: str, known: Collection[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else "".
+    """Return the end of a message about an unknown word: ``"; did you mean 'x'?"``, where x is similar to it.
 
-    If `word` is several words of `known`, joined by commas, the text says to write them separately.
+    x is the most similar word of `known`. Without a similar one, or for a `word` of more than 100 characters, return
+    "". If `word` is several words of `known`, joined by commas, the text says to write them separately.
     """
     if {*word.split(",")} <= {*known}:
         return "; give each of them separately, without commas"
@@ -176,7 +188,7 @@ def find_repeated(names: Iterable[str]) -> str | None:
 
 
 def add_plugin_hint(hint: str, in_python: bool) -> str:
-    """Return `hint`, the end of a message about an unknown name, and how to load a plugin that may offer the name.
+    """Return the end of a message about an unknown name: `hint`, and how to load a plugin file that may offer the name.
 
     A hint that ends in "?", as a suggestion does, is returned unchanged. `in_python` is False if the name comes from
     the command line.
@@ -188,7 +200,7 @@ def add_plugin_hint(hint: str, in_python: bool) -> str:
 
 
 def format_chain_that_makes_class(attribute: str) -> str:
-    """Return the text of a chain that makes a numeric or string attribute nominal, and then the class."""
+    """Return the text of a chain that makes an attribute nominal, if it is numeric or a string, and then the class."""
     return f"nominal --only {attribute} class {attribute}"
 
 
@@ -203,7 +215,7 @@ NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with
 
 
 def explain_not_nominal(name: str, kind: str) -> str:
-    """Return a clause that says that the class `name` is not nominal but of `kind`, and what to do about it."""
+    """Return a clause that says that the class `name` is of `kind` and not nominal, and what to do about it."""
     name = quoted(name)
     if kind not in ("numeric", "string"):
         return f"{name} is {kind}; name a nominal one with --class"
@@ -228,7 +240,7 @@ def record_plugin(thing: Any, plugin: str) -> None:
 
 
 def find_plugin_that_offers(thing: Any) -> str:
-    """Return the name and origin of the plugin that offers an object, such as a stage, or the object's class.
+    """Return the name and origin of the plugin that offers `thing`, such as a metric, or the class of `thing`.
 
     Return "" if `record_plugin` recorded neither.
     """
@@ -236,7 +248,10 @@ def find_plugin_that_offers(thing: Any) -> str:
 
 
 def find_plugin_that_raised(error: BaseException) -> str:
-    """Return the plugin of the innermost frame of an error that belongs to one, and the line; "" if none does."""
+    """Return the plugin in whose code an error was raised, with the file and line, for a message; "" if in none.
+
+    Of several plugins in the traceback, it is the one that was called last.
+    """
     found, trace = "", error.__traceback__
     while trace is not None:
         module = trace.tb_frame.f_globals.get("__name__") or ""
@@ -250,9 +265,10 @@ def find_plugin_that_raised(error: BaseException) -> str:
 
 
 def explain_unexpected_error(error: BaseException) -> str:
-    """Return the message about an error that is not filterkit's, with its notes, which say where it was raised.
+    """Return the message about an error that is not filterkit's: its type, where it was raised, and its text.
 
-    Without notes, the message names the plugin in whose code it was raised, if there is one.
+    The notes of the error say where; without notes, it is the plugin in whose code it was raised, if there is one. If a
+    file was not found because the current folder has been deleted, the message says only that.
     """
     if isinstance(error, FileNotFoundError):
         try:
@@ -266,5 +282,8 @@ def explain_unexpected_error(error: BaseException) -> str:
 
 
 def to_one_line(error: BaseException | str, limit: int = 300) -> str:
-    """Return the text of an error or warning as one line of at most `limit` characters, unprintable ones escaped."""
+    """Return the text of an error or warning as one line, cut to `limit` characters.
+
+    Then unprintable characters are escaped, which may make it longer.
+    """
     return quoted(" ".join(str(error).split()), limit)[1:-1]

@@ -22,7 +22,8 @@ HEADING, _ERROR, _WARNING = "1", "1;31", "1;33"  # bold, bold red, bold yellow, 
 def write_message(text: str, is_error: bool = False) -> None:
     """Write a line to standard error, with control characters, such as a line end in `text`, escaped.
 
-    On a terminal, the first word of an error is red, and the first two of a warning are yellow.
+    `text` begins with ``filterkit:``. Where colors are shown, this is red if `is_error`, and ``filterkit: warning:`` is
+    yellow. If standard error is closed, nothing is written.
     """
     text = visible(text)
     start = "filterkit: warning:"
@@ -36,7 +37,7 @@ def color_text(text: str, color: str, stream: Any) -> str:
     """Return a text between the escape sequences for a color, or unchanged if `stream` shows no colors.
 
     `color` has the numbers of an SGR sequence, such as ``1;31``. Only a terminal shows colors, unless the environment
-    variable FORCE_COLOR is set; NO_COLOR turns them off. None for `stream` means that it is closed.
+    variable FORCE_COLOR is set; NO_COLOR turns them off. `stream` is a text file; None means that it is closed.
     """
     if os.environ.get("NO_COLOR") or stream is None:
         return text
@@ -56,7 +57,10 @@ def is_stderr_terminal() -> bool:
 
 
 def show_warnings() -> None:
-    """From now on, write each Python warning, such as one of numpy, as one line that names the running stage."""
+    """From now on, write each Python warning, such as one of numpy, as one line of filterkit's.
+
+    It names the running stage, if one runs.
+    """
     import warnings
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:

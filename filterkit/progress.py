@@ -118,7 +118,7 @@ class ReadingProgress:
 
     Parameters
     ----------
-    wanted : whether to show anything; None means only on a terminal.
+    wanted : whether to show anything; None means only if standard error is a terminal.
     """
 
     def __init__(self, wanted: bool | None) -> None:
@@ -127,7 +127,10 @@ class ReadingProgress:
         self._passes = 0
 
     def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
-        """Yield `items`, and after each show how much of the input of `reader` has been read, if its size is known."""
+        """Yield `items`, and after each show how much of the input of `reader` has been read, if its size is known.
+
+        From the second call on, the pass is numbered.
+        """
         self._passes += 1
         began = time.monotonic()
         for item in items:
@@ -139,7 +142,10 @@ class ReadingProgress:
         self.close()
 
     def watch_with_row_counts(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
-        """Yield `items`, and after each show the share of rows done; `rows` has the number of rows of each item."""
+        """Yield `items`, and after each show the share of rows done; `rows` has the number of rows of each item.
+
+        From the second call on, the pass is numbered.
+        """
         self._passes += 1
         began, done, total = time.monotonic(), 0, sum(rows)
         for item, count in zip(items, rows):
@@ -151,7 +157,7 @@ class ReadingProgress:
         self.close()
 
     def _show_share_read(self, done: int, total: int, passed: float, amounts: dict[str, float]) -> None:
-        """Show that `done` of `total` are read after `passed` seconds.
+        """Show that `done` of `total`, both bytes or rows, are read after `passed` seconds, and the time left.
 
         `amounts` has what was read so far by unit, such as "rows", for the rates per second.
         """
@@ -170,7 +176,7 @@ class ReadingProgress:
 
 
 class StageProgress:
-    """Shows how many stages of a chain are done, once that takes longer than a second; used as a context.
+    """Shows how many stages of a chain are done, once that takes longer than a second. Use it in a ``with`` statement.
 
     In a notebook, the bar also appears while the first stage still runs.
 
@@ -205,7 +211,10 @@ class StageProgress:
         return self._show_done
 
     def _show_done(self, done: int, *_: object) -> None:
-        """Show the largest number of stages done so far, unless a second has not passed or the context has ended."""
+        """Show the largest number of stages done so far, `done` included; other arguments are ignored.
+
+        Show nothing before a second has passed, or after the ``with`` statement has ended.
+        """
         with self._lock:
             self._done = max(self._done, done)
             if self._is_open and time.monotonic() - self._began >= _PATIENCE:
@@ -225,10 +234,12 @@ class StageProgress:
 class FoldProgress:
     """Shows how many folds of an evaluation are done, and about how long the rest will take.
 
+    It is a line on a terminal that is written over, and elsewhere a line for every tenth; nothing in the first second.
+
     Parameters
     ----------
-    wanted : whether to show anything; None means only on a terminal.
-    size : the sum of the sizes of all folds, in the unit of `count_fold`. The time left is estimated from it.
+    wanted : whether to show anything; None means only if standard error is a terminal.
+    size : the bytes of data of all folds in all, by which the time left is estimated.
     """
 
     def __init__(self, wanted: bool | None, size: int) -> None:
@@ -240,7 +251,10 @@ class FoldProgress:
         self._share_shown = 0.0
 
     def count_fold(self, left: int, size: int) -> None:
-        """Count another fold as done, whose data has `size` bytes, and show it; `left` folds remain."""
+        """Count another fold as done, whose data has `size` bytes, and show it when the next line is due.
+
+        `left` folds remain.
+        """
         self._done += 1
         self._size_done += size
         share = self._done / (self._done + left)

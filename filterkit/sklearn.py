@@ -62,7 +62,10 @@ def _convert_errors_to_value_errors() -> Iterator[None]:
 
 
 class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base class of the estimators; its parameters are those of `ChainTransformer`, and its checks a transformer's."""
+    """Base class of the estimators, with the parameters of `ChainTransformer`.
+
+    Its checks of stages and of y are those of a transformer; other estimators override them.
+    """
 
     def __init__(self, chain: str = "", positive: Any = None, unseen: str = "error") -> None:
         self.chain = chain
@@ -71,12 +74,19 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
 
     @_convert_errors_to_value_errors()
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the chain on X, (rows, features), the classes or numbers y, (rows,), and the weights of rows, (rows,).
+        """Fit the chain, and return the estimator itself.
 
-        y may be None if no stage needs it; None for `sample_weight` gives each row the weight 1. Rows of weight 0 are
-        left out, unless all are. Raise ValueError if the chain or another parameter is invalid, or the chain cannot be
-        fitted on X and y, and TypeError if X has objects that are neither numbers nor texts, or columns whose names are
-        of several types.
+        Parameters
+        ----------
+        X : (rows, features), see the class.
+        y : (rows,), the classes or numbers; None if no stage needs them.
+        sample_weight : (rows,), the weights of the rows, at least 0; None gives each row the weight 1. Rows of weight 0
+            are left out, unless all weights are 0.
+
+        Raises
+        ------
+        ValueError : the chain or another parameter is invalid, or the chain cannot be fitted on X and y.
+        TypeError : X has objects that are neither numbers nor texts, or columns whose names are of several types.
         """
         chain, batch = self._parse_chain_and_training_rows(X, y, sample_weight)
         self.fitted_ = chain.fit(_drop_rows_without_weight(batch), progress=False)
@@ -92,10 +102,11 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot; leave it out")
 
     def _check_whether_y_is_numeric(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
-        """Return whether y, (rows,), becomes a numeric class; raise ValueError if y does not suit the estimator.
+        """Return whether y, (rows,), becomes a numeric class, and not a nominal one.
 
-        `needed_by` are the stages that need y. Here, y becomes one if it has fractions and all these stages, at least
-        one, take a numeric class.
+        `needed_by` are the stages that need y. Here, the class is numeric if y has fractions, and all these stages, at
+        least one, take a numeric class. Raise ValueError if y does not suit the estimator: here, if a stage needs
+        classes and y is no classes.
         """
         is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
         if needed_by and not is_numeric:
@@ -103,7 +114,11 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return is_numeric and bool(needed_by)
 
     def _transform_rows(self, X: Any) -> Batch:
-        """Return X, (rows, features), transformed by the fitted chain; raise NotFittedError before `fit`."""
+        """Return X, (rows, features), transformed by the fitted chain.
+
+        Raise NotFittedError before `fit`, ValueError if X cannot be converted, and FilterkitError if a stage cannot
+        transform it.
+        """
         check_is_fitted(self, "fitted_")
         rows = self._convert_rows(X, reset=False)
         return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
@@ -111,7 +126,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _parse_chain_and_training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
         """Check the parameters and the arguments of `fit`; return the chain, and X with y and the weights as a batch.
 
-        Set the attributes that later rows are checked against, such as `classes_`. The errors are those of `fit`.
+        Set the attributes that later rows are checked against, such as `classes_`. The errors are those of `fit`, and
+        FilterkitError.
         """
         if not isinstance(self.chain, (str, Chain)):
             raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
@@ -203,7 +219,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _add_class_to_batch(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
         """Return the rows with y as their nominal or numeric class; store the values of a nominal one in `classes_`.
 
-        If y is numbers that no stage needs, return the rows without a class.
+        If y is numbers with fractions that no stage needs, return the rows without a class. Raise ValueError if labels
+        are missing or of types that have no order.
         """
         _check_labels(y)
         is_numeric = self._check_whether_y_is_numeric(y, needed_by)
@@ -225,7 +242,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return batch.replace(schema=schema, y=values)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep`, including the options of the stages."""
+        """Return the parameters by name; with `deep`, also the options of the stages, such as ``shape__neighbors``.
+
+        If the chain is invalid, its stages have no options.
+        """
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for prefix, stage in _pair_stages_with_distinct_names(self._parse_stages()):
@@ -234,9 +254,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
 
     @_convert_errors_to_value_errors()
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, including options of stages.
+        """Set parameters, including options of stages, such as ``shape__neighbors``, and return the estimator itself.
 
-        Raise ValueError if there is no such parameter or stage, or a value is invalid.
+        Options of stages are written into the text `chain`. Raise ValueError if there is no such parameter or stage, or
+        a value is invalid.
         """
         own = super().get_params(deep=False).keys()
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
@@ -300,10 +321,11 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     The options of stages are parameters, too, such as ``shape__neighbors``; those of a second stage of the same name
     are ``shape_2__neighbors``.
 
-    X is numbers (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
-    stays sparse. X may also be a list or series of texts, or a data frame of pandas or Polars with columns of several
-    kinds: texts are string attributes, categories nominal ones, dates date ones. y, (rows,), may be left out if no
-    stage needs it, and may be numbers, as for a regression, if the stages that need it take a numeric class.
+    X is numbers (rows, features), dense or sparse; missing values are NaN. The zeros of a sparse X mean "absent", as in
+    sparse ARFF; it stays sparse unless a stage makes it dense. X may also be a list or series of texts, or a data frame of pandas or
+    Polars with columns of several kinds: texts are string attributes, categories nominal ones, dates date ones. y,
+    (rows,), may be left out if no stage needs it, and may be numbers, as for a regression, if the stages that need it
+    take a numeric class.
     `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit`` that differs from
     ``fit(X, y).transform(X)``.
 
@@ -315,7 +337,10 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
 
     @_convert_errors_to_value_errors()
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
+        """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`.
+
+        Rows of weight 0 are transformed, too, as later rows are.
+        """
         chain, batch = self._parse_chain_and_training_rows(X, y, sample_weight)
         counted = _drop_rows_without_weight(batch)
         self.fitted_, out = chain.fit_transform(counted, progress=False)
@@ -330,18 +355,22 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """Transform X, (rows, features), to (rows, columns).
 
-        The result is sparse if X was sparse in `fit` and no stage makes it dense. Raise ValueError if X does
-        not have the features that the chain was fitted on, or a stage cannot transform it.
+        The result is sparse if X was sparse in `fit` and no stage makes it dense; or it is a data frame, if
+        `set_output` asks for one. Raise NotFittedError before `fit`, and ValueError if X does not have the features
+        that the chain was fitted on, a stage cannot transform it, or an array cannot hold the result.
         """
         return self._convert_to_output_container(self._transform_rows(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that `transform` returns: object (columns,).
 
+        Raise NotFittedError before `fit`, and ValueError if `input_features` are not those of X.
+
         Parameters
         ----------
-        input_features : the names of the features of X, such as those of a vectorizer before the chain. If X had no
-            names in `fit`, they replace x0, x1 and so on. If it had, they must be the same.
+        input_features : the names of the features of X, such as those of a vectorizer before the chain; None for no
+            names. If X had no names in `fit`, they replace x0, x1 and so on. If it had, they must be the same. If X was
+            a list or series of texts, they do not matter.
         """
         check_is_fitted(self, "fitted_")
         schema = self.fitted_.schema
@@ -354,15 +383,18 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def _returns_columns_of_several_kinds(self) -> bool:
-        """Return whether `transform` returns data frames with more than numbers, because X or a stage's output has."""
+        """Return whether `transform` returns a data frame that may have other columns than numbers.
+
+        That is so if `set_output` asks for data frames, and X in `fit` or the output of the chain has other columns.
+        """
         is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
         return is_mixed and _get_output_config("transform", self)["dense"] != "default"
 
     def _convert_to_output_container(self, out: Batch, X: Any) -> Any:
         """Return transformed rows as an array or sparse matrix, or as the data frame that `set_output` asks for.
 
-        X is what they were made from; its index becomes that of a data frame of pandas. Raise ValueError if an array
-        cannot hold an attribute, such as a text.
+        X is what they were made from; its index becomes that of a data frame of pandas. Raise ValueError if the result
+        is an array and cannot hold an attribute, such as a text.
         """
         container = _get_output_config("transform", self)["dense"]  # default, pandas or polars
         if self._returns_columns_of_several_kinds() or (out.sparse and container != "default"):
@@ -401,9 +433,10 @@ class _ChainPredictor(_ChainEstimator):
 
     @_convert_errors_to_value_errors()
     def _predict_codes_and_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Predict X, (rows, features); return codes of classes, or numbers, float64 (rows, targets), and scores.
+        """Predict X, (rows, features): return codes of classes, or numbers, float64 (rows, 1), and the scores of rows.
 
-        The scores are those of `FittedLearner.read_predictions`, float64 (rows, tasks).
+        The scores are those of `FittedLearner.read_predictions`, float64 (rows, tasks), or (rows, 0) if there are none.
+        Raise NotFittedError before `fit`.
         """
         out = self._transform_rows(X)
         return self._get_fitted_learner().read_predictions(out)
@@ -439,8 +472,8 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def predict(self, X: Any) -> np.ndarray:
         """Predict one of `classes_` for each row of X, (rows, features): (rows,).
 
-        Raise ValueError if X does not have the features that the chain was fitted on, or a stage cannot
-        transform it.
+        Raise NotFittedError before `fit`, and ValueError if X does not have the features that the chain was fitted on,
+        or a stage cannot transform it.
         """
         codes, _ = self._predict_codes_and_scores(X)
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
@@ -460,7 +493,8 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each of the `classes_`: float64 (rows, classes); errors are those of `predict`.
 
-        The method is there if the learner has probabilities.
+        The method is there only if the scores of the learner are probabilities. A class of which the chain chose no
+        training row has 0.
         """
         _, scores = self._predict_codes_and_scores(X)
         return self._spread_scores_over_classes(scores, 1 - scores, 0.0)
@@ -469,7 +503,8 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the score of each of the `classes_`, float64 (rows, classes); for two, of the second alone, (rows,).
 
-        Errors are those of `predict`. The method is there if the scores of the learner are no probabilities.
+        Errors are those of `predict`. The method is there only if the learner has scores that are no probabilities. A
+        class of which the chain chose no training row has a score below all others.
         """
         _, scores = self._predict_codes_and_scores(X)
         least = scores.min(axis=1, keepdims=True) - 1
@@ -500,7 +535,8 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
 class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
     """A chain that ends in a learner of numbers as a regressor for scikit-learn: ``"standardize predict Ridge"``.
 
-    It is as `ChainClassifier`, but y is numbers, (rows,), and there is no `positive`.
+    Parameters, and what X may be, are those of `ChainTransformer`, but there is no `positive`; options of stages are
+    parameters, too. y, (rows,), is numbers. Stages that choose training rows do so in `fit`.
 
     Attributes
     ----------
@@ -511,7 +547,10 @@ class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
         super().__init__(chain, unseen=unseen)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict a number for each row of X, (rows, features): float64 (rows,); errors as of `ChainClassifier`."""
+        """Predict a number for each row of X, (rows, features): float64 (rows,).
+
+        Errors are those of `ChainClassifier.predict`.
+        """
         numbers, _ = self._predict_codes_and_scores(X)
         return numbers[:, 0]
 
@@ -534,7 +573,10 @@ def _refuse_masked_array(values: Any, name: str) -> None:
 
 
 def _check_labels(y: np.ndarray) -> None:
-    """Raise ValueError if a label in y is NaN, or labels are both texts and of another type, which have no order."""
+    """Raise ValueError if y, (rows,), is floats with NaN, or has labels of several types, texts among them.
+
+    Such types have no order.
+    """
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError("y contains NaN; leave out rows without a label")
     kinds = sorted({type(each).__name__ for each in y.tolist()}) if y.dtype == object else []
@@ -545,12 +587,12 @@ def _check_labels(y: np.ndarray) -> None:
 
 
 def _needs_y(stage: Stage) -> bool:
-    """Return whether a stage needs y. Every learner does: without a class, filterkit's learners need labels instead."""
+    """Return whether a stage needs y, as every learner does."""
     return stage.needs_class or isinstance(stage, Learner)
 
 
 def _pair_stages_with_distinct_names(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
-    """Yield each stage after a distinct name: that of a second stage ``shape`` is ``shape_2``."""
+    """Yield pairs of a distinct name and a stage: the second stage ``shape`` has the name ``shape_2``."""
     seen: dict[str, int] = {}
     for stage in stages:
         seen[stage.name] = seen.get(stage.name, 0) + 1
@@ -571,8 +613,7 @@ def _list_attributes_without_class(schema: Schema) -> list[Attribute]:
 def _make_frame(batch: Batch, container: str, index: Any) -> Any:
     """Return the rows, without class and weights, as a data frame; `container` is "polars" or "pandas".
 
-    `index` becomes the index of a data frame of pandas. None, or a function, such as the `index` of a list, leaves it
-    out.
+    `index` becomes the index of a data frame of pandas, unless it is None or a function, as the `index` of a list is.
     """
     schema = Schema("X", _list_attributes_without_class(batch.schema), sparse=batch.sparse)
     batch = batch.replace(schema=schema, y=None, weights=None)
@@ -586,7 +627,7 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
 
 
 def _rename_derived_column(name: str, features: np.ndarray) -> str:
-    """Replace a number at the start of a column name, such as x7 in ``x7=a``, by the name of that feature.
+    """Replace the number of a feature at the start of a column name, as x7 is in ``x7=a``, by the name of the feature.
 
     `features` are the names, object (features,). Return other names unchanged.
     """

@@ -36,12 +36,13 @@ def convert_temporary_file_errors() -> Iterator[None]:
 class LockedFolder:
     """A new folder for files that are not complete, or that only this process needs.
 
-    It holds a file that stays locked while the process lives. If the file of a folder is not locked, the run that made
-    it was killed; the next `LockedFolder` in the same parent removes this folder.
+    It holds a file that stays locked until `remove`, or the end of the process. If the file of a folder is not locked,
+    the run that made it was killed; the next `LockedFolder` in the same parent, of the same user and with the same
+    `begin`, removes this folder. On Windows, and where the file system has no locks, it stays.
 
     Parameters
     ----------
-    parent : the folder to make it in.
+    parent : the folder to make it in, which must exist.
     begin : the beginning of its name. The default hides it.
     mode : its permissions, as for `os.mkdir`.
 
@@ -117,7 +118,10 @@ def remove_own_folders() -> None:
 
 
 def _create_lock_file(folder: str) -> IO[bytes]:
-    """Create and lock the lock file of a folder, and return it open; it gets its final name once it is locked."""
+    """Create and lock the lock file of a folder, and return it open; it gets its final name once it is locked.
+
+    Where there are no locks, it stays unlocked.
+    """
     path = os.path.join(folder, _LOCK)
     lock = open(f"{path}.new", "xb")
     if fcntl is not None:
@@ -128,7 +132,10 @@ def _create_lock_file(folder: str) -> IO[bytes]:
 
 
 def _is_abandoned_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder of this user with a lock file that no process has locked."""
+    """Return whether an entry is a folder of this user with a lock file that no process has locked.
+
+    If it cannot be found out, return False.
+    """
     with suppress(OSError):
         about = entry.stat(follow_symlinks=False)
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():

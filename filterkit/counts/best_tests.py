@@ -41,14 +41,15 @@ class BestTests(NamedTuple):
 def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None = None) -> BestTests:
     """Find the best test of each column by a metric, and the class that the test separates best from the rest.
 
-    Of equally good tests, the first of the first class counts.
+    If several tests are equally good, the class with the lowest code counts, and of its tests the first.
 
     Parameters
     ----------
     thresholds : the tests of a table; if the metric needs no class, of one that counts all rows as one class.
     metric : what to score by: its `Metric.score`, even if it also scores whole columns. Only with `Metric.by_column`,
         which looks at no data, all scores are 0, and so the first test of each column is the best.
-    alpha : the weight of features that go with the class; others weigh 1 - alpha. None leaves scores as they are.
+    alpha : the weight, from 0 to 1, of features that go with the class; others weigh 1 - alpha. None leaves scores as
+        they are.
 
     Raises
     ------

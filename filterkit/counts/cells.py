@@ -123,8 +123,8 @@ def include_zeros_in_extremes(
 def _find_codes_and_distinct_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Encode `value`, float64 (n,) without NaN: return indices, int (n,), and the values that they stand for.
 
-    The latter are ascending and distinct. If all of `value` are whole numbers from 0 to 4095, they are all whole
-    numbers from 0 to the largest, even if some do not occur; else those that occur.
+    The latter ascend. They are the values that occur; but if all of these are whole numbers from 0 to 4095, every whole
+    number from 0 to the largest of them.
     """
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)
@@ -140,7 +140,7 @@ def _count_rows_by_cell(
     """Add up the weights of entries by cell and class; return the column, the value and the weights of each cell.
 
     A cell is a value that occurs in a column. Cells are sorted by column, then by value. The results are int64
-    (cells,), float64 (cells,), and float64 (cells, classes, parts), a `SparseParts` if the classes exceed `FEW`.
+    (cells,), float64 (cells,), and float64 (cells, classes, parts), a `SparseParts` if classes exceed `FEW`.
 
     Parameters
     ----------

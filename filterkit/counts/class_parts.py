@@ -114,7 +114,7 @@ def sum_weights_by_position_and_class(
 ) -> Parts:
     """Add up the weights of entries by position and class: float64 (length, classes, parts).
 
-    If the classes exceed `FEW`, return a `SparseParts` instead.
+    If there are more than `FEW` classes, return a `SparseParts` instead.
 
     Parameters
     ----------
@@ -193,8 +193,8 @@ def sum_groups_of_positions(parts: Parts, group: np.ndarray, groups: int) -> Par
 def sum_groups_of_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     """Add up the weights of the classes of each group: the result has one class for each group, 0 if it is empty.
 
-    It is an array, unless `parts` is sparse and the groups exceed `FEW`. `group` is int64 (classes,), the group of each
-    class from 0 to `groups` - 1; classes of a negative group are left out.
+    It is an array, unless `parts` is sparse and there are more than `FEW` groups. `group` is int64 (classes,), the
+    group of each class from 0 to `groups` - 1; classes of a negative group are left out.
     """
     if isinstance(parts, SparseParts):
         position, number, weights = parts.position_of_entry, group[parts.code], parts.parts

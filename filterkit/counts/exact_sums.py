@@ -22,9 +22,8 @@ UNIT_BITS = BITS * (MOST_DIGITS - 1)
 def choose_exponent_and_scale(largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Choose an exponent e for each column, int64 (k,), and return it with the scale ``2**(-26 * e)``, float64 (k,).
 
-    `largest` is float64 (k,), the largest absolute value of each column, or a single number. e is the least from -39 to
-    39 for which it is below ``2**(26 * (e + 1))``; -39 for 0. Times the scale, all values of the column are below
-    2**26.
+    `largest` is float64 (k,), the largest absolute value of each column, or a single number. e is the least number from
+    -39 to 39 with ``largest < 2**(26 * (e + 1))``. So values times the scale are below 2**26.
     """
     exponent = -(-np.frexp(largest)[1].astype(np.int64) // BITS) - 1
     exponent = np.where(largest > 0, np.clip(exponent, -39, 39), -39)
@@ -81,10 +80,10 @@ class ExactSums:
         return ExactSums(self.power, self.values[columns], self.weights, self.digits[:, columns])
 
     def compute_integers(self) -> np.ndarray:
-        """Return the sums, for scaled values, as Python ints in units of ``2**-UNIT_BITS``: object (k,).
+        """Return the sums of scaled values as Python ints, in units of ``2**-UNIT_BITS``: object (k,).
 
-        Scaled values are divided by 2 to the power of 26 times the exponent of their column. If `power` is 2, the sums
-        are of their squares. Both are times the weights of the rows, which are not scaled.
+        A value is scaled by dividing it by ``2**(26 * exponent)``, where `values` has the exponent of each column. Then
+        it is squared if `power` is 2, and multiplied by the weight of its row, which is not scaled.
         """
         whole = np.zeros(len(self.values), object)
         for digit in self.digits.astype(np.int64):
@@ -129,8 +128,8 @@ def add_numbers_as_digits(
 def multiply_exactly(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Multiply two arrays: return the products, and their rounding errors.
 
-    The product of two numbers is exactly the sum of both, unless something over- or underflows (T. J. Dekker,
-    Numerische Mathematik 18, 1971).
+    The sum of both is the exact product, unless something over- or underflows (T. J. Dekker, Numerische Mathematik 18,
+    1971).
     """
     product = a * b
     a_high, a_low = _split_in_halves(a)

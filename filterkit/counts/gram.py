@@ -210,9 +210,9 @@ class Gram(Record):
 
 
 def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
-    """Yield the same rows in batches of at least 512 rows, without class and passthrough columns.
+    """Yield the same rows, in order, in batches of at least 512 rows, without class and passthrough columns.
 
-    The last batch may have fewer; there is none without batches.
+    Only the last batch may have fewer. Without batches, yield none.
     """
     waiting: list[Batch] = []
     for batch in batches:
@@ -274,9 +274,10 @@ def _add_products_of_digits(sums: np.ndarray, digits: Sequence[Any]) -> None:
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Negate the vectors in the columns of float64 (n, k) whose component that is largest in size is negative.
+    """Return the vectors in the columns of float64 (n, k), each with the sign that makes one component positive.
 
-    Of components that are about equally large, the first counts as the largest, so that rounding does not decide.
+    It is the component that is largest in size. Of several that are about equally large, it is the first, so that
+    rounding does not decide.
     """
     size = np.abs(vectors)
     at = (size >= size.max(axis=0) * (1 - 1e-9)).argmax(axis=0)

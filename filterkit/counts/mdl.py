@@ -19,9 +19,9 @@ def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarra
     Parameters
     ----------
     cells : a table with a cell for zeros; see `ContingencyTable.with_zeros`.
-    by_values : how many cuts of a range count as possible; the more they are, the more a cut costs. If True, they are
-        one less than the distinct values; if False, one less than the rows, as in the paper. Weka's Discretize calls
-        the former the better encoding (-E), and its evaluators of attributes use it.
+    by_values : whether the number of possible cuts of a range, with which the cost of a cut rises, is that of its
+        distinct values less one. If False, it is that of its rows less one, as in the paper. Weka's Discretize calls
+        True the better encoding (-E), and its evaluators of attributes use it.
 
     Returns
     -------

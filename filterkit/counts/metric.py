@@ -140,7 +140,7 @@ class Metric:
 
     @property
     def compares_class_with_rest(self) -> bool:
-        """Whether columns are scored by each class against the rest: with classes, and not by `by_table`."""
+        """Whether the metric needs the class and has no `by_table`, so that it scores each class against the rest."""
         return self.needs_class and self.by_table is None
 
     compares_classes = compares_class_with_rest  # its name in older plugins

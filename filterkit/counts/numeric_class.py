@@ -23,6 +23,7 @@ class NumericClass(NamedTuple):
     ----------
     cuts : float64 (n,), strictly ascending, n at most 4: the quantiles that end all of five bins but the last. A value
         equal to a cut is in the bin that it ends. If quantiles are equal, n is less, and the last bins are empty.
+        Without rows, it is [NaN].
     mean : the mean of the class.
     deviation : the standard deviation of the class, whose divisor is the weight of the rows.
     """
@@ -43,10 +44,10 @@ class NumericClass(NamedTuple):
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
     def count_rows_by_bin(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
-        """Count the rows of a batch whose class is known in a table whose classes are the bins of the numeric class.
+        """Count the rows of a batch by the bins of their numeric class, which become the classes of a table.
 
-        The sums of the class follow the bins as one more class; see `ContingencyTable.class_sums`. The parameters and
-        errors are those of `Statistic.of`.
+        Rows of an unknown class are left out. The sums of the class follow the bins as one more class; see
+        `ContingencyTable.class_sums`. Parameters and errors are those of `Statistic.of`.
         """
         rows = select_counted_rows(batch, True, reader)
         y = np.asarray(rows.batch.y)

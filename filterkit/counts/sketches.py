@@ -105,7 +105,7 @@ def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, 
 def merge_fingerprints(several: Sequence[np.ndarray]) -> np.ndarray:
     """Merge the fingerprints of consecutive batches, uint64 (k, 2) each, at least one, in their order.
 
-    Columns with the same values in all rows have equal fingerprints; different columns have only with a chance of about
+    Columns with the same values in all rows have equal fingerprints; others have equal ones only with a chance of about
     2**-128. Fingerprints depend on how rows are batched.
     """
     return reduce(lambda before, own: _hash_integers(before) + own, several)

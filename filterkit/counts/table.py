@@ -307,10 +307,10 @@ class ContingencyTable(Statistic):
         return sum_over_parts(before[1:] - before.take(self.indptr[column], axis=0))
 
     def tasks(self) -> list[int]:
-        """Return the codes of the classes to compare with the rest, ascending: only the positive class if there is one.
+        """Return the codes of the classes to compare with the rest, ascending.
 
-        Without a positive class, it is the rarer of two classes, or of more than two each that has rows. With a numeric
-        class, there are none.
+        If there is a positive class, it is that alone. Otherwise it is the rarer of two classes, the second if both are
+        equal; or, of more classes, each that has rows. With a numeric class, there are none.
         """
         return self.schema.positive_classes(self.totals)
 

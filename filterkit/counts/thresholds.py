@@ -43,7 +43,7 @@ class Thresholds:
 
     Attributes
     ----------
-    table : the table.
+    table : the table, as given.
     column : int64 (tests,), ascending: the covered column of each test, from 0.
     values : float64 (tests,): the threshold, or the index of the nominal value.
     cells : the table with the cells from which the tests come, perhaps with some of zeros.
