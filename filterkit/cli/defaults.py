@@ -71,7 +71,7 @@ class Defaults:
                     raise self._make_value_error(heading, name, table, why)
 
     def find_stage_defaults(self, known: Registry) -> dict[str, dict[str, Any]]:
-        """Return the values that the file gives to options of stages, by the names of stages and options.
+        """Return the values that the file gives to options of stages, by stage, and then by option.
 
         Raise UsageError if there is no such stage or option, or the option cannot have a default or does not take the
         value.

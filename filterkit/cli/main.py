@@ -163,8 +163,8 @@ def run_subcommand(
     ----------
     command, name : the subcommand, and the name by which it was called.
     words : the words after its name.
-    root : the context of ``filterkit``. The options before the name are in it; the subcommand gets those that it has,
-        too.
+    root : the context of ``filterkit``, with the options before the name. The subcommand gets those that it has, too;
+        others are an error unless they serve every subcommand, such as ``--debug``.
     defaults : the values of options that the command line does not set, by the names of parameters.
     """
     own = {flag: param for param in command.params for flag in list_flags(param)}

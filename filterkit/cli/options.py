@@ -44,7 +44,7 @@ _declare_work = partial(declare_option, section="Work")
 
 
 class JsonOptions(CommandOptions):
-    """The option of a command that prints a document."""
+    """The option ``--json`` of commands that call `print_document`."""
 
     as_json: bool = declare_option("Print one JSON document, with all digits.", "--json")
 
@@ -102,7 +102,7 @@ def declare_seed_option(users: str) -> Any:
 
 
 def declare_trust_option() -> Any:
-    """Return a field that declares ``--trust``: packages, other than scikit-learn, whose estimators are loaded."""
+    """Return a field that declares ``--trust``: packages, besides scikit-learn, of which a saved chain may have objects."""
     return _declare_chain(
         "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
         metavar="PACKAGE",

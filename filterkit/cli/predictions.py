@@ -133,9 +133,9 @@ def _call_and_count_outcomes(
 def make_predictions_schema(learner: FittedLearner) -> Schema:
     """Make the schema of predictions: the row number, from 1, the true and predicted values, the error, and the scores.
 
-    The error is a mark: "+" if a predicted value is wrong, missing otherwise. If numbers are predicted, it is the
-    predicted minus the true number instead. Of several targets, each has values of its own, and only numbers have
-    several errors; such names end in ``@`` and the target.
+    The error is a mark: "+" if a predicted value is wrong, missing otherwise. Of a predicted number, it is the number
+    minus the true one. Each of several targets has columns of its own, such as ``actual@size``, but they share one
+    mark.
     """
     schema, several = learner.schema, len(learner.schema.targets) > 1
     truths = [schema.attributes[place] for place in schema.targets]

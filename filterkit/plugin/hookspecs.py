@@ -63,6 +63,6 @@ class Hooks:
     def filterkit_subcommands(self) -> list[click.Command]:  # type: ignore[empty-body]
         """Return the click commands that the plugin offers, run as ``filterkit NAME``.
 
-        Two plugins that offer a subcommand of the same name are an error that names both. So is a plugin that offers
-        one of the name of a subcommand of filterkit itself.
+        Two plugins that offer a subcommand of the same name are an error that names both. So is a subcommand with the
+        name of one of filterkit itself.
         """

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 class Plugin:
     """A plugin, and what it offers: nothing if it could not be imported, or a hook failed.
 
-    `Registry.add_stage` makes one, too, for a stage that is not part of a plugin.
+    `Registry.add_stage` makes one for a single stage, with the name of the stage, and its module as the origin.
 
     Attributes
     ----------
-    name : the name of the entry point, or of the file without its ending; or that of such a stage.
-    origin : the distribution with its version, or the path of the file; or the module of such a stage.
+    name : the name of the entry point, or of the file without its ending.
+    origin : the distribution with its version, or the path of the file.
     problem : one line that says why the plugin is broken, such as a name that another plugin claims, too; "" if it is
         not.
     trace : the traceback of the problem; "" if there is none.

@@ -76,8 +76,8 @@ def check_rows_come_back(form: FileFormat, data: Batch) -> None:
 
     These must come back: the names, kinds and labels of attributes, numbers to the last bit, missing values and
     instance weights. A format that refuses the rows by a `FilterkitError`, or that only reads or only writes, passes.
-    The name of the relation, the form of sparse rows, the patterns of dates and the weights of
-    attributes may change; without rows, labels may change, too.
+    The name of the relation, the form of sparse rows, the patterns of dates and the weights of attributes may change;
+    without rows, labels may change, too.
     """
     X = data.in_form(False).X.copy()
     other = (X != 0) & ~np.isnan(X) & ~data.schema.nominal

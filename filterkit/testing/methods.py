@@ -39,9 +39,10 @@ def check_method_names_and_arguments(name: str, cls: type) -> None:
 
 
 def find_similar_filterkit_name(name: str, cls: type) -> str | None:
-    """Return the name of a member of filterkit's bases of a class that is similar to `name`, a member of the class.
+    """Return the name used by filterkit that is most similar to `name`, a member of a class; None if none is similar.
 
-    Return None if there is none, if a base has a member `name`, or if `name` begins with an underscore.
+    The names that filterkit uses are those of public members of the bases that filterkit defines. Also return None if
+    `name` is one of them, or begins with an underscore.
     """
     bases = [base for base in cls.__mro__ if base.__module__.startswith("filterkit.")]
     bases += [Fitted] * issubclass(cls, Stage)

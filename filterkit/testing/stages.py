@@ -61,7 +61,7 @@ def return_refusals(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, B
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
-    """Return a chain of one stage, fitted on batches of `step` rows; None if it refuses them by a `StageError`.
+    """Return a chain of one stage, fitted on batches of `step` rows; None if the stage refuses them by a `StageError`.
 
     None for `step` means one batch.
     """

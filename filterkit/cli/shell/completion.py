@@ -76,8 +76,8 @@ class _RootCommand(click.Group):
 def find_completions(words: list[str], begun: str, after: list[str], known: Registry) -> Completions:
     """Find the words that may stand at the cursor of a command line.
 
-    `words` are the words before that at the cursor, without the name ``filterkit``; `begun` is the word at the cursor,
-    up to it; `after` are the words after it, which may name the input. Files of ``--plugin`` are not loaded.
+    `begun` is what stands before the cursor of the word at the cursor. `words` are the words before that word, without
+    the name ``filterkit``, and `after` those after it, which may name the input. Files of ``--plugin`` are not loaded.
     """
     from filterkit.cli.main import run_chain_or_subcommand
 
@@ -97,7 +97,7 @@ def find_completions(words: list[str], begun: str, after: list[str], known: Regi
 def _complete_in_group(
     group: click.Group, words: list[str], begun: str, after: list[str], settings: dict[str, Any]
 ) -> Completions:
-    """Find the words that may stand at the cursor of words that `group` parses; printable ones only.
+    """Find the words that may stand at the cursor of a line that `group` parses; printable ones only.
 
     `words`, `begun` and `after` are as for `find_completions`. `settings` are arguments of the group's `click.Context`.
     """

@@ -140,7 +140,7 @@ class Cursor(NamedTuple):
 
     Attributes
     ----------
-    words : the words before that at the cursor, without quotes.
+    words : the words before the one at the cursor, without quotes.
     begun : the part of the word at the cursor that is before it, without quotes.
     open_quote : the quote that is open at the cursor; "" without one.
     n_fixed : the number of characters at the start of `begun` that bash leaves alone; a completion replaces the rest.

@@ -18,8 +18,8 @@ _clean_up: list[Callable[[], None]] = []
 def end_process_on_signal() -> None:
     """Let SIGINT, SIGTERM and the like end the process at once, unless they were ignored when it started.
 
-    Use it while there is nothing to clean up. An exception would not be reliable: a module that is being imported may
-    swallow it.
+    Use it while there is nothing to clean up but temporary folders, which are removed if `raise_interrupt_on_signal`
+    was called before. An exception would not be reliable: a module that is being imported may swallow it.
     """
     if not _heeded:
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
@@ -59,7 +59,7 @@ def raise_interrupt_on_signal() -> None:
 
 
 def find_signal_exit_status() -> int | None:
-    """Return the exit status for the signal that raised an interrupt, 128 and its number; None if none did."""
+    """Return the exit status for the signal that raised an interrupt, 128 plus its number; None if none did."""
     return 128 + _came[0] if _came else None
 
 
